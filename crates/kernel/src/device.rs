@@ -1,0 +1,128 @@
+//! The contract every storage component keeps, from a single disk to a stack of caches.
+//!
+//! A device is a pure state machine. It has no clock, no I/O, no threads and no globals; a driver
+//! calls it with simulated time. A composite device calls its children's [`Device::submit`], so a
+//! hierarchy is a chain of function calls, not of events.
+
+use crate::ledger::{Activity, ComponentReport};
+use crate::request::Request;
+use crate::time::Time;
+use crate::units::Bytes;
+
+/// A storage component under simulation.
+///
+/// The driver promises that the `now` of successive calls never decreases at the top of a stack.
+/// A composite may call its children with a later `now` (after its own delay) and then again with an
+/// earlier one, so a device reserves its resources on gap-filling timelines and not by a running clock.
+pub trait Device: Send {
+    /// Serves `request`, which reaches the device at `now`, and says when it is done and how it went.
+    ///
+    /// The device adds the time the request spent in it, and in its children, to `trail`; the added
+    /// segments sum to `done - now`. The request lies within [`Device::capacity`].
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion;
+
+    /// Lets background work use the time until `to`, and forgets what lies before it.
+    ///
+    /// No later call has a `now` before `to`.
+    fn advance(&mut self, to: Time);
+
+    /// The bytes it can hold, or `None` where the model sets no limit.
+    fn capacity(&self) -> Option<Bytes>;
+
+    /// What it did during `elapsed` of simulated time, children included.
+    fn report(&self, elapsed: Time) -> ComponentReport;
+
+    /// Panics if the device's books do not balance. Called by tests, never on the hot path.
+    fn check_invariants(&self);
+
+    /// A request for `request`'s blocks will come soon. Changes no result; may warm a cache line.
+    #[inline]
+    fn prefetch(&self, _request: &Request) {}
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The device did what was asked.
+    Done,
+    /// The device could not return the data. Misbehaviour of a device is data, not an error.
+    MediaError,
+}
+
+/// The answer to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When the host may go on.
+    pub done: Time,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// Names one component of a built stack; given out when the stack is built, parents before children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(pub u8);
+
+/// Time one request spent in one component on one activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where.
+    pub component: ComponentId,
+    /// Doing what.
+    pub activity: Activity,
+    /// How long.
+    pub time: Time,
+}
+
+/// Where one request's time went: its critical path through the stack, in the order it was walked.
+///
+/// Of parts served side by side only the one that finishes last is on the path.
+#[derive(Clone, Debug, Default)]
+pub struct Trail {
+    segments: Vec<Segment>,
+}
+
+impl Trail {
+    /// An empty trail.
+    pub fn new() -> Trail {
+        Trail { segments: Vec::with_capacity(32) }
+    }
+
+    /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
+    #[inline]
+    pub fn add(&mut self, component: ComponentId, activity: Activity, time: Time) {
+        if !time.is_zero() {
+            self.segments.push(Segment { component, activity, time });
+        }
+    }
+
+    /// The segments so far.
+    #[inline]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// How many segments there are: a mark to come back to with [`Trail::drop_range`].
+    #[inline]
+    pub fn mark(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// Removes the segments from mark `from` up to mark `to`: a part that was not on the critical path.
+    #[inline]
+    pub fn drop_range(&mut self, from: usize, to: usize) {
+        if from != to {
+            self.segments.drain(from..to);
+        }
+    }
+
+    /// Removes everything.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.segments.clear();
+    }
+
+    /// The sum of the segments from mark `from` on.
+    pub fn total_from(&self, from: usize) -> Time {
+        self.segments[from..].iter().fold(Time::ZERO, |sum, segment| sum + segment.time)
+    }
+}

@@ -1,0 +1,98 @@
+//! Latency distributions: bounded memory, mergeable, percentiles within 0.05 %.
+
+use crate::time::Time;
+use hdrhistogram::Histogram;
+
+/// Significant digits kept: a percentile is off by at most half of the third digit.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// A distribution of times. Count, sum, minimum and maximum are exact; percentiles are those of a
+/// high-dynamic-range histogram.
+#[derive(Clone, Debug)]
+pub struct LatencyHistogram {
+    buckets: Histogram<u64>,
+    sum_ps: u128,
+    min: Time,
+    max: Time,
+}
+
+/// One bar of a distribution: `count` values up to `upto`, above the bar before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// The largest value of the bar.
+    pub upto: Time,
+    /// Values in the bar.
+    pub count: u64,
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> LatencyHistogram {
+        LatencyHistogram::new()
+    }
+}
+
+impl LatencyHistogram {
+    /// An empty distribution.
+    pub fn new() -> LatencyHistogram {
+        let buckets = Histogram::new(SIGNIFICANT_DIGITS).expect("3 is a legal number of digits");
+        LatencyHistogram { buckets, sum_ps: 0, min: Time::MAX, max: Time::ZERO }
+    }
+
+    /// Adds one value.
+    #[inline]
+    pub fn record(&mut self, value: Time) {
+        self.buckets.record(value.as_ps()).expect("the histogram grows as needed");
+        self.sum_ps += u128::from(value.as_ps());
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds the values of `other`. Merging in any order gives the same distribution.
+    pub fn merge(&mut self, other: &LatencyHistogram) {
+        self.buckets.add(&other.buckets).expect("the histogram grows as needed");
+        self.sum_ps += other.sum_ps;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Values recorded.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// The exact mean in picoseconds, or `None` when empty.
+    pub fn mean_ps(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum_ps as f64 / self.count() as f64)
+    }
+
+    /// The exact sum, in picoseconds.
+    pub fn sum_ps(&self) -> u128 {
+        self.sum_ps
+    }
+
+    /// The smallest value, or `None` when empty.
+    pub fn min(&self) -> Option<Time> {
+        (self.count() > 0).then_some(self.min)
+    }
+
+    /// The largest value, or `None` when empty.
+    pub fn max(&self) -> Option<Time> {
+        (self.count() > 0).then_some(self.max)
+    }
+
+    /// The value that a share `q` (0 to 1) of all values does not exceed, or `None` when empty.
+    ///
+    /// Never outside the smallest and largest value seen.
+    pub fn quantile(&self, q: f64) -> Option<Time> {
+        (self.count() > 0)
+            .then(|| Time::from_ps(self.buckets.value_at_quantile(q)).clamp(self.min, self.max))
+    }
+
+    /// The non-empty bars, in rising order.
+    pub fn bars(&self) -> impl Iterator<Item = Bar> + '_ {
+        self.buckets.iter_recorded().map(|step| Bar {
+            upto: Time::from_ps(step.value_iterated_to()).min(self.max),
+            count: step.count_at_value(),
+        })
+    }
+}

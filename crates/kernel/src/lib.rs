@@ -1,0 +1,34 @@
+//! The kernel: what every component of a storage model shares, and nothing that touches the world.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`time`] | simulated time, integer picoseconds |
+//! | [`units`] | bytes, ratios, rates, energy, prices, and how each is read from a string with its unit |
+//! | [`random`] | named random streams under one seed, with distributions that never change |
+//! | [`timeline`] | reservations of a resource over time, with gaps that later calls may fill |
+//! | [`histogram`] | mergeable latency distributions |
+//! | [`statistics`] | means with confidence intervals, time series of bounded size |
+//! | [`ledger`] | where a component's time and energy went |
+//! | [`request`] | what a host asks for |
+//! | [`device`] | the contract every storage component keeps |
+//!
+//! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
+//! same results on every platform.
+
+pub mod device;
+pub mod histogram;
+pub mod ledger;
+pub mod random;
+pub mod request;
+pub mod statistics;
+pub mod time;
+pub mod timeline;
+pub mod units;
+
+pub use device::{Completion, ComponentId, Device, Segment, Status, Trail};
+pub use ledger::{Activity, ComponentReport, Ledger};
+pub use random::{Random, Streams};
+pub use request::{Op, Request};
+pub use time::Time;
+pub use timeline::{Pool, Timeline};
+pub use units::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};

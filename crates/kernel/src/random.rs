@@ -1,0 +1,92 @@
+//! Named random streams under one seed.
+//!
+//! Every consumer draws from its own stream, named by its place in the scenario. Adding a consumer
+//! does not disturb the draws of the others. Distributions are our own, on `libm`, so a seed gives
+//! the same draws on every platform and in every release.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// The source of all randomness of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Streams {
+    seed: u64,
+}
+
+impl Streams {
+    /// The streams of `seed`.
+    pub const fn new(seed: u64) -> Streams {
+        Streams { seed }
+    }
+
+    /// The stream called `name`; the same name gives the same draws.
+    pub fn stream(&self, name: &str) -> Random {
+        Random { state: Xoshiro256PlusPlus::seed_from_u64(self.seed ^ fnv1a(name)) }
+    }
+}
+
+/// One stream of random numbers (xoshiro256++).
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: Xoshiro256PlusPlus,
+}
+
+impl Random {
+    /// 64 uniform bits.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.state.next_u64()
+    }
+
+    /// Uniform in `[0, 1)`, 53 bits.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in `0..bound`, without bias (Lemire 2019, "Fast random integer generation in an
+    /// interval"). `bound` is not zero.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "nothing is below zero");
+        let mut product = u128::from(self.bits()) * u128::from(bound);
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u64) < threshold {
+                product = u128::from(self.bits()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// True with probability `p`.
+    #[inline]
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.unit() < p
+    }
+
+    /// Exponential with mean 1.
+    #[inline]
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log(1.0 - self.unit())
+    }
+
+    /// Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one of the pair).
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let x = 2.0 * self.unit() - 1.0;
+            let y = 2.0 * self.unit() - 1.0;
+            let s = x * x + y * y;
+            if s > 0.0 && s < 1.0 {
+                return x * (-2.0 * libm::log(s) / s).sqrt();
+            }
+        }
+    }
+}
+
+/// FNV-1a, 64 bits: spreads stream names over the seed space.
+fn fnv1a(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

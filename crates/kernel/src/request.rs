@@ -1,0 +1,63 @@
+//! What a host asks of storage: one block request.
+
+use crate::time::Time;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Op {
+    /// Return the bytes last written.
+    Read,
+    /// Replace the bytes.
+    Write,
+    /// The host no longer needs the bytes (TRIM, discard, unmap).
+    Trim,
+    /// Everything acknowledged so far must survive a power failure.
+    Flush,
+}
+
+impl Op {
+    /// The word used in traces, records and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Op::Read => "read",
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "flush",
+        }
+    }
+}
+
+/// One block request. 32 bytes, so two share a cache line.
+///
+/// Addresses are bytes within a volume. Volumes never alias: components that keep one address space
+/// for several volumes place them apart first (see the `placement` of a trace workload).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When the host issues it, since the start of the workload.
+    pub arrival: Time,
+    /// First byte.
+    pub address: u64,
+    /// Bytes asked for; zero only for [`Op::Flush`].
+    pub bytes: u32,
+    /// The volume (disk, LUN, ASU, file) the address belongs to, numbered from zero.
+    pub volume: u32,
+    /// What to do.
+    pub op: Op,
+}
+
+const _: () = assert!(size_of::<Request>() == 32);
+
+impl Request {
+    /// The block numbers this request touches when cut into blocks of `block_bytes`: first and count.
+    ///
+    /// A request that covers a block only in part touches that block. `block_bytes` is a power of two.
+    #[inline]
+    pub fn blocks(&self, block_bytes: u64) -> (u64, u64) {
+        debug_assert!(block_bytes.is_power_of_two());
+        let shift = block_bytes.trailing_zeros();
+        let first = self.address >> shift;
+        let end = self.address + u64::from(self.bytes.max(1)) - 1;
+        (first, (end >> shift) - first + 1)
+    }
+}

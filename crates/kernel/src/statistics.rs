@@ -1,0 +1,144 @@
+//! Means with confidence intervals and time series, both of bounded size.
+
+use crate::time::Time;
+
+/// Batches a mean is cut into at most; a power of two. Past it, neighbours join in pairs.
+const BATCHES_MAX: usize = 64;
+
+/// The mean of a correlated sequence and its 95 % confidence half-width, by batch means.
+///
+/// Successive latencies depend on each other, so the usual standard error is too small. The sequence
+/// is cut into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and
+/// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows.
+#[derive(Clone, Debug)]
+pub struct BatchMeans {
+    sums: Vec<f64>,
+    batch_size: u64,
+    filling: f64,
+    filled: u64,
+}
+
+impl Default for BatchMeans {
+    fn default() -> BatchMeans {
+        BatchMeans::new()
+    }
+}
+
+impl BatchMeans {
+    /// An empty sequence.
+    pub fn new() -> BatchMeans {
+        BatchMeans { sums: Vec::with_capacity(BATCHES_MAX), batch_size: 1, filling: 0.0, filled: 0 }
+    }
+
+    /// Adds the next value of the sequence.
+    #[inline]
+    pub fn record(&mut self, value: f64) {
+        self.filling += value;
+        self.filled += 1;
+        if self.filled == self.batch_size {
+            self.close_batch();
+        }
+    }
+
+    /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
+    ///
+    /// `None` below 32 batches: too little was seen to say.
+    pub fn half_width_95(&self) -> Option<f64> {
+        let n = self.sums.len();
+        if n < BATCHES_MAX / 2 {
+            return None;
+        }
+        let scale = self.batch_size as f64;
+        let mean = self.sums.iter().sum::<f64>() / n as f64 / scale;
+        let squares: f64 = self.sums.iter().map(|sum| (sum / scale - mean) * (sum / scale - mean)).sum();
+        // Student's t at 97.5 % with n - 1 = 31..63 degrees of freedom is 2.04..2.00.
+        let student_t = 2.04 - 0.04 * (n - BATCHES_MAX / 2) as f64 / (BATCHES_MAX / 2) as f64;
+        Some(student_t * (squares / (n - 1) as f64 / n as f64).sqrt())
+    }
+
+    fn close_batch(&mut self) {
+        self.sums.push(self.filling);
+        (self.filling, self.filled) = (0.0, 0);
+        if self.sums.len() == BATCHES_MAX {
+            self.sums = self.sums.chunks(2).map(|pair| pair[0] + pair[1]).collect();
+            self.batch_size *= 2;
+        }
+    }
+}
+
+/// What happened in one interval of a time series.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// Reads that completed in the interval.
+    pub reads: u64,
+    /// Writes that completed in the interval.
+    pub writes: u64,
+    /// Bytes of both.
+    pub bytes: u64,
+    /// Sum of their latencies, in picoseconds.
+    pub latency_ps: u128,
+}
+
+/// Throughput and latency over time in at most [`TimeSeries::BINS_MAX`] equal intervals.
+///
+/// The width doubles whenever the run outgrows the bins, so memory does not depend on its length.
+#[derive(Clone, Debug)]
+pub struct TimeSeries {
+    width: Time,
+    bins: Vec<Bin>,
+}
+
+impl Default for TimeSeries {
+    fn default() -> TimeSeries {
+        TimeSeries::new()
+    }
+}
+
+impl TimeSeries {
+    /// Most intervals kept.
+    pub const BINS_MAX: usize = 512;
+
+    /// An empty series that starts with intervals of one microsecond.
+    pub fn new() -> TimeSeries {
+        TimeSeries { width: Time::from_us(1), bins: Vec::with_capacity(TimeSeries::BINS_MAX) }
+    }
+
+    /// The interval that holds `at`, to add to.
+    #[inline]
+    pub fn bin_mut(&mut self, at: Time) -> &mut Bin {
+        let mut index = at.as_ps() / self.width.as_ps();
+        while index >= TimeSeries::BINS_MAX as u64 {
+            self.double_width();
+            index = at.as_ps() / self.width.as_ps();
+        }
+        let index = index as usize;
+        if index >= self.bins.len() {
+            self.bins.resize(index + 1, Bin::default());
+        }
+        &mut self.bins[index]
+    }
+
+    /// The width of every interval.
+    pub fn width(&self) -> Time {
+        self.width
+    }
+
+    /// The intervals from the start on.
+    pub fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    fn double_width(&mut self) {
+        self.width = self.width * 2;
+        self.bins = self
+            .bins
+            .chunks(2)
+            .map(|pair| pair.iter().fold(Bin::default(), |sum, bin| Bin {
+                reads: sum.reads + bin.reads,
+                writes: sum.writes + bin.writes,
+                bytes: sum.bytes + bin.bytes,
+                latency_ps: sum.latency_ps + bin.latency_ps,
+            }))
+            .collect();
+    }
+}

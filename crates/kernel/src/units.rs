@@ -1,0 +1,269 @@
+//! Quantities as types, each read from a string that carries its unit.
+//!
+//! In files and on the command line a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`.
+//! Numbers without a unit are refused, so that no one has to guess.
+
+use crate::time::Time;
+use std::fmt;
+
+/// A text that is not a quantity of the wanted kind.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{given}\" is not {wanted}: {problem}")]
+pub struct UnitError {
+    /// What was given.
+    pub given: String,
+    /// What was wanted, with an example.
+    pub wanted: &'static str,
+    /// What is wrong with it, and the units that are known.
+    pub problem: String,
+}
+
+/// A quantity that is written as a number and a unit.
+pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
+    /// What it is, with an example, to complete "is not ...".
+    const WANTED: &'static str;
+    /// The short word for it in generated documents.
+    const NAME: &'static str;
+    /// The units it may be written in.
+    const UNITS: &'static [&'static str];
+
+    /// The quantity of `number` in the unit at place `unit` of [`Quantity::UNITS`], or `None` where
+    /// it cannot be represented.
+    fn from_number(number: Decimal, unit: usize) -> Option<Self>;
+
+    /// Reads `"6.7 us"`; the space is optional, `_` may group digits.
+    fn parse(text: &str) -> Result<Self, UnitError> {
+        let fail = |problem: String| UnitError { given: text.to_string(), wanted: Self::WANTED, problem };
+        let trimmed = text.trim();
+        let split = trimmed
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
+            .unwrap_or(trimmed.len());
+        let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
+        let number = Decimal::parse(number).ok_or_else(|| fail("it does not start with a number".into()))?;
+        if unit.is_empty() && !Self::UNITS.contains(&"") {
+            return Err(fail(format!("it has no unit; use {}", Self::UNITS.join(", "))));
+        }
+        let index = Self::UNITS
+            .iter()
+            .position(|&known| known == unit)
+            .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {}", Self::UNITS.join(", "))))?;
+        Self::from_number(number, index).ok_or_else(|| fail("it is out of range".into()))
+    }
+}
+
+/// A non-negative decimal number, exact: `digits / 10^scale`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    digits: u64,
+    scale: u32,
+}
+
+impl Decimal {
+    /// Reads `12`, `1_000` or `6.75`; `None` for anything else, or past 19 digits.
+    pub fn parse(text: &str) -> Option<Decimal> {
+        let (mut digits, mut scale, mut seen, mut point) = (0u64, 0u32, false, false);
+        for c in text.chars() {
+            match c {
+                '0'..='9' => {
+                    digits = digits.checked_mul(10)?.checked_add(u64::from(c as u8 - b'0'))?;
+                    scale += u32::from(point);
+                    seen = true;
+                }
+                '.' if !point => point = true,
+                '_' if seen => {}
+                _ => return None,
+            }
+        }
+        seen.then_some(Decimal { digits, scale })
+    }
+
+    /// `self * factor`, rounded to the nearest integer; `None` where it does not fit.
+    pub fn times(self, factor: u64) -> Option<u64> {
+        let product = u128::from(self.digits) * u128::from(factor);
+        let divisor = 10u128.checked_pow(self.scale)?;
+        u64::try_from((product + divisor / 2) / divisor).ok()
+    }
+
+    /// `self * factor` where that is a whole number; `None` otherwise.
+    pub fn times_exactly(self, factor: u64) -> Option<u64> {
+        let product = u128::from(self.digits) * u128::from(factor);
+        let divisor = 10u128.checked_pow(self.scale)?;
+        (product % divisor == 0).then(|| u64::try_from(product / divisor).ok())?
+    }
+
+    /// The nearest `f64`.
+    pub fn as_f64(self) -> f64 {
+        self.digits as f64 / 10f64.powi(self.scale as i32)
+    }
+}
+
+impl Quantity for Time {
+    const WANTED: &'static str = "a duration such as \"6.7 us\"";
+    const NAME: &'static str = "duration";
+    const UNITS: &'static [&'static str] = &["ps", "ns", "us", "ms", "s", "min", "h", "d"];
+
+    fn from_number(number: Decimal, unit: usize) -> Option<Time> {
+        const PS: [u64; 8] = [
+            1,
+            1_000,
+            1_000_000,
+            1_000_000_000,
+            1_000_000_000_000,
+            60_000_000_000_000,
+            3_600_000_000_000_000,
+            86_400_000_000_000_000,
+        ];
+        number.times(PS[unit]).map(Time::from_ps)
+    }
+}
+
+/// A number of bytes: a capacity, a block size, an amount of data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+impl Quantity for Bytes {
+    const WANTED: &'static str = "a size such as \"64 GiB\"";
+    const NAME: &'static str = "size";
+    const UNITS: &'static [&'static str] =
+        &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "kB", "MB", "GB", "TB", "PB"];
+
+    fn from_number(number: Decimal, unit: usize) -> Option<Bytes> {
+        let factor = if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) };
+        number.times_exactly(factor).map(Bytes)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let power = (1..6).rev().find(|power| self.0 != 0 && self.0 % (1 << (10 * power)) == 0).unwrap_or(0);
+        write!(f, "{} {}", self.0 >> (10 * power), Bytes::UNITS[power])
+    }
+}
+
+/// Declares a quantity held as `f64` in its base unit.
+macro_rules! float_quantity {
+    ($(#[$doc:meta])* $name:ident, $word:literal, $wanted:literal, $base:literal, [$($unit:literal => $factor:expr),+]) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+        pub struct $name(pub f64);
+
+        impl Quantity for $name {
+            const WANTED: &'static str = $wanted;
+            const NAME: &'static str = $word;
+            const UNITS: &'static [&'static str] = &[$($unit),+];
+
+            fn from_number(number: Decimal, unit: usize) -> Option<$name> {
+                const FACTORS: &[f64] = &[$($factor),+];
+                Some($name(number.as_f64() * FACTORS[unit]))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.0, $base)
+            }
+        }
+    };
+}
+
+float_quantity!(
+    /// A share of a whole; 1.0 is all of it.
+    Ratio, "ratio", "a share such as \"22 %\" or \"0.22\"", "", ["%" => 0.01, "" => 1.0]
+);
+float_quantity!(
+    /// Events per second.
+    Rate, "rate", "a rate such as \"20 kHz\" or \"500 /s\"", "/s",
+    ["/s" => 1.0, "/min" => 1.0 / 60.0, "/h" => 1.0 / 3600.0, "Hz" => 1.0, "kHz" => 1e3, "MHz" => 1e6, "GHz" => 1e9]
+);
+float_quantity!(
+    /// Bytes per second.
+    Bandwidth, "bandwidth", "a bandwidth such as \"1.1 GB/s\"", "B/s",
+    ["B/s" => 1.0, "kB/s" => 1e3, "MB/s" => 1e6, "GB/s" => 1e9, "KiB/s" => 1024.0, "MiB/s" => 1_048_576.0, "GiB/s" => 1_073_741_824.0]
+);
+float_quantity!(
+    /// Joules.
+    Energy, "energy", "an energy such as \"25 uJ\"", "J",
+    ["J" => 1.0, "mJ" => 1e-3, "uJ" => 1e-6, "nJ" => 1e-9, "pJ" => 1e-12, "kJ" => 1e3, "Wh" => 3600.0]
+);
+float_quantity!(
+    /// Watts.
+    Power, "power", "a power such as \"9.3 W\"", "W",
+    ["W" => 1.0, "mW" => 1e-3, "uW" => 1e-6, "kW" => 1e3]
+);
+float_quantity!(
+    /// Cost units per GiB. A cost unit is a dollar, or whatever a comparison is normalised to.
+    Price, "price", "a price such as \"4 /GiB\"", "/GiB",
+    ["/GiB" => 1.0, "/TiB" => 1.0 / 1024.0, "/MiB" => 1024.0]
+);
+
+impl Energy {
+    /// `self + other`.
+    pub fn plus(self, other: Energy) -> Energy {
+        Energy(self.0 + other.0)
+    }
+}
+
+impl std::ops::AddAssign for Energy {
+    #[inline]
+    fn add_assign(&mut self, other: Energy) {
+        self.0 += other.0;
+    }
+}
+
+impl Power {
+    /// The energy of this power over `time`.
+    pub fn over(self, time: Time) -> Energy {
+        Energy(self.0 * time.as_secs_f64())
+    }
+}
+
+impl Bandwidth {
+    /// How long `bytes` take.
+    pub fn time_for(self, bytes: u64) -> Time {
+        Time::from_secs_f64(bytes as f64 / self.0)
+    }
+}
+
+impl Price {
+    /// The cost of `capacity`.
+    pub fn of(self, capacity: Bytes) -> f64 {
+        self.0 * capacity.0 as f64 / (1u64 << 30) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_with_their_units() {
+        assert_eq!(Time::parse("6.7 us"), Ok(Time::from_ps(6_700_000)));
+        assert_eq!(Time::parse("128.3us"), Ok(Time::from_ps(128_300_000)));
+        assert_eq!(Bytes::parse("64 GiB"), Ok(Bytes(64 << 30)));
+        assert_eq!(Bytes::parse("1.5 KiB"), Ok(Bytes(1536)));
+        assert_eq!(Ratio::parse("22 %"), Ok(Ratio(0.22)));
+        assert_eq!(Rate::parse("20 kHz"), Ok(Rate(20_000.0)));
+        assert_eq!(Price::parse("4 /GiB").unwrap().of(Bytes(16 << 30)), 64.0);
+    }
+
+    #[test]
+    fn a_missing_or_unknown_unit_is_refused_with_the_known_ones() {
+        let error = Time::parse("6.7").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "\"6.7\" is not a duration such as \"6.7 us\": it has no unit; use ps, ns, us, ms, s, min, h, d"
+        );
+        assert!(Bytes::parse("64 gigs").unwrap_err().problem.starts_with("there is no unit \"gigs\""));
+        assert!(Bytes::parse("0.3 B").is_err(), "a third of a byte does not exist");
+        assert!(Time::parse("-1 us").is_err());
+        assert!(Bytes::parse("99999999 PiB").is_err(), "does not fit");
+    }
+
+    #[test]
+    fn sizes_print_in_the_largest_whole_unit() {
+        assert_eq!(Bytes(64 << 30).to_string(), "64 GiB");
+        assert_eq!(Bytes(1536).to_string(), "1536 B");
+        assert_eq!(Bytes(0).to_string(), "0 B");
+        assert_eq!(Time::from_ps(6_700_000).to_string(), "6.7 us");
+    }
+}
