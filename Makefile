@@ -1,0 +1,87 @@
+# The words of this project. `make` alone lists them.
+#
+# Needed beforehand: Python 3.11 or later, make, a C compiler and cargo. Everything else is fetched
+# from PyPI and crates.io, pinned by uv.lock and Cargo.lock, into .uv/, .venv/ and target/.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+UV := .uv/bin/uv
+UV_READY := .uv/ready-$(UV_VERSION)
+BIN := .venv/bin
+MODULE := python/nacre/_core.abi3.so
+
+# `checked` is optimised and keeps the assertions: one compilation serves the Rust tests, the
+# extension module and the demo. For that, cargo has to choose the same features of every dependency
+# in `cargo test` as in the module's own build; so the module's crate is among the tested ones,
+# though it has no Rust tests. The benchmarks and what only they need are not.
+TESTED := --locked --workspace --exclude nacre-bench --profile checked
+
+.DEFAULT_GOAL := help
+.PHONY: help environment demo test test-rust test-python test-wheel check bench wheel wheel-test fmt lock clean
+
+help: ## list these words
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
+
+demo: environment ## set everything up and run the example; results go to out/demo
+	$(BIN)/python examples/equal_cost_caches.py --out out/demo
+
+test: test-rust test-python test-wheel ## every test
+
+test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
+	cargo test $(TESTED) -- --quiet
+
+test-python: environment ## the Python tests, with the documents' examples
+	$(BIN)/python -m pytest -q
+
+check: environment ## formatting, lints, types, tidiness, licences
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo run --locked --quiet --profile checked -p xtask -- tidy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest nacre._core
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny --locked check; \
+	else echo "cargo-deny is not installed: licences and advisories not checked"; fi
+
+bench: ## the benchmarks, optimised
+	cargo run --locked --release -p nacre-bench
+
+wheel: $(UV_READY) ## the release wheel, into dist/
+	rm -f dist/*.whl
+	$(UV) build --wheel --out-dir dist --python $(PYTHON) --config-setting build-args=--strip
+
+wheel-test: wheel ## the release wheel, installed with pip into an empty environment, runs there
+	PYTHON=$(PYTHON) tests/wheel.sh dist/*.whl pip
+
+test-wheel: environment
+	rm -rf target/wheel-test
+	$(UV) build --quiet --wheel --out-dir target/wheel-test --python $(PYTHON) \
+		--config-setting build-args="--profile checked"
+	PYTHON=$(PYTHON) tests/wheel.sh target/wheel-test/*.whl $(UV)
+
+fmt: environment ## format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(UV_READY) ## write Cargo.lock and uv.lock anew after a change of dependencies
+	cargo update --workspace
+	$(UV) lock --python $(PYTHON) --default-index https://pypi.org/simple
+
+clean: ## remove everything that was made
+	rm -rf .uv .venv dist out target .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f python/nacre/_core*.so
+	find python tests examples -name __pycache__ -prune -exec rm -rf {} +
+
+# uv answers in a tenth of a second when nothing has changed. It remembers built modules in its own
+# cache, so it is told when the module has gone from the tree.
+environment: $(UV_READY)
+	$(UV) sync --locked --extra dev --python $(PYTHON) $(if $(wildcard $(MODULE)),,--reinstall-package nacre)
+
+$(UV_READY):
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(v < (3, 11) and f"Nacre needs Python 3.11 or later; $(PYTHON) is {v[0]}.{v[1]}. Try make PYTHON=python3.12")'
+	@command -v cargo >/dev/null || { echo "Nacre needs cargo: see https://rustup.rs" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .uv
+	.uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
