@@ -107,8 +107,8 @@ pub struct ComponentReport {
     pub id: crate::device::ComponentId,
     /// Its room, for example `"measured"`.
     pub kind: &'static str,
-    /// Its place in the stack, for example `"backing"` or `"level.0"`; empty for the top.
-    pub role: String,
+    /// Its place in the scenario, for example `"stack.backing"`.
+    pub path: String,
     /// How many requests it can work on at one time: the servers behind [`Ledger::busy`].
     pub servers: u32,
     /// Busy time and dynamic energy.

@@ -1,0 +1,345 @@
+//! Fields: what a configuration may hold, described and read by the same types.
+
+use crate::node::{Node, Origin, Value};
+use crate::problem::Problem;
+use crate::reader::Reader;
+use nacre_kernel::units::Quantity;
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, Time};
+
+/// A struct that a table of a document is read into. Derive it.
+pub trait Configuration: Sized {
+    /// The doc comment of the struct.
+    const DOC: &'static str;
+    /// Its fields, in order.
+    fn fields() -> Vec<Field>;
+    /// Reads `table`. Mistakes go to `reader`; `None` if there was one.
+    fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
+}
+
+/// One field of a configuration.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// What it means, for users.
+    pub doc: &'static str,
+    /// What it may hold.
+    pub shape: Shape,
+    /// The value where none is given.
+    pub default: Option<Literal>,
+    /// The smallest value allowed.
+    pub min: Option<Literal>,
+    /// The largest value allowed.
+    pub max: Option<Literal>,
+    /// Where the default comes from: `"<confidence>: <where from>"`.
+    pub source: Option<&'static str>,
+}
+
+impl Field {
+    /// Whether a document must give it.
+    pub fn is_required(&self) -> bool {
+        self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
+    }
+}
+
+/// A value written in the code of a room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// Text, a quantity, a choice, or the kind of a slot.
+    Text(&'static str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// True or false.
+    Flag(bool),
+}
+
+impl Literal {
+    /// The literal as a node that came from `origin`.
+    pub fn node(self, origin: Origin) -> Node {
+        let value = match self {
+            Literal::Text(text) => Value::Text(text.into()),
+            Literal::Integer(number) => Value::Integer(number),
+            Literal::Float(number) => Value::Float(number),
+            Literal::Flag(flag) => Value::Flag(flag),
+        };
+        Node { value, origin }
+    }
+
+    /// The literal without quotes.
+    pub fn plain(self) -> String {
+        match self {
+            Literal::Text(text) => text.into(),
+            Literal::Integer(number) => number.to_string(),
+            Literal::Float(number) => format!("{number:?}"),
+            Literal::Flag(flag) => flag.to_string(),
+        }
+    }
+}
+
+/// What a field may hold.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A number with a unit, as text.
+    Quantity {
+        /// What is measured: `duration`, `size`, ...
+        name: &'static str,
+        /// Completes "is not ...", with an example.
+        wanted: &'static str,
+        /// The units it may have.
+        units: &'static [&'static str],
+    },
+    /// A whole number.
+    Integer,
+    /// A number.
+    Float,
+    /// True or false.
+    Flag,
+    /// Any text.
+    Text,
+    /// One of some words, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// A room of a family, by its name.
+    Slot(&'static str),
+    /// Values of one shape, at least one.
+    List(Box<Shape>),
+    /// A table with these fields.
+    Table(fn() -> Vec<Field>),
+    /// The shape, or nothing.
+    Optional(Box<Shape>),
+}
+
+impl Shape {
+    /// What is expected, in words.
+    pub fn expected(&self) -> String {
+        match self {
+            Shape::Quantity { wanted, .. } => (*wanted).into(),
+            Shape::Integer => "a whole number".into(),
+            Shape::Float => "a number".into(),
+            Shape::Flag => "true or false".into(),
+            Shape::Text => "text".into(),
+            Shape::Choice(words) => {
+                let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Shape::Slot(family) => format!("a {family}: a table with `kind` or `preset`"),
+            Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
+            Shape::Table(_) => "a table".into(),
+            Shape::Optional(shape) => shape.expected(),
+        }
+    }
+}
+
+/// A type that a field can have.
+pub trait FieldType: Sized {
+    /// What it may hold.
+    fn shape() -> Shape;
+
+    /// Reads `node`. Mistakes go to `reader`; `None` if there was one.
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self>;
+
+    /// The value of a field that is not given and has no default, if that is allowed.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Whether the value lies above `bound`; `None` for types without an order.
+    fn is_above(&self, _bound: Literal) -> Option<bool> {
+        None
+    }
+
+    /// Whether the value lies below `bound`; `None` for types without an order.
+    fn is_below(&self, _bound: Literal) -> Option<bool> {
+        None
+    }
+}
+
+macro_rules! quantity_field {
+    ($($type:ty),+) => {$(
+        impl FieldType for $type {
+            fn shape() -> Shape {
+                Shape::Quantity { name: <$type>::NAME, wanted: <$type>::WANTED, units: <$type>::UNITS }
+            }
+
+            fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
+                let unitless = <$type as Quantity>::UNITS.contains(&"");
+                let text = match &node.value {
+                    Value::Text(text) => text.clone(),
+                    Value::Integer(_) | Value::Float(_) if unitless => node.to_string(),
+                    Value::Integer(_) | Value::Float(_) => {
+                        reader.wrong(node, "it has no unit", &format!("write {} in quotes", <$type as Quantity>::WANTED));
+                        return None;
+                    }
+                    _ => return reader.expected(node, &Self::shape()),
+                };
+                match <$type as Quantity>::parse(&text) {
+                    Ok(quantity) => Some(quantity),
+                    Err(error) => {
+                        reader.wrong(node, &error.problem, &format!("write {}", error.wanted));
+                        None
+                    }
+                }
+            }
+
+            fn is_above(&self, bound: Literal) -> Option<bool> {
+                <$type as Quantity>::parse(&bound.plain()).ok().map(|bound| *self > bound)
+            }
+
+            fn is_below(&self, bound: Literal) -> Option<bool> {
+                <$type as Quantity>::parse(&bound.plain()).ok().map(|bound| *self < bound)
+            }
+        }
+    )+};
+}
+
+quantity_field!(Time, Bytes, Ratio, Rate, Bandwidth, Energy, Power, Price);
+
+macro_rules! integer_field {
+    ($($type:ty),+) => {$(
+        impl FieldType for $type {
+            fn shape() -> Shape {
+                Shape::Integer
+            }
+
+            fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
+                let Value::Integer(number) = node.value else { return reader.expected(node, &Shape::Integer) };
+                let fits = <$type>::try_from(number);
+                if fits.is_err() {
+                    reader.wrong(node, &format!("it is not between 0 and {}", <$type>::MAX), "");
+                }
+                fits.ok()
+            }
+
+            fn is_above(&self, bound: Literal) -> Option<bool> {
+                let Literal::Integer(bound) = bound else { return None };
+                Some(i128::from(*self) > i128::from(bound))
+            }
+
+            fn is_below(&self, bound: Literal) -> Option<bool> {
+                let Literal::Integer(bound) = bound else { return None };
+                Some(i128::from(*self) < i128::from(bound))
+            }
+        }
+    )+};
+}
+
+integer_field!(u32, u64);
+
+impl FieldType for f64 {
+    fn shape() -> Shape {
+        Shape::Float
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<f64> {
+        match node.value {
+            Value::Float(number) if number.is_finite() => Some(number),
+            Value::Integer(number) => Some(number as f64),
+            _ => reader.expected(node, &Shape::Float),
+        }
+    }
+
+    fn is_above(&self, bound: Literal) -> Option<bool> {
+        float_bound(bound).map(|bound| *self > bound)
+    }
+
+    fn is_below(&self, bound: Literal) -> Option<bool> {
+        float_bound(bound).map(|bound| *self < bound)
+    }
+}
+
+fn float_bound(bound: Literal) -> Option<f64> {
+    match bound {
+        Literal::Float(bound) => Some(bound),
+        Literal::Integer(bound) => Some(bound as f64),
+        _ => None,
+    }
+}
+
+impl FieldType for bool {
+    fn shape() -> Shape {
+        Shape::Flag
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<bool> {
+        match node.value {
+            Value::Flag(flag) => Some(flag),
+            _ => reader.expected(node, &Shape::Flag),
+        }
+    }
+}
+
+impl FieldType for String {
+    fn shape() -> Shape {
+        Shape::Text
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<String> {
+        match &node.value {
+            Value::Text(text) => Some(text.clone()),
+            _ => reader.expected(node, &Shape::Text),
+        }
+    }
+}
+
+impl<T: FieldType> FieldType for Option<T> {
+    fn shape() -> Shape {
+        Shape::Optional(Box::new(T::shape()))
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Option<T>> {
+        T::read(node, reader).map(Some)
+    }
+
+    fn absent() -> Option<Option<T>> {
+        Some(None)
+    }
+
+    fn is_above(&self, bound: Literal) -> Option<bool> {
+        self.as_ref().and_then(|value| value.is_above(bound))
+    }
+
+    fn is_below(&self, bound: Literal) -> Option<bool> {
+        self.as_ref().and_then(|value| value.is_below(bound))
+    }
+}
+
+impl<T: FieldType> FieldType for Vec<T> {
+    fn shape() -> Shape {
+        Shape::List(Box::new(T::shape()))
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<T>> {
+        let Value::List(nodes) = &node.value else { return reader.expected(node, &Self::shape()) };
+        if nodes.is_empty() {
+            reader.wrong(node, "the list is empty", "give at least one entry");
+            return None;
+        }
+        let entries: Vec<Option<T>> = nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| reader.within(&format!("[{index}]"), |reader| T::read(node, reader)))
+            .collect();
+        entries.into_iter().collect()
+    }
+}
+
+/// A problem with a bound that a value breaks.
+pub(crate) fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(String, String)> {
+    if let Some(min) = field.min
+        && value.is_below(min) == Some(true)
+    {
+        return Some(("it is too small".into(), format!("the smallest allowed is {}", min.plain())));
+    }
+    if let Some(max) = field.max
+        && value.is_above(max) == Some(true)
+    {
+        return Some(("it is too large".into(), format!("the largest allowed is {}", max.plain())));
+    }
+    None
+}
+
+/// A problem with a field that is not given.
+pub(crate) fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
+    Problem::new(path, Some(&table.origin), "it is missing").remedy(format!("give {}", field.shape.expected()))
+}

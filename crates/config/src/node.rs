@@ -1,0 +1,316 @@
+//! The document tree. Every node knows where it came from.
+
+use crate::problem::{Problem, Problems};
+use std::fmt;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A value of a document with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// What it is.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text; quantities are text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// True or false.
+    Flag(bool),
+    /// Values in order.
+    List(Vec<Node>),
+    /// Named values, in the order they were written.
+    Table(Vec<(String, Node)>),
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Written in a file.
+    File {
+        /// The file, as the user named it.
+        name: Arc<str>,
+        /// Line, from 1.
+        line: u32,
+    },
+    /// Set on the command line or by a program; holds the text of the override.
+    Override(Arc<str>),
+    /// Taken from a catalogue entry.
+    Catalog {
+        /// The entry.
+        entry: Arc<str>,
+        /// Where the number was published.
+        source: Arc<str>,
+        /// How far to trust it.
+        confidence: Arc<str>,
+    },
+    /// The default of a room; holds `"<confidence>: <where from>"`.
+    Default(&'static str),
+}
+
+impl Origin {
+    /// A short name of the place: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
+    pub fn place(&self) -> String {
+        match self {
+            Origin::File { name, line } => format!("{name}:{line}"),
+            Origin::Override(text) => format!("--set {text}"),
+            Origin::Catalog { entry, .. } => format!("catalog {entry}"),
+            Origin::Default(_) => "default".into(),
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    /// The value as one would write it in TOML, on one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Value::Text(text) => write!(f, "{text:?}"),
+            Value::Integer(number) => write!(f, "{number}"),
+            Value::Float(number) => write!(f, "{number:?}"),
+            Value::Flag(flag) => write!(f, "{flag}"),
+            Value::List(nodes) => {
+                let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
+                write!(f, "[{}]", nodes.join(", "))
+            }
+            Value::Table(entries) => {
+                let entries: Vec<String> =
+                    entries.iter().map(|(key, node)| format!("{key} = {node}")).collect();
+                write!(f, "{{ {} }}", entries.join(", "))
+            }
+        }
+    }
+}
+
+impl Node {
+    /// An empty table.
+    pub fn table(origin: Origin) -> Node {
+        Node { value: Value::Table(Vec::new()), origin }
+    }
+
+    /// Reads a TOML document. `name` is how the user calls the file.
+    ///
+    /// A table `{ value = ..., source = "...", confidence = "..." }` is that value with its source.
+    /// Errors: every syntax error, with its line.
+    pub fn parse_toml(text: &str, name: &str) -> Result<Node, Problems> {
+        let lines = Lines::new(text, name);
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            let problems = errors.iter().map(|error| {
+                let origin = lines.origin(error.span().map_or(0, |span| span.start));
+                Problem::new("", Some(&origin), error.message().trim().replace('\n', ", "))
+            });
+            return Err(Problems(problems.collect()));
+        }
+        let mut problems = Vec::new();
+        let node = lines.table(table.get_ref(), lines.origin(0), "", &mut problems);
+        if problems.is_empty() { Ok(node) } else { Err(Problems(problems)) }
+    }
+
+    /// Reads one TOML value given on the command line; text that is no TOML value is taken as text.
+    pub fn parse_value(text: &str, origin: &Origin) -> Node {
+        let parsed = DeValue::parse(text).ok().and_then(|value| {
+            let lines = Lines::new(text, "");
+            let mut problems = Vec::new();
+            let node = lines.value(&value, "", &mut problems);
+            problems.is_empty().then_some(node)
+        });
+        let mut node = parsed.unwrap_or_else(|| Node { value: Value::Text(text.into()), origin: origin.clone() });
+        node.set_origin(origin);
+        node
+    }
+
+    /// The entry called `key`, if this is a table that has one.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|(name, _)| name == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Puts `node` under `key` of this table, in place of what was there.
+    pub fn insert(&mut self, key: &str, node: Node) {
+        let Value::Table(entries) = &mut self.value else { panic!("insert into a node that is no table") };
+        match entries.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = node,
+            None => entries.push((key.into(), node)),
+        }
+    }
+
+    /// Sets the value at the dotted `path` (`stack.level[0].capacity` or `stack.level.0.capacity`).
+    ///
+    /// Tables on the way are made as needed; list places must exist.
+    pub fn set(&mut self, path: &str, node: Node) -> Result<(), Problem> {
+        let origin = node.origin.clone();
+        let dotted = path.replace('[', ".").replace(']', "");
+        let steps: Vec<&str> = dotted.split('.').collect();
+        if steps.iter().any(|step| step.is_empty()) {
+            return Err(Problem::new(path, Some(&origin), "it is not a path").remedy("write names with dots between them"));
+        }
+        let mut here = self;
+        for (index, step) in steps.iter().enumerate() {
+            here = here.step_into(step, &origin).map_err(|(what, remedy)| {
+                Problem::new(&steps[..=index].join("."), Some(&origin), what).remedy(remedy)
+            })?;
+        }
+        *here = node;
+        Ok(())
+    }
+
+    /// The kind of value, as a word for messages.
+    pub fn kind_name(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "text",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a number",
+            Value::Flag(_) => "true or false",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// What it is, short enough for a message: tables and lists by kind, the rest as written.
+    pub fn brief(&self) -> String {
+        match self.value {
+            Value::List(_) | Value::Table(_) => self.kind_name().into(),
+            _ => self.to_string(),
+        }
+    }
+
+    fn step_into(&mut self, step: &str, origin: &Origin) -> Result<&mut Node, (String, String)> {
+        // `policy = "lru"` is short for `policy = { kind = "lru" }`: an override may go inside.
+        if let Value::Text(kind) = &self.value {
+            let kind = Node { value: Value::Text(kind.clone()), origin: self.origin.clone() };
+            self.value = Value::Table(vec![("kind".into(), kind)]);
+        }
+        match &mut self.value {
+            Value::List(nodes) => {
+                let count = nodes.len();
+                step.parse::<usize>().ok().and_then(|place| nodes.get_mut(place)).ok_or_else(|| {
+                    (format!("there is no place {step} in this list"), format!("it has places 0 to {}", count.saturating_sub(1)))
+                })
+            }
+            Value::Table(entries) => {
+                let place = entries.iter().position(|(name, _)| name == step).unwrap_or_else(|| {
+                    entries.push((step.into(), Node::table(origin.clone())));
+                    entries.len() - 1
+                });
+                Ok(&mut entries[place].1)
+            }
+            _ => Err(("it is a value, not a table".into(), "set the value itself".into())),
+        }
+    }
+
+    fn set_origin(&mut self, origin: &Origin) {
+        self.origin = origin.clone();
+        match &mut self.value {
+            Value::List(nodes) => nodes.iter_mut().for_each(|node| node.set_origin(origin)),
+            Value::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.set_origin(origin)),
+            _ => {}
+        }
+    }
+}
+
+/// Turns byte offsets into lines and parsed TOML into nodes.
+struct Lines {
+    name: Arc<str>,
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    fn new(text: &str, name: &str) -> Lines {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Lines { name: name.into(), starts }
+    }
+
+    fn origin(&self, offset: usize) -> Origin {
+        let line = self.starts.partition_point(|&start| start <= offset) as u32;
+        Origin::File { name: self.name.clone(), line }
+    }
+
+    fn table(&self, table: &DeTable<'_>, origin: Origin, path: &str, problems: &mut Vec<Problem>) -> Node {
+        let mut written: Vec<(usize, String, Node)> = table
+            .iter()
+            .map(|(key, value)| {
+                let key_text = key.get_ref().to_string();
+                let path = if path.is_empty() { key_text.clone() } else { format!("{path}.{key_text}") };
+                (key.span().start, key_text, self.value(value, &path, problems))
+            })
+            .collect();
+        written.sort_by_key(|&(start, ..)| start);
+        let entries: Vec<_> = written.into_iter().map(|(_, key, node)| (key, node)).collect();
+        Node { value: Value::Table(entries), origin }.with_source()
+    }
+
+    fn value(&self, value: &Spanned<DeValue<'_>>, path: &str, problems: &mut Vec<Problem>) -> Node {
+        let origin = self.origin(value.span().start);
+        let converted = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(number) => {
+                let digits = number.as_str().replace('_', "");
+                match i64::from_str_radix(&digits, number.radix()) {
+                    Ok(number) => Value::Integer(number),
+                    Err(_) => {
+                        let problem = Problem::new(path, Some(&origin), "the number does not fit 64 bits");
+                        problems.push(problem.given(digits));
+                        Value::Integer(0)
+                    }
+                }
+            }
+            DeValue::Float(number) => Value::Float(number.as_str().replace('_', "").parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(flag) => Value::Flag(*flag),
+            DeValue::Datetime(date) => Value::Text(date.to_string()),
+            DeValue::Array(values) => Value::List(
+                values
+                    .iter()
+                    .enumerate()
+                    .map(|(index, value)| self.value(value, &format!("{path}[{index}]"), problems))
+                    .collect(),
+            ),
+            DeValue::Table(table) => return self.table(table, origin, path, problems),
+        };
+        Node { value: converted, origin }
+    }
+}
+
+impl Node {
+    /// `{ value, source, confidence, note }` becomes the value with a catalogue origin.
+    fn with_source(self) -> Node {
+        let has_only = |allowed: &[&str]| match &self.value {
+            Value::Table(entries) => entries.iter().all(|(key, _)| allowed.contains(&key.as_str())),
+            _ => false,
+        };
+        let (Some(value), Some(source)) = (self.get("value"), self.get("source").and_then(Node::text)) else {
+            return self;
+        };
+        if !has_only(&["value", "source", "confidence", "note"]) {
+            return self;
+        }
+        let Origin::File { name, .. } = &self.origin else { return self };
+        let text = |key: &str| self.get(key).and_then(Node::text).unwrap_or_default().to_string();
+        let note = text("note");
+        let source = if note.is_empty() { source.to_string() } else { format!("{source}: {note}") };
+        let origin = Origin::Catalog {
+            entry: name.clone(),
+            source: source.into(),
+            confidence: text("confidence").into(),
+        };
+        Node { value: value.value.clone(), origin }
+    }
+}

@@ -1,0 +1,108 @@
+//! The user's mistakes: each names its place, what was given, what is allowed, and a remedy.
+
+use crate::node::Origin;
+use std::fmt;
+
+/// One mistake in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Dotted path of the value, for example `stack.level[0].capacity`.
+    pub path: String,
+    /// Where it was written, for example `server.toml:9`; empty where nothing was written.
+    pub place: String,
+    /// What was given, as written; empty where nothing was.
+    pub given: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What is allowed, or what to do; may be empty.
+    pub remedy: String,
+}
+
+impl Problem {
+    /// A problem of the value at `path` that came from `origin`.
+    pub fn new(path: &str, origin: Option<&Origin>, problem: impl Into<String>) -> Problem {
+        Problem {
+            path: path.to_string(),
+            place: origin.map_or_else(String::new, Origin::place),
+            given: String::new(),
+            problem: problem.into(),
+            remedy: String::new(),
+        }
+    }
+
+    /// With what was given.
+    #[must_use]
+    pub fn given(mut self, given: impl fmt::Display) -> Problem {
+        self.given = given.to_string();
+        self
+    }
+
+    /// With what is allowed or what to do.
+    #[must_use]
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Problem {
+        self.remedy = remedy.into();
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = if self.path.is_empty() { "the document" } else { &self.path };
+        write!(f, "{path}")?;
+        if !self.place.is_empty() {
+            write!(f, " ({})", self.place)?;
+        }
+        write!(f, ": {}", self.problem)?;
+        if !self.given.is_empty() {
+            write!(f, ", given {}", self.given)?;
+        }
+        if !self.remedy.is_empty() {
+            write!(f, "; {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+/// All mistakes of a document, in the order of the document. Never empty when returned as an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Problems {
+        Problems(vec![problem])
+    }
+}
+
+/// The known name nearest to `given`, if one is near enough to be meant.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (given.chars().count() / 3).max(1) + 1;
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&given.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|&(distance, _)| distance <= limit)
+        .min()
+        .map(|(_, name)| name)
+}
+
+/// The remedy for an unknown name: the nearest known one and the list of all.
+pub fn known_names(given: &str, known: &[&str]) -> String {
+    let all = if known.is_empty() { "nothing is known here".into() } else { format!("known: {}", known.join(", ")) };
+    match nearest(given, known.iter().copied()) {
+        Some(name) => format!("did you mean \"{name}\"? {all}"),
+        None => all,
+    }
+}

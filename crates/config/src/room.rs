@@ -1,0 +1,130 @@
+//! Rooms: the components a family offers, and the slots of a document that hold one.
+
+use crate::field::{Configuration, Field, FieldType, Shape};
+use crate::node::Node;
+use crate::problem::Problems;
+use crate::reader::{Reader, as_table};
+use std::marker::PhantomData;
+
+/// What a room says about itself. Everything generated comes from here.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// Its name in documents; equal to its folder.
+    pub kind: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where its model comes from.
+    pub sources: &'static [&'static str],
+    /// Raised when its numbers change.
+    pub model_version: u32,
+    /// The module documentation of the room: Models, Leaves out, Sources, Checks.
+    pub doc: &'static str,
+    /// Its fields.
+    pub fields: fn() -> Vec<Field>,
+    /// Checks a table against its configuration.
+    pub check: fn(&Node, &mut Reader<'_>),
+}
+
+impl Card {
+    /// The card of a room configured by `C`. `doc` is the source text of the room, whose module
+    /// documentation is harvested: pass `include_str!("mod.rs")`.
+    pub const fn of<C: Configuration>(
+        kind: &'static str,
+        summary: &'static str,
+        sources: &'static [&'static str],
+        model_version: u32,
+        doc: &'static str,
+    ) -> Card {
+        assert!(!sources.is_empty(), "a room needs a source");
+        Card {
+            kind,
+            summary,
+            sources,
+            model_version,
+            doc,
+            fields: C::fields,
+            check: |node, reader| {
+                let _ = C::read(node, reader);
+            },
+        }
+    }
+}
+
+/// A room of the family `F`: its card and how it is built from its table.
+pub struct Room<F: Family> {
+    /// What it says about itself.
+    pub card: Card,
+    /// Builds it from a slot that was checked. Errors are the user's (a missing file, a size that fits nowhere).
+    pub build: fn(&Slot<F>, &mut F::Context<'_>) -> Result<F::Built, Problems>,
+}
+
+/// A kind of component: devices, replacement policies, workloads, ...
+pub trait Family: Sized + 'static {
+    /// Its name in messages and schemas.
+    const NAME: &'static str;
+    /// What building a room gives.
+    type Built;
+    /// What building a room needs.
+    type Context<'a>: ?Sized;
+}
+
+/// The rooms of one family, in the order users see them.
+pub type Table<F> = [Room<F>];
+
+/// All families of the product; implemented by the one crate that knows every room.
+pub trait Families {
+    /// The card of `kind` in `family`.
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card>;
+    /// The kinds of `family`.
+    fn kinds(&self, family: &str) -> Vec<&'static str>;
+}
+
+/// A place in a document that holds a room of family `F`.
+pub struct Slot<F> {
+    kind: &'static str,
+    path: String,
+    node: Node,
+    family: PhantomData<fn() -> F>,
+}
+
+impl<F> Clone for Slot<F> {
+    fn clone(&self) -> Slot<F> {
+        Slot { kind: self.kind, path: self.path.clone(), node: self.node.clone(), family: PhantomData }
+    }
+}
+
+impl<F> std::fmt::Debug for Slot<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.path, self.node)
+    }
+}
+
+impl<F: Family> Slot<F> {
+    /// The room it holds.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Its dotted path in the document; also names the random streams of what it holds.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The configuration of the room it holds. The slot was checked, so reading cannot fail.
+    pub fn config<C: Configuration>(&self, families: &dyn Families) -> C {
+        let mut reader = Reader::at(families, &self.path);
+        let config = C::read(&self.node, &mut reader);
+        config.unwrap_or_else(|| panic!("{} was checked and is not legal: {:?}", self.path, reader.finish().err()))
+    }
+}
+
+impl<F: Family> FieldType for Slot<F> {
+    fn shape() -> Shape {
+        Shape::Slot(F::NAME)
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
+        let card = reader.slot(node, F::NAME)?;
+        Some(Slot { kind: card.kind, path: reader.path().into(), node: as_table(node), family: PhantomData })
+    }
+}

@@ -1,0 +1,148 @@
+use crate::{Card, Choice, Configuration, Families, Family, Node, Origin, Reader, Resolved, Slot};
+use nacre_kernel::{Bytes, Time};
+
+#[derive(Clone, Debug, PartialEq, Choice)]
+enum Inclusion {
+    /// A block is in one level.
+    Exclusive,
+    /// Upper levels are copies.
+    Inclusive,
+}
+
+struct Policies;
+impl Family for Policies {
+    const NAME: &'static str = "replacement";
+    type Built = ();
+    type Context<'a> = ();
+}
+
+/// Nothing to set.
+#[derive(Clone, Debug, Configuration)]
+struct Lru {}
+
+/// A level.
+#[derive(Clone, Debug, Configuration)]
+struct Level {
+    /// Bytes it holds.
+    #[config(min = "4 KiB")]
+    capacity: Bytes,
+    /// Who leaves.
+    #[config(default = "lru", source = "assumed: the usual")]
+    policy: Slot<Policies>,
+}
+
+/// A cache.
+#[derive(Clone, Debug, Configuration)]
+struct Cache {
+    /// Unit of caching.
+    #[config(default = "4 KiB", min = "512 B", max = "1 MiB", source = "assumed: host page")]
+    block: Bytes,
+    /// Time of a hit.
+    hit: Time,
+    /// Where a block may be.
+    #[config(default = "exclusive", source = "assumed: more room")]
+    inclusion: Inclusion,
+    /// Parallel hits.
+    #[config(default = 8, min = 1, max = 64, source = "assumed: typical")]
+    parallelism: u32,
+    /// Levels, fastest first.
+    level: Vec<Level>,
+}
+
+struct Known;
+static LRU: Card = Card::of::<Lru>("lru", "least recently used", &["any textbook"], 1, "");
+impl Families for Known {
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+        (family == "replacement" && kind == "lru").then_some(&LRU)
+    }
+    fn kinds(&self, _: &str) -> Vec<&'static str> {
+        vec!["lru"]
+    }
+}
+
+fn read(text: &str) -> (Option<Cache>, Vec<Resolved>, Vec<String>) {
+    let node = Node::parse_toml(text, "cache.toml").expect("the test's TOML is well formed");
+    let mut reader = Reader::new(&Known);
+    let cache = Cache::read(&node, &mut reader);
+    match reader.finish() {
+        Ok(resolved) => (cache, resolved, Vec::new()),
+        Err(problems) => (None, Vec::new(), problems.0.iter().map(ToString::to_string).collect()),
+    }
+}
+
+#[test]
+fn a_legal_document_is_read_and_every_value_knows_its_origin() {
+    let (cache, resolved, problems) = read("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\n");
+    assert_eq!(problems, Vec::<String>::new());
+    let cache = cache.expect("no problems");
+    assert_eq!((cache.block, cache.hit), (Bytes(4096), Time::from_us(2)));
+    assert_eq!(cache.inclusion, Inclusion::Exclusive);
+    assert_eq!(cache.level[0].policy.kind(), "lru");
+    assert_eq!(cache.level[0].policy.path(), "level[0].policy");
+    let origins: Vec<(String, String)> =
+        resolved.iter().map(|value| (value.path.clone(), value.node.origin.place())).collect();
+    let expected = [
+        ("block", "default"),
+        ("hit", "cache.toml:1"),
+        ("inclusion", "default"),
+        ("parallelism", "default"),
+        ("level[0].capacity", "cache.toml:3"),
+        ("level[0].policy.kind", "default"),
+    ];
+    assert_eq!(origins, expected.map(|(path, place)| (path.to_string(), place.to_string())));
+}
+
+#[test]
+fn all_mistakes_come_at_once_with_place_and_remedy() {
+    let text = "blok = \"4 KiB\"\nhit = 3\ninclusion = \"exclusiv\"\nparallelism = 100\n\
+                [[level]]\ncapacity = \"1 KiB\"\npolicy = { kind = \"lro\" }\n[[level]]\n";
+    let (_, _, problems) = read(text);
+    assert_eq!(
+        problems,
+        [
+            "blok (cache.toml:1): there is no such setting; did you mean \"block\"? known: block, hit, inclusion, \
+             parallelism, level",
+            "hit (cache.toml:2): it has no unit, given 3; write a duration such as \"6.7 us\" in quotes",
+            "inclusion (cache.toml:3): there is no such choice, given \"exclusiv\"; did you mean \"exclusive\"? \
+             known: exclusive, inclusive",
+            "parallelism (cache.toml:4): it is too large, given 100; the largest allowed is 64",
+            "level[0].capacity (cache.toml:6): it is too small, given \"1 KiB\"; the smallest allowed is 4 KiB",
+            "level[0].policy (cache.toml:7): there is no replacement called \"lro\", given \"lro\"; did you mean \
+             \"lru\"? known: lru",
+            "level[1].capacity (cache.toml:8): it is missing; give a size such as \"64 GiB\"",
+        ]
+    );
+}
+
+#[test]
+fn syntax_errors_name_their_line() {
+    let problems = Node::parse_toml("a = 1\nb = = 2\n", "x.toml").unwrap_err();
+    assert!(problems.to_string().contains("(x.toml:2)"), "{problems}");
+}
+
+#[test]
+fn overrides_reach_any_place_and_keep_their_own_origin() {
+    let mut node = Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\npolicy = \"lru\"\n", "c").unwrap();
+    let origin = Origin::Override("level[0].capacity=2 MiB".into());
+    node.set("level[0].capacity", Node::parse_value("2 MiB", &origin)).unwrap();
+    node.set("level.0.policy.kind", Node::parse_value("lru", &origin)).unwrap();
+    node.set("parallelism", Node::parse_value("3", &origin)).unwrap();
+    let cache = Cache::read(&node, &mut Reader::new(&Known)).unwrap();
+    assert_eq!((cache.level[0].capacity, cache.parallelism), (Bytes(2 << 20), 3));
+    let error = node.set("level[7].capacity", Node::parse_value("1", &origin)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "level.7 (--set level[0].capacity=2 MiB): there is no place 7 in this list; it has places 0 to 0"
+    );
+}
+
+#[test]
+fn a_value_with_a_source_carries_it() {
+    let node = Node::parse_toml("hit = { value = \"6.7 us\", source = \"kim-2014 p. 13\", confidence = \"paper\" }", "pcm_ssd")
+        .unwrap();
+    let hit = node.get("hit").unwrap();
+    assert_eq!(hit.text(), Some("6.7 us"));
+    let expected =
+        Origin::Catalog { entry: "pcm_ssd".into(), source: "kim-2014 p. 13".into(), confidence: "paper".into() };
+    assert_eq!(hit.origin, expected);
+}
