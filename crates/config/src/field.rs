@@ -341,5 +341,6 @@ pub(crate) fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(S
 
 /// A problem with a field that is not given.
 pub(crate) fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
-    Problem::new(path, Some(&table.origin), "it is missing").remedy(format!("give {}", field.shape.expected()))
+    Problem::new(path, Some(&table.origin), "it is missing")
+        .remedy(format!("give {}", field.shape.expected()))
 }

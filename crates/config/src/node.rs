@@ -123,7 +123,8 @@ impl Node {
             let node = lines.value(&value, "", &mut problems);
             problems.is_empty().then_some(node)
         });
-        let mut node = parsed.unwrap_or_else(|| Node { value: Value::Text(text.into()), origin: origin.clone() });
+        let mut node =
+            parsed.unwrap_or_else(|| Node { value: Value::Text(text.into()), origin: origin.clone() });
         node.set_origin(origin);
         node
     }
@@ -161,7 +162,8 @@ impl Node {
         let dotted = path.replace('[', ".").replace(']', "");
         let steps: Vec<&str> = dotted.split('.').collect();
         if steps.iter().any(|step| step.is_empty()) {
-            return Err(Problem::new(path, Some(&origin), "it is not a path").remedy("write names with dots between them"));
+            return Err(Problem::new(path, Some(&origin), "it is not a path")
+                .remedy("write names with dots between them"));
         }
         let mut here = self;
         for (index, step) in steps.iter().enumerate() {
@@ -203,7 +205,10 @@ impl Node {
             Value::List(nodes) => {
                 let count = nodes.len();
                 step.parse::<usize>().ok().and_then(|place| nodes.get_mut(place)).ok_or_else(|| {
-                    (format!("there is no place {step} in this list"), format!("it has places 0 to {}", count.saturating_sub(1)))
+                    (
+                        format!("there is no place {step} in this list"),
+                        format!("it has places 0 to {}", count.saturating_sub(1)),
+                    )
                 })
             }
             Value::Table(entries) => {
@@ -273,7 +278,9 @@ impl Lines {
                     }
                 }
             }
-            DeValue::Float(number) => Value::Float(number.as_str().replace('_', "").parse().unwrap_or(f64::NAN)),
+            DeValue::Float(number) => {
+                Value::Float(number.as_str().replace('_', "").parse().unwrap_or(f64::NAN))
+            }
             DeValue::Boolean(flag) => Value::Flag(*flag),
             DeValue::Datetime(date) => Value::Text(date.to_string()),
             DeValue::Array(values) => Value::List(

@@ -100,7 +100,11 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// The remedy for an unknown name: the nearest known one and the list of all.
 pub fn known_names(given: &str, known: &[&str]) -> String {
-    let all = if known.is_empty() { "nothing is known here".into() } else { format!("known: {}", known.join(", ")) };
+    let all = if known.is_empty() {
+        "nothing is known here".into()
+    } else {
+        format!("known: {}", known.join(", "))
+    };
     match nearest(given, known.iter().copied()) {
         Some(name) => format!("did you mean \"{name}\"? {all}"),
         None => all,

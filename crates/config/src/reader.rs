@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         };
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
         for (key, node) in entries {
-            if !known.contains(&key.as_str()) && !matches!(key.as_str(), "kind" | "preset") {
+            if !known.contains(&key.as_str()) {
                 self.within(key, |reader| {
                     let problem = Problem::new(&reader.path, Some(&node.origin), "there is no such setting");
                     reader.problems.push(problem.remedy(known_names(key, &known)));
@@ -114,7 +114,11 @@ impl<'a> Reader<'a> {
     /// The word of a choice, if it is one of `words`.
     pub fn choice<'n>(&mut self, node: &'n Node, words: &[&str]) -> Option<&'n str> {
         let Some(word) = node.text() else {
-            self.wrong(node, &format!("it is {}", node.kind_name()), &format!("use one of {}", words.join(", ")));
+            self.wrong(
+                node,
+                &format!("it is {}", node.kind_name()),
+                &format!("use one of {}", words.join(", ")),
+            );
             return None;
         };
         if words.contains(&word) {
@@ -132,7 +136,8 @@ impl<'a> Reader<'a> {
                 Some(kind) => kind,
                 None => {
                     let kinds = self.families.kinds(family);
-                    let remedy = format!("give `kind`, one of {}, or a `preset` from the catalogue", kinds.join(", "));
+                    let remedy =
+                        format!("give `kind`, one of {}, or a `preset` from the catalogue", kinds.join(", "));
                     self.wrong(node, &format!("it does not say which {family}"), &remedy);
                     return None;
                 }
@@ -145,11 +150,14 @@ impl<'a> Reader<'a> {
             self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
             return None;
         };
-        self.within("kind", |reader| {
-            reader.resolved.push(Resolved { path: reader.path.clone(), node: kind.clone() });
-        });
+        for (key, node) in [("preset", node.get("preset")), ("kind", Some(kind))] {
+            let Some(node) = node else { continue };
+            self.within(key, |reader| {
+                reader.resolved.push(Resolved { path: reader.path.clone(), node: node.clone() });
+            });
+        }
         let before = self.problems.len();
-        (card.check)(&as_table(node), self);
+        (card.check)(&settings(node), self);
         (self.problems.len() == before).then_some(card)
     }
 
@@ -174,12 +182,16 @@ fn is_slot(shape: &Shape) -> bool {
     }
 }
 
-/// `policy = "lru"` is short for `policy = { kind = "lru" }`.
-pub(crate) fn as_table(node: &Node) -> Node {
-    match node.value {
-        Value::Text(_) => {
-            Node { value: Value::Table(vec![("kind".into(), node.clone())]), origin: node.origin.clone() }
+/// The settings of the room in a slot: its table without the keys that chose the room.
+///
+/// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
+pub(crate) fn settings(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Table(entries) => {
+            let chose = |key: &str| matches!(key, "kind" | "preset");
+            entries.iter().filter(|(key, _)| !chose(key)).cloned().collect()
         }
-        _ => node.clone(),
-    }
+        _ => Vec::new(),
+    };
+    Node { value: Value::Table(value), origin: node.origin.clone() }
 }

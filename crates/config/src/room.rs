@@ -3,7 +3,7 @@
 use crate::field::{Configuration, Field, FieldType, Shape};
 use crate::node::Node;
 use crate::problem::Problems;
-use crate::reader::{Reader, as_table};
+use crate::reader::{Reader, settings};
 use std::marker::PhantomData;
 
 /// What a room says about itself. Everything generated comes from here.
@@ -114,7 +114,9 @@ impl<F: Family> Slot<F> {
     pub fn config<C: Configuration>(&self, families: &dyn Families) -> C {
         let mut reader = Reader::at(families, &self.path);
         let config = C::read(&self.node, &mut reader);
-        config.unwrap_or_else(|| panic!("{} was checked and is not legal: {:?}", self.path, reader.finish().err()))
+        config.unwrap_or_else(|| {
+            panic!("{} was checked and is not legal: {:?}", self.path, reader.finish().err())
+        })
     }
 }
 
@@ -125,6 +127,6 @@ impl<F: Family> FieldType for Slot<F> {
 
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
         let card = reader.slot(node, F::NAME)?;
-        Some(Slot { kind: card.kind, path: reader.path().into(), node: as_table(node), family: PhantomData })
+        Some(Slot { kind: card.kind, path: reader.path().into(), node: settings(node), family: PhantomData })
     }
 }

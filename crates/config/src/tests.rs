@@ -122,7 +122,8 @@ fn syntax_errors_name_their_line() {
 
 #[test]
 fn overrides_reach_any_place_and_keep_their_own_origin() {
-    let mut node = Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\npolicy = \"lru\"\n", "c").unwrap();
+    let mut node =
+        Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\npolicy = \"lru\"\n", "c").unwrap();
     let origin = Origin::Override("level[0].capacity=2 MiB".into());
     node.set("level[0].capacity", Node::parse_value("2 MiB", &origin)).unwrap();
     node.set("level.0.policy.kind", Node::parse_value("lru", &origin)).unwrap();
@@ -138,11 +139,17 @@ fn overrides_reach_any_place_and_keep_their_own_origin() {
 
 #[test]
 fn a_value_with_a_source_carries_it() {
-    let node = Node::parse_toml("hit = { value = \"6.7 us\", source = \"kim-2014 p. 13\", confidence = \"paper\" }", "pcm_ssd")
-        .unwrap();
+    let node = Node::parse_toml(
+        "hit = { value = \"6.7 us\", source = \"kim-2014 p. 13\", confidence = \"paper\" }",
+        "pcm_ssd",
+    )
+    .unwrap();
     let hit = node.get("hit").unwrap();
     assert_eq!(hit.text(), Some("6.7 us"));
-    let expected =
-        Origin::Catalog { entry: "pcm_ssd".into(), source: "kim-2014 p. 13".into(), confidence: "paper".into() };
+    let expected = Origin::Catalog {
+        entry: "pcm_ssd".into(),
+        source: "kim-2014 p. 13".into(),
+        confidence: "paper".into(),
+    };
     assert_eq!(hit.origin, expected);
 }

@@ -84,8 +84,7 @@ impl LatencyHistogram {
     ///
     /// Never outside the smallest and largest value seen.
     pub fn quantile(&self, q: f64) -> Option<Time> {
-        (self.count() > 0)
-            .then(|| Time::from_ps(self.buckets.value_at_quantile(q)).clamp(self.min, self.max))
+        (self.count() > 0).then(|| Time::from_ps(self.buckets.value_at_quantile(q)).clamp(self.min, self.max))
     }
 
     /// The non-empty bars, in rising order.

@@ -86,6 +86,9 @@ pub struct Bin {
 pub struct TimeSeries {
     width: Time,
     bins: Vec<Bin>,
+    /// The interval asked for last, `[start, end)`: most requests fall into it, which saves a division.
+    current: (Time, Time),
+    current_index: usize,
 }
 
 impl Default for TimeSeries {
@@ -100,22 +103,21 @@ impl TimeSeries {
 
     /// An empty series that starts with intervals of one microsecond.
     pub fn new() -> TimeSeries {
-        TimeSeries { width: Time::from_us(1), bins: Vec::with_capacity(TimeSeries::BINS_MAX) }
+        TimeSeries {
+            width: Time::from_us(1),
+            bins: Vec::with_capacity(TimeSeries::BINS_MAX),
+            current: (Time::ZERO, Time::ZERO),
+            current_index: 0,
+        }
     }
 
     /// The interval that holds `at`, to add to.
     #[inline]
     pub fn bin_mut(&mut self, at: Time) -> &mut Bin {
-        let mut index = at.as_ps() / self.width.as_ps();
-        while index >= TimeSeries::BINS_MAX as u64 {
-            self.double_width();
-            index = at.as_ps() / self.width.as_ps();
+        if at < self.current.0 || at >= self.current.1 {
+            self.find_bin(at);
         }
-        let index = index as usize;
-        if index >= self.bins.len() {
-            self.bins.resize(index + 1, Bin::default());
-        }
-        &mut self.bins[index]
+        &mut self.bins[self.current_index]
     }
 
     /// The width of every interval.
@@ -128,17 +130,34 @@ impl TimeSeries {
         &self.bins
     }
 
+    fn find_bin(&mut self, at: Time) {
+        let mut index = at.as_ps() / self.width.as_ps();
+        while index >= TimeSeries::BINS_MAX as u64 {
+            self.double_width();
+            index = at.as_ps() / self.width.as_ps();
+        }
+        let index = index as usize;
+        if index >= self.bins.len() {
+            self.bins.resize(index + 1, Bin::default());
+        }
+        let start = self.width * index as u64;
+        self.current = (start, Time::from_ps(start.as_ps().saturating_add(self.width.as_ps())));
+        self.current_index = index;
+    }
+
     fn double_width(&mut self) {
         self.width = self.width * 2;
         self.bins = self
             .bins
             .chunks(2)
-            .map(|pair| pair.iter().fold(Bin::default(), |sum, bin| Bin {
-                reads: sum.reads + bin.reads,
-                writes: sum.writes + bin.writes,
-                bytes: sum.bytes + bin.bytes,
-                latency_ps: sum.latency_ps + bin.latency_ps,
-            }))
+            .map(|pair| {
+                pair.iter().fold(Bin::default(), |sum, bin| Bin {
+                    reads: sum.reads + bin.reads,
+                    writes: sum.writes + bin.writes,
+                    bytes: sum.bytes + bin.bytes,
+                    latency_ps: sum.latency_ps + bin.latency_ps,
+                })
+            })
             .collect();
     }
 }
