@@ -1,2 +1,34 @@
-//! Xtask.
-fn main() {}
+//! The house's own commands: `cargo run -p xtask -- WORD`.
+//!
+//! | word | does |
+//! |---|---|
+//! | `tidy` | checks the tree against the rules of CONTRIBUTING.md that no compiler knows |
+
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a command of the edge: reads files, prints"
+)]
+
+mod tidy;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("tidy") => tidy::command(root()),
+        Some(word) => usage(&format!("no command called \"{word}\"")),
+        None => usage("which command?"),
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+fn usage(problem: &str) -> ExitCode {
+    println!("xtask: {problem}\nusage: cargo run -p xtask -- tidy");
+    ExitCode::from(2)
+}

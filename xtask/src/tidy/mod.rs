@@ -1,0 +1,74 @@
+//! Rules about the whole tree that no compiler checks. They run as a test, so `make test` keeps them.
+
+mod code;
+mod links;
+mod names;
+mod paths;
+mod rooms;
+mod sizes;
+mod text;
+mod tree;
+mod version;
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+use tree::Tree;
+
+/// A broken rule and where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Problem {
+    /// Path from the root, with `/`.
+    file: String,
+    /// From 1.
+    line: usize,
+    /// What is wrong and what to do.
+    text: String,
+}
+
+impl Problem {
+    fn new(file: &str, line: usize, text: impl Into<String>) -> Problem {
+        Problem { file: file.into(), line, text: text.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.text)
+    }
+}
+
+/// Prints every broken rule; fails when there is one.
+pub(crate) fn command(root: &Path) -> ExitCode {
+    let tree = Tree::read(root);
+    for near in sizes::near(&tree) {
+        println!("{near} (not a failure yet)");
+    }
+    let problems = problems(&tree);
+    for problem in &problems {
+        println!("{problem}");
+    }
+    println!("tidy: {} files, {} problems", tree.files.len(), problems.len());
+    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Every broken rule, in the order of the files.
+fn problems(tree: &Tree) -> Vec<Problem> {
+    let rules =
+        [sizes::check, names::check, text::check, paths::check, links::check, rooms::check, version::check];
+    let mut problems: Vec<Problem> = rules.iter().flat_map(|rule| rule(tree)).collect();
+    problems.sort();
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tree, problems};
+
+    #[test]
+    fn the_tree_is_tidy() {
+        let problems = problems(&Tree::read(crate::root()));
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(lines.is_empty(), "{} problems\n{}", lines.len(), lines.join("\n"));
+    }
+}

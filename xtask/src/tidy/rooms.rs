@@ -1,0 +1,161 @@
+//! Rooms: complete, listed by their family, and strangers to one another.
+
+use super::Problem;
+use super::code;
+use super::tree::{File, Tree};
+
+/// The headings every room's documentation has; the model reference is made of them.
+const HEADINGS: [&str; 4] = ["Models", "Leaves out", "Sources", "Checks"];
+
+/// A module folder that declares a `ROOM`.
+struct Room<'a> {
+    /// Its `mod.rs`.
+    file: &'a File,
+    /// The module it is, from the name of its crate on.
+    module: Vec<String>,
+}
+
+/// Rooms without a heading or tests, not in their family's table, or naming another room.
+pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
+    let rooms: Vec<Room<'_>> = tree.files.iter().filter_map(room).collect();
+    let mut problems = Vec::new();
+    for room in &rooms {
+        problems.extend(missing_headings(room));
+        problems.extend(missing_tests(tree, room));
+        problems.extend(missing_in_table(tree, room));
+        problems.extend(names_another(tree, room, &rooms));
+    }
+    problems
+}
+
+fn room(file: &File) -> Option<Room<'_>> {
+    let declares = |line: &str| line.starts_with("pub const ROOM:") || line.starts_with("pub static ROOM:");
+    let is_room = file.path.ends_with("/mod.rs") && file.text.lines().any(declares);
+    Some(Room { file, module: module(&file.path).filter(|_| is_room)? })
+}
+
+/// The module a file of a crate is: `crates/hierarchy/src/replacement/lru/tests.rs` is
+/// `nacre_hierarchy::replacement::lru::tests`.
+fn module(path: &str) -> Option<Vec<String>> {
+    let (name, inside) = path.strip_prefix("crates/")?.strip_suffix(".rs")?.split_once("/src/")?;
+    let krate = format!("nacre_{}", name.replace('-', "_"));
+    let parts = inside.split('/').filter(|part| !["lib", "main", "mod"].contains(part)).map(String::from);
+    Some([krate].into_iter().chain(parts).collect())
+}
+
+fn missing_headings(room: &Room<'_>) -> Vec<Problem> {
+    let has = |heading: &str| {
+        let lines = room.file.text.lines();
+        lines.filter_map(|line| line.strip_prefix("//! # ")).any(|found| found.trim() == heading)
+    };
+    let missing = HEADINGS.iter().filter(|heading| !has(heading));
+    missing
+        .map(|heading| {
+            Problem::new(&room.file.path, 1, format!("the room's documentation lacks \"# {heading}\""))
+        })
+        .collect()
+}
+
+fn missing_tests(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
+    let mut files = files_of(tree, room).map(|(file, _)| file);
+    let tested = files.any(|file| file.text.contains("#[test]") || file.text.contains("proptest!"));
+    (!tested).then(|| Problem::new(&room.file.path, 1, "a room without tests"))
+}
+
+/// The family is the module above: it declares the room and has `<room>::ROOM` in its table.
+fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
+    let (family_folder, kind) = room.file.folder().rsplit_once('/').expect("a room is in a folder of src");
+    let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
+    let listed = family.is_some_and(|family| family.text.contains(&format!("{kind}::ROOM")));
+    (!listed).then(|| {
+        let text = format!("the room \"{kind}\" is in no table: add {kind}::ROOM to {family_folder}");
+        Problem::new(&room.file.path, 1, text)
+    })
+}
+
+fn names_another(tree: &Tree, room: &Room<'_>, rooms: &[Room<'_>]) -> Vec<Problem> {
+    let others: Vec<&Room<'_>> = rooms
+        .iter()
+        .filter(|other| !other.module.starts_with(&room.module) && !room.module.starts_with(&other.module))
+        .collect();
+    let mut problems = Vec::new();
+    for (file, module) in files_of(tree, room) {
+        for named in code::paths(&file.text) {
+            let target = absolute(&module, &named.parts);
+            if let Some(other) = others.iter().find(|other| target.starts_with(&other.module)) {
+                let text = format!(
+                    "a room names the room {}: rooms meet in their family only",
+                    other.module.join("::")
+                );
+                problems.push(Problem::new(&file.path, named.line, text));
+            }
+        }
+    }
+    problems
+}
+
+/// The Rust files of a room, each with the module it is.
+fn files_of<'a>(tree: &'a Tree, room: &Room<'_>) -> impl Iterator<Item = (&'a File, Vec<String>)> {
+    let folder = format!("{}/", room.file.folder());
+    let inside = tree.files.iter().filter(move |file| file.path.starts_with(&folder));
+    inside.filter_map(|file| Some((file, module(&file.path)?)))
+}
+
+/// What `parts`, written in `module`, point at.
+fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
+    let ups = parts.iter().take_while(|part| *part == "super").count();
+    let (start, rest) = match parts[0].as_str() {
+        "crate" => (&module[..1], &parts[1..]),
+        "self" => (module, &parts[1..]),
+        "super" => (&module[..module.len().saturating_sub(ups)], &parts[ups..]),
+        _ => (&module[..0], parts),
+    };
+    start.iter().chain(rest).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::tidy::tree::Tree;
+
+    const WHOLE: &str = "//! A room.\n//!\n//! # Models\n//! # Leaves out\n//! # Sources\n//! # Checks\n\
+                         pub const ROOM: Room<F> = x;\n#[test]\nfn t() {}\n";
+    const FAMILY: (&str, &str) = ("crates/media/src/lib.rs", "&[flash::ROOM, pcm::ROOM]");
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        check(&Tree::of(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_whole_room_in_its_table_is_tidy() {
+        let tests = "use super::Flash;\nuse crate::Medium;\nuse super::super::Geometry;\n";
+        let files =
+            [FAMILY, ("crates/media/src/flash/mod.rs", WHOLE), ("crates/media/src/flash/tests.rs", tests)];
+        assert_eq!(found(&files), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_room_needs_headings_tests_and_a_place_in_the_table() {
+        let bare = "//! # Models\n//! # Sources\n//! # Checks\npub const ROOM: Room<F> = x;\n";
+        let room = "crates/media/src/mram/mod.rs";
+        let expected = [
+            format!("{room}:1: the room's documentation lacks \"# Leaves out\""),
+            format!("{room}:1: a room without tests"),
+            format!("{room}:1: the room \"mram\" is in no table: add mram::ROOM to crates/media/src"),
+        ];
+        assert_eq!(found(&[FAMILY, (room, bare)]), expected);
+    }
+
+    #[test]
+    fn a_room_may_not_name_another_by_any_road() {
+        let nosy = "use super::super::pcm::Pcm;\nuse crate::{pcm, Medium};\nuse nacre_media::pcm::X;\nuse super::pcm::mine;\n";
+        let files = [
+            FAMILY,
+            ("crates/media/src/flash/mod.rs", WHOLE),
+            ("crates/media/src/flash/page.rs", nosy),
+            ("crates/media/src/pcm/mod.rs", WHOLE),
+        ];
+        let lines: Vec<usize> = check(&Tree::of(&files)).into_iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [1, 2, 3]);
+    }
+}
