@@ -29,7 +29,12 @@ pub trait Device: Send {
     /// The bytes it can hold, or `None` where the model sets no limit.
     fn capacity(&self) -> Option<Bytes>;
 
-    /// What it did during `elapsed` of simulated time, children included.
+    /// Measuring begins now: forgets every count, busy time and energy so far, children included.
+    /// Its state (what is cached, where the arm stands, what is reserved) stays as it is.
+    fn restart_ledger(&mut self);
+
+    /// What it did during `elapsed` of simulated time, since it was built or
+    /// [`Device::restart_ledger`] was called, children included.
     fn report(&self, elapsed: Time) -> ComponentReport;
 
     /// Panics if the device's books do not balance. Called by tests, never on the hot path.
