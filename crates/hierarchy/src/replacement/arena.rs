@@ -1,0 +1,281 @@
+//! Blocks, resident or only remembered, in a few doubly linked queues over one index.
+//!
+//! A node is 16 bytes: the key and two links of 30 bits, beside which four bits of state fit: which
+//! queue the node is in and how often it was used. With the index a tracked block costs 30 bytes.
+//! Slots `0..QUEUES` are the heads of circular queues, so linking has no special cases.
+
+use super::index::{Index, Vacancy};
+
+/// Position of a node.
+pub(super) type Slot = u32;
+
+/// Bits of a link; the other two bits of its word hold state.
+const LINK_BITS: u32 = 30;
+const LINK: u32 = (1 << LINK_BITS) - 1;
+
+/// Ends the list of unused slots.
+const NONE: Slot = LINK;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    block: u64,
+    /// Link towards the front, and the queue.
+    prev: u32,
+    /// Link towards the back, and the use count.
+    next: u32,
+}
+
+impl Node {
+    #[inline]
+    fn prev(&self) -> Slot {
+        self.prev & LINK
+    }
+
+    #[inline]
+    fn next(&self) -> Slot {
+        self.next & LINK
+    }
+
+    #[inline]
+    fn set_prev(&mut self, slot: Slot) {
+        self.prev = self.prev & !LINK | slot;
+    }
+
+    #[inline]
+    fn set_next(&mut self, slot: Slot) {
+        self.next = self.next & !LINK | slot;
+    }
+}
+
+/// Tracked blocks in at most four queues. Front is where blocks usually enter, back where they leave.
+#[derive(Debug)]
+pub(super) struct Arena<const QUEUES: usize> {
+    index: Index,
+    nodes: Vec<Node>,
+    /// First unused slot; they are chained by `next`.
+    unused: Slot,
+    lengths: [usize; QUEUES],
+    /// Blocks tracked at most.
+    bound: usize,
+}
+
+impl<const QUEUES: usize> Arena<QUEUES> {
+    /// An empty arena that tracks at most `bound` blocks, and one more between the entry of a block
+    /// and the eviction it causes.
+    pub(super) fn new(bound: usize) -> Arena<QUEUES> {
+        const { assert!(QUEUES >= 1 && QUEUES <= 4, "two bits name the queue") };
+        let bound = bound.saturating_add(1);
+        let heads = (0..QUEUES as u32)
+            .map(|queue| Node { block: u64::MAX, prev: queue << LINK_BITS | queue, next: queue })
+            .collect();
+        Arena { index: Index::new(bound), nodes: heads, unused: NONE, lengths: [0; QUEUES], bound }
+    }
+
+    /// The slot of `block`, or where its entry would go.
+    #[inline]
+    pub(super) fn find(&self, block: u64) -> Result<Slot, Vacancy> {
+        self.index.find(block, |slot| self.nodes[slot as usize].block == block)
+    }
+
+    /// The queue `slot` is in.
+    #[inline]
+    pub(super) fn queue(&self, slot: Slot) -> usize {
+        (self.nodes[slot as usize].prev >> LINK_BITS) as usize
+    }
+
+    /// Uses counted for `slot`, 0 to 3.
+    #[inline]
+    pub(super) fn uses(&self, slot: Slot) -> u32 {
+        self.nodes[slot as usize].next >> LINK_BITS
+    }
+
+    /// Sets the uses of `slot`, 0 to 3. Does not write what is there already.
+    #[inline]
+    pub(super) fn set_uses(&mut self, slot: Slot, uses: u32) {
+        let node = &mut self.nodes[slot as usize];
+        if node.next >> LINK_BITS != uses {
+            node.next = node.next & LINK | uses << LINK_BITS;
+        }
+    }
+
+    /// The block at `slot`.
+    #[inline]
+    pub(super) fn block(&self, slot: Slot) -> u64 {
+        self.nodes[slot as usize].block
+    }
+
+    /// Blocks in `queue`.
+    #[inline]
+    pub(super) fn len(&self, queue: usize) -> usize {
+        self.lengths[queue]
+    }
+
+    /// The last of `queue`, if there is one.
+    #[inline]
+    pub(super) fn back(&self, queue: usize) -> Option<Slot> {
+        let slot = self.nodes[queue].prev();
+        (slot as usize != queue).then_some(slot)
+    }
+
+    /// The neighbour of `slot` towards the back; a number below `QUEUES` is the end of the queue.
+    #[inline]
+    pub(super) fn after(&self, slot: Slot) -> Slot {
+        self.nodes[slot as usize].next()
+    }
+
+    /// `slot`, or the front of `queue` if `slot` is its end: `queue` as a ring.
+    #[inline]
+    pub(super) fn round(&self, queue: usize, slot: Slot) -> Slot {
+        if slot as usize == queue { self.after(slot) } else { slot }
+    }
+
+    /// Starts to track `block` at `vacancy`, with no use counted. The caller links it into a queue.
+    #[inline]
+    pub(super) fn enter(&mut self, vacancy: Vacancy, block: u64) -> Slot {
+        let node = Node { block, prev: 0, next: 0 };
+        let slot = self.unused;
+        if slot == NONE {
+            let slot = self.nodes.len() as Slot;
+            self.push(node);
+            self.index.occupy(vacancy, slot);
+            return slot;
+        }
+        self.unused = self.nodes[slot as usize].next();
+        self.nodes[slot as usize] = node;
+        self.index.occupy(vacancy, slot);
+        slot
+    }
+
+    /// Grows by doubling, but not past the bound.
+    #[inline]
+    fn push(&mut self, node: Node) {
+        let length = self.nodes.len();
+        if length == self.nodes.capacity() {
+            assert!(length < NONE as usize, "one cache tracks at most 2^{LINK_BITS} blocks");
+            let most = self.bound.saturating_add(QUEUES);
+            self.nodes.reserve_exact(length.max(16).min(most - length));
+        }
+        self.nodes.push(node);
+    }
+
+    /// Stops to track the block at `slot`, which is in no queue, and says which it was.
+    #[inline]
+    pub(super) fn forget(&mut self, slot: Slot) -> u64 {
+        let block = self.nodes[slot as usize].block;
+        self.index.vacate(block, slot);
+        self.nodes[slot as usize].set_next(self.unused);
+        self.unused = slot;
+        block
+    }
+
+    /// Gives the place of the block at `slot` to `block`, with no use counted, and says which block
+    /// left. The place in the queue stays.
+    #[inline]
+    pub(super) fn rename(&mut self, slot: Slot, vacancy: Vacancy, block: u64) -> u64 {
+        let old = self.nodes[slot as usize].block;
+        self.index.occupy(vacancy, slot);
+        self.index.vacate(old, slot);
+        self.nodes[slot as usize].block = block;
+        self.set_uses(slot, 0);
+        old
+    }
+
+    /// Takes `slot` out of `queue`.
+    #[inline]
+    pub(super) fn unlink(&mut self, queue: usize, slot: Slot) {
+        debug_assert_eq!(self.queue(slot), queue, "slot {slot} is in the queue the policy thinks");
+        let Node { prev, next, .. } = self.nodes[slot as usize];
+        let (prev, next) = (prev & LINK, next & LINK);
+        self.nodes[prev as usize].set_next(next);
+        self.nodes[next as usize].set_prev(prev);
+        self.lengths[queue] -= 1;
+    }
+
+    /// Puts `slot`, which is in no queue, at the front of `queue`.
+    #[inline]
+    pub(super) fn link_front(&mut self, queue: usize, slot: Slot) {
+        self.link(queue, queue as Slot, slot, self.nodes[queue].next());
+    }
+
+    /// Puts `slot`, which is in no queue, into `queue` just before `place` or its end.
+    #[inline]
+    pub(super) fn link_before(&mut self, queue: usize, slot: Slot, place: Slot) {
+        self.link(queue, self.nodes[place as usize].prev(), slot, place);
+    }
+
+    #[inline]
+    fn link(&mut self, queue: usize, prev: Slot, slot: Slot, next: Slot) {
+        self.nodes[prev as usize].set_next(slot);
+        self.nodes[next as usize].set_prev(slot);
+        let node = &mut self.nodes[slot as usize];
+        node.prev = (queue as u32) << LINK_BITS | prev;
+        node.set_next(next);
+        self.lengths[queue] += 1;
+    }
+
+    /// Moves `slot` within `queue` to the front.
+    #[inline]
+    pub(super) fn move_front(&mut self, queue: usize, slot: Slot) {
+        self.unlink(queue, slot);
+        self.link_front(queue, slot);
+    }
+}
+
+/// Warming: loads that nothing waits for, a group at a time, so that their latencies overlap.
+impl<const QUEUES: usize> Arena<QUEUES> {
+    /// Reads the index places and the nodes of `blocks`.
+    #[inline]
+    pub(super) fn warm(&self, blocks: &[u64]) {
+        std::hint::black_box(self.sum_nodes(blocks, |node| node.block));
+    }
+
+    /// Reads the index places and nodes of `blocks` and the neighbours of the nodes, which a policy
+    /// needs that moves a block at every hit.
+    #[inline]
+    pub(super) fn warm_neighbours(&self, blocks: &[u64]) {
+        std::hint::black_box(self.sum_nodes(blocks, |node| {
+            self.nodes[node.prev() as usize].block ^ self.nodes[node.next() as usize].block
+        }));
+    }
+
+    #[inline]
+    fn sum_nodes(&self, blocks: &[u64], read: impl Fn(&Node) -> u64) -> u64 {
+        let mut slots = [0; super::GROUP];
+        for (slot, &block) in slots.iter_mut().zip(blocks) {
+            *slot = self.index.glance(block) as Slot;
+        }
+        let nodes =
+            slots[..blocks.len().min(super::GROUP)].iter().filter_map(|slot| self.nodes.get(*slot as usize));
+        nodes.fold(0, |sum, node| sum ^ read(node))
+    }
+}
+
+impl<const QUEUES: usize> Arena<QUEUES> {
+    /// Panics unless index, queues and unused slots agree.
+    pub(super) fn check_invariants(&self) {
+        self.index.check_invariants();
+        for queue in 0..QUEUES {
+            let (mut at, mut length) = (queue as Slot, 0);
+            loop {
+                let next = self.nodes[at as usize].next();
+                assert_eq!(self.nodes[next as usize].prev(), at, "links of queue {queue} agree");
+                if next as usize == queue {
+                    break;
+                }
+                assert_eq!(self.queue(next), queue, "slot {next} knows its queue");
+                let found = self.find(self.block(next));
+                assert!(matches!(found, Ok(slot) if slot == next), "slot {next} is in the index");
+                (at, length) = (next, length + 1);
+            }
+            assert_eq!(length, self.lengths[queue], "queue {queue} is counted right");
+        }
+        let tracked = self.lengths.iter().sum::<usize>();
+        assert_eq!(tracked, self.index.len(), "every entry of the index is in a queue");
+        let (mut slot, mut unused) = (self.unused, 0);
+        while slot != NONE {
+            (slot, unused) = (self.nodes[slot as usize].next(), unused + 1);
+        }
+        assert_eq!(QUEUES + tracked + unused, self.nodes.len(), "no slot is lost");
+        assert!(tracked < self.bound, "{tracked} blocks are tracked, bound {}", self.bound - 1);
+    }
+}

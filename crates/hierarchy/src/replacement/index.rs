@@ -1,0 +1,179 @@
+//! Open-addressing index from block keys to arena slots.
+//!
+//! One word per place: the upper half is a 32-bit tag of the key's hash, the lower half the slot.
+//! The full key lives in the slot's node, which a hit needs anyway; a miss is settled by the tags
+//! alone, in one cache line nearly always. The tag also gives the home place, so growing and
+//! deleting never look at a node.
+//!
+//! A home is `tag * places / 2^32` (Lemire's range reduction), which allows any number of places:
+//! the index is as large as the bound asks and no larger. It also keeps the order of tags, so
+//! growing is one sequential pass. Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R), so
+//! there are no tombstones.
+
+/// A free place; no slot has this number.
+const FREE: u64 = u64::MAX;
+
+/// The odd number next to 2^64 divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Entries in the smallest index.
+const SMALLEST: usize = 16;
+
+/// Tags and slots of the tracked blocks.
+#[derive(Debug)]
+pub(super) struct Index {
+    words: Vec<u64>,
+    entries: usize,
+    /// Entries allowed before the index grows.
+    limit: usize,
+    /// Entries the index will ever hold.
+    bound: usize,
+}
+
+/// Where a key that is not in the index would go. Holds until the index changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vacancy {
+    place: usize,
+    tag: u32,
+}
+
+/// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci
+/// number land side by side and probing becomes a search.
+#[inline]
+pub(super) fn tag(block: u64) -> u32 {
+    let first = block.wrapping_mul(MULTIPLIER);
+    ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
+}
+
+/// Places for `entries`: a load of 4/7, where a miss looks at 3.2 places (Knuth, 6.4, eq. 23).
+fn places(entries: usize) -> usize {
+    entries + entries / 2 + entries / 4 + 4
+}
+
+impl Index {
+    /// An empty index that will hold at most `bound` entries.
+    pub(super) fn new(bound: usize) -> Index {
+        let limit = bound.min(SMALLEST);
+        Index { words: vec![FREE; places(limit)], entries: 0, limit, bound }
+    }
+
+    /// Number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries
+    }
+
+    #[inline]
+    fn home(&self, tag: u32) -> usize {
+        ((u64::from(tag) * self.words.len() as u64) >> 32) as usize
+    }
+
+    #[inline]
+    fn after(&self, place: usize) -> usize {
+        if place + 1 == self.words.len() { 0 } else { place + 1 }
+    }
+
+    /// The slot of `block`, or where it would go. `holds` says whether a slot holds it.
+    #[inline]
+    pub(super) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
+        let tag = tag(block);
+        let mut place = self.home(tag);
+        loop {
+            let word = self.words[place];
+            if word == FREE {
+                return Err(Vacancy { place, tag });
+            }
+            if (word >> 32) as u32 == tag && holds(word as u32) {
+                return Ok(word as u32);
+            }
+            place = self.after(place);
+        }
+    }
+
+    /// The first slot whose tag fits `block`: most likely the right one. Reads one place only, for
+    /// warming.
+    #[inline]
+    pub(super) fn glance(&self, block: u64) -> u64 {
+        self.words[self.home(tag(block))]
+    }
+
+    /// Enters `slot` at `vacancy`.
+    #[inline]
+    pub(super) fn occupy(&mut self, vacancy: Vacancy, slot: u32) {
+        let mut place = vacancy.place;
+        if self.entries == self.limit {
+            self.grow();
+            place = self.free_place(vacancy.tag);
+        }
+        self.words[place] = u64::from(vacancy.tag) << 32 | u64::from(slot);
+        self.entries += 1;
+    }
+
+    /// Takes out the entry of `block`, which is at `slot`.
+    #[inline]
+    pub(super) fn vacate(&mut self, block: u64, slot: u32) {
+        let tag = tag(block);
+        let word = u64::from(tag) << 32 | u64::from(slot);
+        let mut hole = self.home(tag);
+        while self.words[hole] != word {
+            assert!(self.words[hole] != FREE, "block {block} at slot {slot} is not in the index");
+            hole = self.after(hole);
+        }
+        let mut place = hole;
+        loop {
+            place = self.after(place);
+            let word = self.words[place];
+            if word == FREE {
+                break;
+            }
+            let home = self.home((word >> 32) as u32);
+            if self.distance(home, place) >= self.distance(hole, place) {
+                self.words[hole] = word;
+                hole = place;
+            }
+        }
+        self.words[hole] = FREE;
+        self.entries -= 1;
+    }
+
+    /// Places from `from` forward to `to`.
+    #[inline]
+    fn distance(&self, from: usize, to: usize) -> usize {
+        if to >= from { to - from } else { to + self.words.len() - from }
+    }
+
+    fn free_place(&self, tag: u32) -> usize {
+        let mut place = self.home(tag);
+        while self.words[place] != FREE {
+            place = self.after(place);
+        }
+        place
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        assert!(self.limit < self.bound, "an index bounded to {} entries is full", self.bound);
+        self.limit = self.limit.saturating_mul(2).min(self.bound);
+        let old = std::mem::replace(&mut self.words, vec![FREE; places(self.limit)]);
+        for word in old {
+            if word != FREE {
+                let place = self.free_place((word >> 32) as u32);
+                self.words[place] = word;
+            }
+        }
+    }
+
+    /// Panics unless every entry can be reached from its home.
+    pub(super) fn check_invariants(&self) {
+        assert!(self.entries <= self.limit && self.limit <= self.bound);
+        let mut entries = 0;
+        for (place, &word) in self.words.iter().enumerate().filter(|(_, word)| **word != FREE) {
+            let mut probe = self.home((word >> 32) as u32);
+            while probe != place {
+                assert!(self.words[probe] != FREE, "a hole hides the entry at place {place}");
+                probe = self.after(probe);
+            }
+            entries += 1;
+        }
+        assert_eq!(entries, self.entries, "entries are counted right");
+    }
+}

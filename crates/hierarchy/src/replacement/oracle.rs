@@ -1,0 +1,130 @@
+//! Holding a policy against a naive one, request by request.
+
+use super::{Access, Replacement, streams};
+use nacre_kernel::Random;
+
+/// A policy written straight from its paper, as slow as it likes.
+pub(super) trait Oracle {
+    /// The host asks for `block`; whether it is resident.
+    fn touch(&mut self, block: u64) -> bool;
+    /// `block` comes in; who leaves.
+    fn admit(&mut self, block: u64) -> Option<u64>;
+    /// `block` is taken out; whether it was resident.
+    fn remove(&mut self, block: u64) -> bool;
+    /// Resident blocks, in any order.
+    fn resident(&self) -> Vec<u64>;
+}
+
+/// One thing a test does to a policy.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Ask, and admit on a miss.
+    Access(u64),
+    /// Ask only.
+    Touch(u64),
+    /// Bring in unless resident, without being asked for.
+    Admit(u64),
+    /// Take out.
+    Remove(u64),
+}
+
+/// Does `steps` to both and panics at the first difference, naming it.
+pub(super) fn agree<P: Replacement, O: Oracle>(policy: &mut P, oracle: &mut O, steps: &[Step]) {
+    let every = (steps.len() / 50).max(1);
+    for (number, step) in steps.iter().enumerate() {
+        match *step {
+            Step::Access(block) => {
+                let expected = if oracle.touch(block) {
+                    Access::Hit
+                } else {
+                    Access::Miss { evicted: oracle.admit(block) }
+                };
+                assert_eq!(policy.access(block), expected, "step {number}, {step:?}");
+            }
+            Step::Touch(block) => {
+                assert_eq!(policy.touch(block), oracle.touch(block), "step {number}, {step:?}");
+            }
+            Step::Admit(block) => {
+                assert_eq!(
+                    policy.contains(block),
+                    oracle.resident().contains(&block),
+                    "step {number}, {step:?}"
+                );
+                if !policy.contains(block) {
+                    assert_eq!(policy.admit(block), oracle.admit(block), "step {number}, {step:?}");
+                }
+            }
+            Step::Remove(block) => {
+                assert_eq!(policy.remove(block), oracle.remove(block), "step {number}, {step:?}");
+                assert!(!policy.contains(block), "step {number}: a removed block is gone");
+            }
+        }
+        assert!(policy.len() <= policy.capacity(), "step {number}: capacity is exceeded");
+        if number % every == 0 {
+            policy.check_invariants();
+        }
+    }
+    let resident = oracle.resident();
+    assert_eq!(policy.len(), resident.len());
+    assert!(resident.iter().all(|block| policy.contains(*block)));
+    policy.check_invariants();
+}
+
+/// Holds a policy against its oracle for capacities 1 to 16 and some larger ones, on uniform, Zipf,
+/// scanning and looping sequences, alone and with blocks removed, touched and admitted between.
+pub(super) fn agree_everywhere<P: Replacement, O: Oracle>(
+    policy: impl Fn(usize) -> P,
+    oracle: impl Fn(usize) -> O,
+) {
+    for capacity in (1..=16).chain([23, 64, 100, 257]) {
+        let mut random = streams::random("agree");
+        let count = 3000;
+        let items = (2 * capacity + 3) as u64;
+        let sequences = [
+            streams::uniform(items, count, &mut random),
+            streams::zipf(10 * capacity, 1.0, count, &mut random),
+            streams::zipf(4 * capacity, 0.6, count, &mut random),
+            streams::cycle(capacity as u64 + 1, count),
+            streams::cycle(capacity as u64 + capacity as u64 / 4 + 2, count),
+            streams::polluted_zipf(3 * capacity, 0.9, capacity, (count / capacity / 2).min(200)),
+        ];
+        for sequence in sequences {
+            let plain: Vec<Step> = sequence.iter().map(|&block| Step::Access(block)).collect();
+            agree(&mut policy(capacity), &mut oracle(capacity), &plain);
+            let mixed = mix(&sequence, &mut random);
+            agree(&mut policy(capacity), &mut oracle(capacity), &mixed);
+        }
+    }
+}
+
+/// Every sequence of `length` steps over `blocks` blocks, accesses and removals, at `capacity`.
+pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
+    policy: impl Fn(usize) -> P,
+    oracle: impl Fn(usize) -> O,
+) {
+    for (capacity, blocks, length) in [(1, 2, 6), (2, 3, 6), (3, 4, 5)] {
+        let choices = 2 * blocks;
+        for mut number in 0..u64::pow(choices, length) {
+            let steps: Vec<Step> = (0..length)
+                .map(|_| {
+                    let choice = number % choices;
+                    number /= choices;
+                    if choice < blocks { Step::Access(choice) } else { Step::Remove(choice - blocks) }
+                })
+                .collect();
+            agree(&mut policy(capacity), &mut oracle(capacity), &steps);
+        }
+    }
+}
+
+fn mix(sequence: &[u64], random: &mut Random) -> Vec<Step> {
+    sequence
+        .iter()
+        .map(|&block| match random.below(16) {
+            0 => Step::Remove(block),
+            1 => Step::Touch(block),
+            2 => Step::Admit(block),
+            _ => Step::Access(block),
+        })
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! What a policy decides. Everything else of [`Replacement`] follows from it.
+
+use super::arena::Slot;
+use super::index::Vacancy;
+use super::{Access, Replacement};
+
+/// The decisions of one policy, in terms of slots: one look-up serves the whole access.
+pub(super) trait Policy: Send {
+    /// The slot of `block`, resident or only remembered, or where its entry would go.
+    fn find(&self, block: u64) -> Result<Slot, Vacancy>;
+
+    /// Whether the block at `slot` is resident; false if it is only remembered.
+    fn is_resident(&self, slot: Slot) -> bool;
+
+    /// The host asks for `block`, resident or not.
+    #[inline]
+    fn ask(&mut self, _block: u64) {}
+
+    /// The resident block at `slot` is used.
+    fn hit(&mut self, slot: Slot);
+
+    /// `block`, remembered at the slot found or unknown, comes in. The block that leaves.
+    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64>;
+
+    /// The resident block at `slot` is taken away.
+    fn discard(&mut self, slot: Slot);
+
+    /// Resident blocks.
+    fn resident(&self) -> usize;
+
+    /// Most resident blocks.
+    fn most(&self) -> usize;
+
+    /// Reads what accesses to `blocks` will need.
+    fn read_ahead(&self, blocks: &[u64]);
+
+    /// Panics when the books do not agree.
+    fn audit(&self);
+}
+
+impl<P: Policy> Replacement for P {
+    #[inline]
+    fn touch(&mut self, block: u64) -> bool {
+        self.ask(block);
+        match self.find(block) {
+            Ok(slot) if self.is_resident(slot) => {
+                self.hit(slot);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn admit(&mut self, block: u64) -> Option<u64> {
+        let found = self.find(block);
+        let resident = found.is_ok_and(|slot| self.is_resident(slot));
+        assert!(!resident, "block {block} comes in but is resident already");
+        self.miss(found, block)
+    }
+
+    fn remove(&mut self, block: u64) -> bool {
+        match self.find(block) {
+            Ok(slot) if self.is_resident(slot) => {
+                self.discard(slot);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn contains(&self, block: u64) -> bool {
+        self.find(block).is_ok_and(|slot| self.is_resident(slot))
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.resident()
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.most()
+    }
+
+    #[inline]
+    fn access(&mut self, block: u64) -> Access {
+        self.ask(block);
+        match self.find(block) {
+            Ok(slot) if self.is_resident(slot) => {
+                self.hit(slot);
+                Access::Hit
+            }
+            found => Access::Miss { evicted: self.miss(found, block) },
+        }
+    }
+
+    #[inline]
+    fn warm(&self, blocks: &[u64]) {
+        self.read_ahead(blocks);
+    }
+
+    fn check_invariants(&self) {
+        assert!(self.resident() <= self.most(), "{} resident of {}", self.resident(), self.most());
+        self.audit();
+    }
+}

@@ -1,0 +1,50 @@
+//! Request sequences for the tests of this family, all from one seed.
+
+use nacre_kernel::{Random, Streams};
+
+/// The stream of random numbers called `name`.
+pub(super) fn random(name: &str) -> Random {
+    Streams::new(1966).stream(name)
+}
+
+/// Probabilities of `items` under Zipf's law with exponent `skew`, the most popular first.
+pub(super) fn zipf_law(items: usize, skew: f64) -> Vec<f64> {
+    let weights: Vec<f64> = (1..=items).map(|rank| libm::pow(rank as f64, -skew)).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
+}
+
+/// `count` independent draws from Zipf's law.
+pub(super) fn zipf(items: usize, skew: f64, count: usize, random: &mut Random) -> Vec<u64> {
+    let mut total = 0.0;
+    let cumulative: Vec<f64> = zipf_law(items, skew)
+        .iter()
+        .map(|p| {
+            total += p;
+            total
+        })
+        .collect();
+    (0..count)
+        .map(|_| {
+            let draw = random.unit();
+            cumulative.partition_point(|&sum| sum <= draw).min(items - 1) as u64
+        })
+        .collect()
+}
+
+/// `count` uniform draws below `items`.
+pub(super) fn uniform(items: u64, count: usize, random: &mut Random) -> Vec<u64> {
+    (0..count).map(|_| random.below(items)).collect()
+}
+
+/// `0, 1, .. length - 1`, again and again, `count` requests in all.
+pub(super) fn cycle(length: u64, count: usize) -> Vec<u64> {
+    (0..count as u64).map(|step| step % length).collect()
+}
+
+/// Zipf draws, and after every `burst` of them a scan of as many blocks that never come again.
+pub(super) fn polluted_zipf(items: usize, skew: f64, burst: usize, rounds: usize) -> Vec<u64> {
+    let draws = zipf(items, skew, burst * rounds, &mut random("polluted"));
+    let mut once = 1 << 40..;
+    draws.chunks(burst).flat_map(|hot| [hot.to_vec(), once.by_ref().take(burst).collect()].concat()).collect()
+}

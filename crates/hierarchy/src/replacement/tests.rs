@@ -1,0 +1,1 @@
+//! Comparisons between the rooms, and what holds for all of them.
