@@ -1,7 +1,7 @@
 //! Rooms: the components a family offers, and the slots of a document that hold one.
 
 use crate::field::{Configuration, Field, FieldType, Shape};
-use crate::node::Node;
+use crate::node::{Node, Value};
 use crate::problem::Problems;
 use crate::reader::{Reader, settings};
 use std::marker::PhantomData;
@@ -66,6 +66,13 @@ pub trait Family: Sized + 'static {
     type Built;
     /// What building a room needs.
     type Context<'a>: ?Sized;
+
+    /// What a text that names no room is short for: the kind of a room and its setting that takes the text.
+    ///
+    /// A family of latencies may read `"6.7 us"` as `{ kind = "constant", latency = "6.7 us" }`.
+    fn shorthand(_text: &str) -> Option<(&'static str, &'static str)> {
+        None
+    }
 }
 
 /// The rooms of one family, in the order users see them.
@@ -126,7 +133,24 @@ impl<F: Family> FieldType for Slot<F> {
     }
 
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
+        let in_full = in_full::<F>(node);
+        let node = in_full.as_ref().unwrap_or(node);
         let card = reader.slot(node, F::NAME)?;
         Some(Slot { kind: card.kind, path: reader.path().into(), node: settings(node), family: PhantomData })
     }
+}
+
+/// A node written in the family's shorthand, written in full; `None` where there is nothing to expand.
+///
+/// An override inside a shorthand leaves a table whose `kind` is the shorthand; what it set stays.
+fn in_full<F: Family>(node: &Node) -> Option<Node> {
+    let short = if matches!(node.value, Value::Table(_)) { node.get("kind")? } else { node };
+    let (kind, setting) = F::shorthand(short.text()?)?;
+    let mut full = Node::table(node.origin.clone());
+    full.insert(setting, short.clone());
+    if let Value::Table(entries) = &node.value {
+        entries.iter().for_each(|(key, node)| full.insert(key, node.clone()));
+    }
+    full.insert("kind", Node { value: Value::Text(kind.into()), origin: short.origin.clone() });
+    Some(full)
 }

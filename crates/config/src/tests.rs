@@ -153,3 +153,70 @@ fn a_value_with_a_source_carries_it() {
     };
     assert_eq!(hit.origin, expected);
 }
+
+struct Latencies;
+impl Family for Latencies {
+    const NAME: &'static str = "latency";
+    type Built = ();
+    type Context<'a> = ();
+
+    fn shorthand(text: &str) -> Option<(&'static str, &'static str)> {
+        text.starts_with(|c: char| c.is_ascii_digit()).then_some(("constant", "latency"))
+    }
+}
+
+/// Always the same.
+#[derive(Clone, Debug, Configuration)]
+struct Constant {
+    /// The latency.
+    latency: Time,
+}
+
+struct KnownLatencies;
+static CONSTANT: Card = Card::of::<Constant>("constant", "always the same", &["any textbook"], 1, "");
+impl Families for KnownLatencies {
+    fn card(&self, _: &str, kind: &str) -> Option<&'static Card> {
+        (kind == "constant").then_some(&CONSTANT)
+    }
+    fn kinds(&self, _: &str) -> Vec<&'static str> {
+        vec!["constant"]
+    }
+}
+
+/// A device.
+#[derive(Clone, Debug, Configuration)]
+struct Device {
+    /// Of a read.
+    read: Slot<Latencies>,
+}
+
+fn latency(node: &Node) -> Result<(Time, Vec<String>), String> {
+    let mut reader = Reader::new(&KnownLatencies);
+    let device = Device::read(node, &mut reader);
+    let resolved = reader.finish().map_err(|problems| problems.to_string())?;
+    let constant: Constant = device.expect("no problem, so a device").read.config(&KnownLatencies);
+    Ok((constant.latency, resolved.iter().map(|value| format!("{} = {}", value.path, value.node)).collect()))
+}
+
+#[test]
+fn a_family_may_have_a_shorthand() {
+    let paths = vec!["read.kind = \"constant\"".to_string(), "read.latency = \"7 us\"".to_string()];
+    for text in ["read = \"7 us\"", "read = { kind = \"constant\", latency = \"7 us\" }"] {
+        let node = Node::parse_toml(text, "d.toml").unwrap();
+        assert_eq!(latency(&node), Ok((Time::from_us(7), paths.clone())));
+    }
+    let node = Node::parse_toml("read = \"7\"", "d.toml").unwrap();
+    assert_eq!(
+        latency(&node).unwrap_err(),
+        "read.latency (d.toml:1): it has no unit; use ps, ns, us, ms, s, min, h, d, given \"7\"; \
+         write a duration such as \"6.7 us\""
+    );
+}
+
+#[test]
+fn an_override_reaches_inside_a_shorthand() {
+    let mut node = Node::parse_toml("read = \"7 us\"", "d.toml").unwrap();
+    node.set("read.latency", Node::parse_value("9 us", &Origin::Override("read.latency=9 us".into())))
+        .unwrap();
+    assert_eq!(latency(&node).unwrap().0, Time::from_us(9));
+}

@@ -4,6 +4,11 @@
 //! family and live in `nacre-hierarchy`. A room is built from its slot through a [`Builder`], so that
 //! no room ever names another.
 
+pub mod latency;
+pub mod measured;
+#[cfg(test)]
+mod workbench;
+
 use nacre_config::{Families, Family, Problems, Slot};
 use nacre_kernel::{ComponentId, Device, Random};
 
@@ -37,4 +42,4 @@ pub trait Builder {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM];

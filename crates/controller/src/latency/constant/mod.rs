@@ -1,0 +1,54 @@
+//! A latency that is always the same.
+//!
+//! # Models
+//! The mean of a device of which nothing else is published. Every request takes exactly `latency`.
+//!
+//! # Leaves out
+//! Any spread: percentiles under load show queueing alone.
+//!
+//! # Sources
+//! None needed: it holds one measured number.
+//!
+//! # Checks
+//! With Poisson arrivals it makes an M/D/1 queue, whose mean wait is rho S / (2 (1 - rho)).
+
+use super::{Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::Time;
+
+/// A latency that is always the same.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// How long every request takes.
+    pub latency: Time,
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "constant",
+        "a latency that is always the same",
+        &["definition"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Constant { latency: config.latency }))
+    },
+};
+
+struct Constant {
+    latency: Time,
+}
+
+impl Latency for Constant {
+    #[inline]
+    fn draw(&mut self) -> Time {
+        self.latency
+    }
+
+    fn mean_s(&self) -> f64 {
+        self.latency.as_secs_f64()
+    }
+}

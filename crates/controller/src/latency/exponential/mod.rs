@@ -1,0 +1,67 @@
+//! A memoryless latency: least by default zero, mean given.
+//!
+//! # Models
+//! `latency = least + (mean - least) E`, where E is exponential with mean 1.
+//!
+//! # Leaves out
+//! Real devices are rarely memoryless. Use it for queueing studies and for a rough tail.
+//!
+//! # Sources
+//! Kleinrock, *Queueing Systems*, vol. 1, ch. 3 (M/M/1, M/M/c).
+//!
+//! # Checks
+//! Mean and variance of the draws; M/M/1 and M/M/c waits of the `measured` device.
+
+use super::{Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Random, Time};
+
+/// A memoryless latency.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The mean.
+    pub mean: Time,
+    /// The smallest latency; what lies above it is exponential.
+    #[config(default = "0 s", source = "standard: the exponential distribution starts at zero")]
+    pub least: Time,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.least > config.mean {
+        let remedy = format!("the largest allowed is the mean, {}", config.mean);
+        reader.conflict("least", &config.least.to_string(), "it is above the mean", &remedy);
+    }
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "exponential",
+        "a memoryless latency, given its mean",
+        &["Kleinrock, Queueing Systems, vol. 1, ch. 3"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Exponential { config, random: builder.random(slot.path()) }))
+    },
+};
+
+struct Exponential {
+    config: Config,
+    random: Random,
+}
+
+impl Latency for Exponential {
+    #[inline]
+    fn draw(&mut self) -> Time {
+        let spread = self.config.mean - self.config.least;
+        self.config.least + spread.scaled(self.random.exponential())
+    }
+
+    fn mean_s(&self) -> f64 {
+        self.config.mean.as_secs_f64()
+    }
+}

@@ -1,0 +1,110 @@
+//! A device known only by its measured latencies.
+//!
+//! # Models
+//! One read or write of up to `unit` bytes takes a latency drawn from `read` or `write`; a larger
+//! request takes as many units. `parallelism` servers stand behind one queue in order of arrival, and
+//! every unit, of one request or of many, holds one server for its latency. A request is done with its
+//! last unit. So a closed loop of Q one-unit requests gets `min(Q, parallelism) / latency` requests
+//! per second, and Poisson arrivals see an M/G/c queue.
+//!
+//! With a `bandwidth`, all units also share one link. A measured latency contains its own transfer, so
+//! the link adds nothing where it is free: a read's bytes cross at the end of its latency, a write's at
+//! the start, and only waiting for other transfers (or a transfer longer than the latency) adds time.
+//!
+//! Energy is a fixed amount per unit read or written beside a constant idle power. Lifetime is
+//! `endurance / bytes written per simulated day`.
+//!
+//! # Leaves out
+//! Addresses: locality, alignment and history change nothing; a request shorter than `unit` takes as
+//! long as a whole one. Reads and writes do not disturb each other except by queueing. Latencies
+//! measured under load already contain queueing: measure at queue depth 1.
+//!
+//! # Sources
+//! Whatever was measured; the four devices of Kim et al., FAST'14, are in the catalogue.
+//!
+//! # Checks
+//! M/D/1, M/M/1, M/G/1 and M/M/c mean waits, the closed-loop law, Little's law, each within 2 %;
+//! the read fractions at which Kim's PCM and eMLC SSDs are equal (.4738 in speed, .8543 per cost).
+
+mod model;
+#[cfg(test)]
+mod tests;
+
+use crate::DeviceFamily;
+use crate::latency::{self, LatencyFamily};
+use model::Measured;
+use nacre_config::{Card, Configuration, Room, Slot};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
+
+/// A device known only by its measured latencies.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Bytes it holds. Where absent every address is served, and its cost is not known.
+    pub capacity: Option<Bytes>,
+    /// How long a read of one unit takes: a duration, or a distribution.
+    pub read: Slot<LatencyFamily>,
+    /// How long a write of one unit takes: a duration, or a distribution.
+    pub write: Slot<LatencyFamily>,
+    /// How long a trim takes; it holds no server.
+    #[config(default = "0 s", source = "assumed: a trim changes tables in the background")]
+    pub trim: Time,
+    /// How long a flush takes after the last write is done; it holds no server.
+    #[config(default = "0 s", source = "assumed: acknowledged writes are already safe")]
+    pub flush: Time,
+    /// The size the latencies were measured at.
+    #[config(
+        default = "4 KiB",
+        min = "1 B",
+        max = "4 GiB",
+        source = "standard: the usual size of a random-access benchmark"
+    )]
+    pub unit: Bytes,
+    /// Units it works on at one time.
+    #[config(
+        default = 1,
+        min = 1,
+        max = 4096,
+        source = "assumed: one, where a measurement at queue depth 1 says no more"
+    )]
+    pub parallelism: u32,
+    /// The most that all units together may transfer; absent means no limit.
+    #[config(min = "1 B/s")]
+    pub bandwidth: Option<Bandwidth>,
+    /// Energy to read one unit, above idling.
+    pub read_energy: Option<Energy>,
+    /// Energy to write one unit, above idling.
+    pub write_energy: Option<Energy>,
+    /// Power that flows whether or not it works.
+    pub idle_power: Option<Power>,
+    /// Price of its capacity.
+    pub price: Option<Price>,
+    /// Bytes that may be written to it in its life.
+    pub endurance: Option<Bytes>,
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "measured",
+        "a device known only by its measured latencies",
+        &["kim-2014"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let read = latency::build(&config.read, builder);
+        let write = latency::build(&config.write, builder);
+        match (read, write) {
+            (Ok(read), Ok(write)) => {
+                Ok(Box::new(Measured::new(id, slot.path().to_string(), config, read, write)))
+            }
+            (Err(mut problems), write) => {
+                problems.0.extend(write.err().unwrap_or_default().0);
+                Err(problems)
+            }
+            (_, Err(problems)) => Err(problems),
+        }
+    },
+};

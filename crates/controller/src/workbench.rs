@@ -1,0 +1,85 @@
+//! Builds devices for the tests of this crate, as a scenario would.
+
+use crate::latency::{LATENCIES, LatencyFamily};
+use crate::{Builder, DEVICES, DeviceFamily};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Slot};
+use nacre_kernel::{ComponentId, Device, Random, Streams};
+
+/// The rooms of this crate.
+struct Rooms;
+
+impl Families for Rooms {
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+        cards(family).find(|card| card.kind == kind)
+    }
+
+    fn kinds(&self, family: &str) -> Vec<&'static str> {
+        cards(family).map(|card| card.kind).collect()
+    }
+}
+
+fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
+    let devices = DEVICES.iter().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
+    devices.chain(LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME))
+}
+
+/// A builder with one seed and a few files.
+pub(crate) struct Workbench {
+    streams: Streams,
+    files: Vec<(&'static str, String)>,
+    components: u8,
+}
+
+/// The document around the device under test.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The device.
+    device: Slot<DeviceFamily>,
+}
+
+impl Workbench {
+    pub(crate) fn new(seed: u64) -> Workbench {
+        Workbench { streams: Streams::new(seed), files: Vec::new(), components: 0 }
+    }
+
+    /// With a text file a scenario may name.
+    pub(crate) fn file(mut self, name: &'static str, text: impl Into<String>) -> Workbench {
+        self.files.push((name, text.into()));
+        self
+    }
+
+    /// The device that the inside of a TOML table describes.
+    pub(crate) fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
+        let node = Node::parse_toml(&format!("[device]\n{toml}"), "test.toml")?;
+        let mut reader = Reader::new(&Rooms);
+        let document = Document::read(&node, &mut reader);
+        reader.finish()?;
+        self.device(&document.expect("no problem was reported").device)
+    }
+}
+
+impl Builder for Workbench {
+    fn families(&self) -> &dyn Families {
+        &Rooms
+    }
+
+    fn component(&mut self) -> ComponentId {
+        self.components += 1;
+        ComponentId(self.components - 1)
+    }
+
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
+        let room = DEVICES.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+        (room.build)(slot, self)
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
+        let found = self.files.iter().find(|(name, _)| *name == file);
+        let missing = || nacre_config::Problem::new(path, None, "there is no such file").given(file).into();
+        found.map(|(_, text)| text.clone()).ok_or_else(missing)
+    }
+}
