@@ -40,9 +40,10 @@ pub trait Device: Send {
     /// Panics if the device's books do not balance. Called by tests, never on the hot path.
     fn check_invariants(&self);
 
-    /// A request for `request`'s blocks will come soon. Changes no result; may warm a cache line.
+    /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
+    /// it in the processor's caches. Changes no result.
     #[inline]
-    fn prefetch(&self, _request: &Request) {}
+    fn warm(&self, _requests: &[Request]) {}
 }
 
 /// How a request ended.
