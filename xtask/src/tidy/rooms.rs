@@ -23,6 +23,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
         problems.extend(missing_headings(room));
         problems.extend(missing_tests(tree, room));
         problems.extend(missing_in_table(tree, room));
+        problems.extend(other_kind(room));
         problems.extend(names_another(tree, room, &rooms));
     }
     problems
@@ -70,6 +71,20 @@ fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     (!listed).then(|| {
         let text = format!("the room \"{kind}\" is in no table: add {kind}::ROOM to {family_folder}");
         Problem::new(&room.file.path, 1, text)
+    })
+}
+
+/// A room's name in documents is the first argument of its card, and equal to its folder.
+fn other_kind(room: &Room<'_>) -> Option<Problem> {
+    let (_, card) = room.file.text.split_once("Card::of")?;
+    let kind = card.split('"').nth(1)?;
+    let folder = room.module.last().expect("a module has a name");
+    (kind != folder).then(|| {
+        Problem::new(
+            &room.file.path,
+            1,
+            format!("the room in the folder \"{folder}\" calls itself \"{kind}\""),
+        )
     })
 }
 
@@ -144,6 +159,15 @@ mod tests {
             format!("{room}:1: the room \"mram\" is in no table: add mram::ROOM to crates/media/src"),
         ];
         assert_eq!(found(&[FAMILY, (room, bare)]), expected);
+    }
+
+    #[test]
+    fn a_room_is_called_as_its_folder() {
+        let room = format!("{WHOLE}card: Card::of::<Config>(\n\"nand\", \"cells\")\n");
+        let path = "crates/media/src/flash/mod.rs";
+        let expected = format!("{path}:1: the room in the folder \"flash\" calls itself \"nand\"");
+        assert_eq!(found(&[FAMILY, (path, &room)]), [expected]);
+        assert_eq!(found(&[FAMILY, (path, &room.replace("nand", "flash"))]), Vec::<String>::new());
     }
 
     #[test]
