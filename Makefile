@@ -15,9 +15,10 @@ MODULE := python/nacre/_core.abi3.so
 # in `cargo test` as in the module's own build; so the module's crate is among the tested ones,
 # though it has no Rust tests. The benchmarks and what only they need are not.
 TESTED := --locked --workspace --exclude nacre-bench --profile checked
+XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-target}/checked/xtask
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-rust test-python test-wheel check bench wheel wheel-test fmt lock clean
+.PHONY: help environment demo test test-rust test-python test-wheel check bench wheel wheel-test gen fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -29,6 +30,7 @@ test: test-rust test-python test-wheel ## every test
 
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
 	cargo test $(TESTED) -- --quiet
+	$(XTASK) gen --check
 
 test-python: environment ## the Python tests, with the documents' examples
 	$(BIN)/python -m pytest -q
@@ -36,7 +38,8 @@ test-python: environment ## the Python tests, with the documents' examples
 check: environment ## formatting, lints, types, tidiness, licences
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo run --locked --quiet --profile checked -p xtask -- tidy
+	$(XTASK) tidy
+	$(XTASK) gen --check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -59,6 +62,9 @@ test-wheel: environment
 	$(UV) build --quiet --wheel --out-dir target/wheel-test --python $(PYTHON) \
 		--config-setting build-args="--profile checked"
 	PYTHON=$(PYTHON) tests/wheel.sh target/wheel-test/*.whl $(UV)
+
+gen: ## write what is generated from the rooms: schemas, Python classes, the model reference
+	$(XTASK) gen
 
 fmt: environment ## format Rust and Python
 	cargo fmt --all
