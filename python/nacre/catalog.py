@@ -1,0 +1,50 @@
+"""The media and devices Nacre ships, every number with its source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nacre import _core
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number of the catalogue, with where it comes from and how far to trust it."""
+
+    path: str
+    value: str
+    source: str
+    confidence: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A medium or device scenarios can name as a `preset`."""
+
+    name: str
+    family: str
+    kind: str
+    summary: str
+    values: tuple[Value, ...]
+
+    def frame(self) -> pl.DataFrame:
+        """One row per value."""
+        import polars as pl
+
+        return pl.DataFrame([vars(value) for value in self.values])
+
+
+def catalog() -> dict[str, Entry]:
+    """The entries of the catalogue by name."""
+    return {row["name"]: _entry(row) for row in json.loads(_core.catalog())}
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    values = [{**value, "note": value.get("note") or ""} for value in row["values"]]
+    return Entry(**{**row, "values": tuple(Value(**value) for value in values)})

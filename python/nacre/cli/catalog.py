@@ -1,0 +1,86 @@
+"""`nacre catalog`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from nacre.catalog import catalog
+from nacre.cli.failure import guarded
+from nacre.cli.terminal import write_json, write_line, write_table
+from nacre.errors import Problem, config_error, nearest
+from nacre.scenario import scenarios
+from nacre.summary import Table
+
+app = typer.Typer(
+    help="Show shipped devices, media and scenarios.",
+    no_args_is_help=False,
+)
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+@app.callback(invoke_without_command=True)
+@guarded
+def default(context: typer.Context) -> None:
+    """Show shipped devices, media and scenarios."""
+    if context.invoked_subcommand is None:
+        show_all(as_json=False)
+
+
+@app.command("list")
+@guarded
+def list_(as_json: Json = False) -> None:
+    """List what is shipped."""
+    show_all(as_json=as_json)
+
+
+@app.command()
+@guarded
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As `nacre catalog list` gives it.")],
+    as_json: Json = False,
+) -> None:
+    """Show the numbers of a medium or device with their sources, or the text of a scenario."""
+    entries, shipped = catalog(), {row.name: row for row in scenarios()}
+    if name in entries:
+        entry = entries[name]
+        if as_json:
+            write_json({**vars(entry), "values": [vars(value) for value in entry.values]})
+            return
+        write_line(f"{entry.name}: {entry.summary} ({entry.family}, kind {entry.kind})\n")
+        rows = [[v.path, v.value, v.confidence, v.source, v.note] for v in entry.values]
+        columns = ["value", "is", "confidence", "source", "note"]
+        write_table(Table("", columns, [False] * 5, rows))
+    elif name in shipped:
+        if as_json:
+            write_json(shipped[name]._asdict())
+        else:
+            write_line(shipped[name].text.rstrip())
+    else:
+        known = [*entries, *shipped]
+        problem = Problem(
+            problem=f'nothing called "{name}" in the catalogue', allowed=", ".join(sorted(known))
+        )
+        if meant := nearest(name, known):
+            problem["hint"] = f'did you mean "{meant}"?'
+        raise config_error([problem])
+
+
+def show_all(*, as_json: bool) -> None:
+    """Lists entries and scenarios."""
+    entries, shipped = catalog(), scenarios()
+    if as_json:
+        write_json(
+            {
+                "entries": [
+                    {**vars(entry), "values": [vars(value) for value in entry.values]}
+                    for entry in entries.values()
+                ],
+                "scenarios": [{"name": row.name, "summary": row.summary} for row in shipped],
+            }
+        )
+        return
+    rows = [[e.name, e.family, e.kind, e.summary] for e in entries.values()]
+    rows += [[row.name, "scenario", "", row.summary] for row in shipped]
+    write_table(Table("", ["name", "family", "kind", "summary"], [False] * 4, rows))

@@ -1,0 +1,79 @@
+"""Several runs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nacre.record import Op, Record
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Records with the names they are compared under."""
+
+    names: tuple[str, ...]
+    records: tuple[Record, ...]
+
+    def frame(self) -> pl.DataFrame:
+        """One row per record: latencies in microseconds, throughput, cost, hit ratio."""
+        import polars as pl
+
+        rows = [_row(name, record) for name, record in zip(self.names, self.records, strict=True)]
+        types = {key: pl.String if key == "name" else pl.Float64 for key in rows[0]}
+        return pl.DataFrame(rows, schema=types)
+
+    def plot_latency(self, op: Op = "read") -> alt.TopLevelMixin:
+        """The latency distributions, overlaid."""
+        from nacre.figures import latency
+
+        return latency(self.records, ops=[op], names=self.names)
+
+    def plot_time_spent(self, op: Op = "read") -> alt.TopLevelMixin:
+        """Where the time of an average request went, one bar per record."""
+        from nacre.figures import time_spent
+
+        return time_spent(self.records, ops=[op], names=self.names)
+
+    def __repr__(self) -> str:
+        return repr(self.frame())
+
+    def _repr_html_(self) -> str:
+        return self.frame()._repr_html_()
+
+
+def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
+    """Puts records side by side, under the given names or their own."""
+    if isinstance(records, Mapping):
+        names, listed = tuple(records), tuple(records.values())
+    else:
+        listed = tuple(records)
+        names = tuple(_distinct([record.name for record in listed]))
+    if not listed:
+        raise ValueError("there are no records to compare")
+    return Comparison(names, listed)
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names, numbered where they repeat."""
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if names.count(name) == 1 else f"{name} {seen[name]}")
+    return result
+
+
+def _row(name: str, record: Record) -> dict[str, object]:
+    row: dict[str, object] = {"name": name, "iops": record.throughput.iops}
+    for op in ("read", "write"):
+        summary = record.latency[op]
+        for field in ("mean", "p50", "p95", "p99"):
+            value = summary[f"{field}_ns"] if summary else None
+            row[f"{op}_{field}_us"] = None if value is None else value / 1000
+    return row | {"cost": record.cost, "read_hit_ratio": record.hit_ratio()}

@@ -1,0 +1,28 @@
+"""Figures of records, each defined once: for notebooks, files and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+
+from nacre.figures.latency import latency
+from nacre.figures.throughput import throughput
+from nacre.figures.time_spent import time_spent
+from nacre.record import Op, Record
+
+__all__ = ["latency", "record_figures", "throughput", "time_spent"]
+
+
+def record_figures(record: Record) -> Mapping[str, alt.TopLevelMixin]:
+    """The figures a record has data for, by file name."""
+    ops: tuple[Op, ...] = ("read", "write")
+    done = [op for op in ops if record.latency[op]]
+    figures: dict[str, alt.TopLevelMixin] = {}
+    if done:
+        figures["latency"] = latency([record], ops=done)
+    if record.time_series().height:
+        figures["throughput"] = throughput(record)
+    if any(record.time_spent[op] for op in done):
+        figures["time_spent"] = time_spent([record], ops=done)
+    return figures

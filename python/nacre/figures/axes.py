@@ -1,0 +1,53 @@
+"""Axes for times on a log scale and for shares out to the tail."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import altair as alt
+
+TIME_LABEL = (
+    "datum.value >= 1e9 ? format(datum.value / 1e9, ',~r') + ' s'"
+    " : datum.value >= 1e6 ? format(datum.value / 1e6, ',~r') + ' ms'"
+    " : datum.value >= 1e3 ? format(datum.value / 1e3, ',~r') + ' us'"
+    " : format(datum.value, ',~r') + ' ns'"
+)
+
+COUNT_LABEL = "datum.value >= 1e4 ? format(datum.value, '~s') : format(datum.value, ',~r')"
+
+_SHARES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+_LOWEST = 0.001
+_NORMAL = NormalDist()
+
+
+def deviate(share: float) -> float:
+    """The standard normal deviate that `share` of a normal distribution does not exceed."""
+    return _NORMAL.inv_cdf(share)
+
+
+def latency_axis(low_ns: float, high_ns: float) -> alt.X:
+    """A log axis of times: a tick per decade, or 1-2-5 when there are few decades."""
+    few = math.log10(high_ns / low_ns) < 2.5
+    steps = (1, 2, 5) if few else (1,)
+    first, last = math.floor(math.log10(low_ns)), math.ceil(math.log10(high_ns))
+    ticks = [m * 10.0**e for e in range(first, last + 1) for m in steps]
+    inside = [t for t in ticks if low_ns * 0.999 <= t <= high_ns * 1.001]
+    return (
+        alt.X("latency_ns:Q", title="latency")
+        .scale(type="log", domain=[low_ns, high_ns], nice=False)
+        .axis(values=inside, labelExpr=TIME_LABEL)
+    )
+
+
+def share_axis(highest: float, title: str) -> alt.Y:
+    """An axis of shares spaced as a normal distribution spaces them, so that tails are seen."""
+    shares = [s for s in _SHARES if _LOWEST <= s <= highest]
+    label = " : ".join(
+        f"abs(datum.value - {deviate(s):.4f}) < 0.001 ? '{100 * s:.6g} %'" for s in shares
+    )
+    return (
+        alt.Y("deviate:Q", title=title)
+        .scale(domain=[deviate(_LOWEST), deviate(highest)], nice=False)
+        .axis(values=[deviate(s) for s in shares], labelExpr=f"{label} : ''")
+    )

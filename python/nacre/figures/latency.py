@@ -1,0 +1,114 @@
+"""How latencies are distributed, from the fastest to the far tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.figures.axes import deviate, latency_axis, share_axis
+from nacre.record import Op, Record
+from nacre.text import count, duration, percent
+
+_LOWEST = 0.001
+_CELL = 0.02
+"""Points of a curve nearer than this many deviates are drawn as two: no eye sees more."""
+
+Point = dict[str, float | str]
+
+
+def latency(
+    records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
+) -> alt.Chart:
+    """Share of requests not slower than a latency; one curve per record and kind of request."""
+    names = names or [record.name for record in records]
+    points: list[Point] = []
+    for record, name in zip(records, names, strict=True):
+        for op in ops:
+            series = op if len(records) == 1 else name if len(ops) == 1 else f"{name}, {op}s"
+            points += curve(record, op, series)
+    if not points:
+        raise Error(f"there is no {' or '.join(ops)} latency to draw: no such requests")
+    series_names = list(dict.fromkeys(str(point["series"]) for point in points))
+    base = alt.Chart(theme.data(points)).encode(
+        x=_x(points),
+        y=share_axis(max(float(p["share"]) for p in points), "share of requests not slower"),
+        color=_colour(series_names, single=len(records) == 1),
+        tooltip=[
+            alt.Tooltip("series:N"),
+            alt.Tooltip("latency_ns:Q", title="latency (ns)", format=",.0f"),
+            alt.Tooltip("share:Q", title="not slower", format=".5~%"),
+        ],
+    )
+    line = base.mark_line(interpolate="step-after", clip=True)
+    heading = _one(records[0], ops) if len(records) == 1 else _several(records, names, ops)
+    chart: alt.Chart = line.properties(title=heading, width=theme.WIDTH, height=340)
+    return theme.themed(chart)
+
+
+def curve(record: Record, op: Op, series: str) -> list[Point]:
+    """The points of one curve, thinned to what can be seen."""
+    frame = record.latency_distribution(op)
+    if frame.height == 0:
+        return []
+    upto, total = frame["upto_ns"].to_numpy(), int(frame["count"].sum())
+    share = np.clip(frame["share"].to_numpy(), _LOWEST, 1 - 0.5 / max(total, 1000))
+    z = np.array([deviate(s) for s in share])
+    cell = np.floor(z / _CELL)
+    keep = np.ones(len(z), dtype=bool)
+    keep[1:-1] = (cell[1:-1] != cell[:-2]) | (cell[1:-1] != cell[2:])
+    keep[:-1] &= share[1:] > _LOWEST
+    return [
+        {"series": series, "latency_ns": max(float(x), 1.0), "share": float(s), "deviate": float(d)}
+        for x, s, d in zip(upto[keep], share[keep], z[keep], strict=True)
+    ]
+
+
+def _x(points: Sequence[Point]) -> alt.X:
+    latencies = [float(point["latency_ns"]) for point in points]
+    low, high = min(latencies), max(latencies)
+    margin = max((high / low) ** 0.03, 1.02)
+    return latency_axis(low / margin, high * margin)
+
+
+def _colour(series: Sequence[str], *, single: bool) -> alt.Color:
+    if single:
+        colours = [theme.OP_COLOURS[name] for name in series]
+    else:
+        colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    scale = alt.Scale(domain=list(series), range=colours)
+    names = "datum.label + 's'" if single else "datum.label"
+    return (
+        alt.Color("series:N")
+        .scale(scale)
+        .legend(symbolType="stroke", labelExpr=names, columns=min(len(series), 4))
+    )
+
+
+def _one(record: Record, ops: Sequence[Op]) -> alt.TitleParams:
+    op = next(op for op in ops if record.latency[op])
+    summary = record.latency[op]
+    return theme.title(
+        f"Half of the {op}s take at most {duration(summary.p50_ns)};"
+        f" 1 in 100 takes more than {duration(summary.p99_ns)}",
+        f"{record.name}: latency of "
+        + " and ".join(f"{count(record.latency[o].count)} {o}s" for o in ops if record.latency[o]),
+    )
+
+
+def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op]) -> alt.TitleParams:
+    op = next(op for op in ops if any(record.latency[op] for record in records))
+    means = {
+        name: record.latency[op].mean_ns
+        for name, record in zip(names, records, strict=True)
+        if record.latency[op]
+    }
+    best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    less = percent(1 - means[best] / means[worst])
+    return theme.title(
+        f"{best} has the fastest {op}s: {duration(means[best])} on average",
+        f"{less} less than {worst}; latency of {op}s, {len(means)} systems",
+    )

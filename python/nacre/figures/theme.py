@@ -1,0 +1,98 @@
+"""One look for every figure: colours, type, axes.
+
+Colours are those of Okabe and Ito (2008), which stay apart for the colour-blind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import altair as alt
+
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
+PURPLE, ORANGE, SKY, GREY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"
+PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#4D4D4D", "#A6761D")
+OP_COLOURS = {"read": BLUE, "write": VERMILION}
+
+WIDTH = 620
+INK, FAINT, RULE = "#222222", "#666666", "#E4E4E4"
+FONT = "'Liberation Sans', Arial, Helvetica, sans-serif"
+
+Chart = TypeVar(
+    "Chart", alt.Chart, alt.LayerChart, alt.VConcatChart, alt.FacetChart, alt.HConcatChart
+)
+
+
+def data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
+    """Rows kept inside the figure, whatever their number."""
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def title(text: str, *subtitles: str) -> alt.TitleParams:
+    """What is seen, and below it in grey what was measured."""
+    return alt.TitleParams(text, subtitle=list(subtitles))
+
+
+def themed(chart: Chart) -> Chart:
+    """The chart in the look of the house."""
+    themed_chart: Chart = chart.configure(**_CONFIG)
+    return themed_chart
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever reads better on the colour."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 150 else "#FFFFFF"
+
+
+def shade(colour: str, share: float) -> str:
+    """The colour mixed with white; `share` 0 leaves it, 1 is white."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
+
+
+_CONFIG: dict[str, Any] = {
+    "background": "white",
+    "font": FONT,
+    "padding": 14,
+    "view": {"stroke": None},
+    "title": {
+        "anchor": "start",
+        "frame": "group",
+        "color": INK,
+        "fontSize": 16,
+        "fontWeight": "bold",
+        "subtitleColor": FAINT,
+        "subtitleFontSize": 13,
+        "subtitlePadding": 5,
+        "offset": 16,
+    },
+    "axis": {
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "titleColor": FAINT,
+        "titleFontSize": 12.5,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+        "gridColor": RULE,
+        "domainColor": "#8A8A8A",
+        "tickColor": "#8A8A8A",
+        "tickSize": 4,
+        "labelPadding": 4,
+    },
+    "axisY": {"domain": False, "ticks": False},
+    "legend": {
+        "orient": "top",
+        "direction": "horizontal",
+        "title": None,
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "labelLimit": 320,
+        "symbolStrokeWidth": 3,
+        "columnPadding": 18,
+        "offset": 8,
+    },
+    "line": {"strokeWidth": 2},
+    "text": {"fontSize": 12, "color": INK},
+}

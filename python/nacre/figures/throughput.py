@@ -1,0 +1,142 @@
+"""What a run did over simulated time."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from nacre.columns import interval_s
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
+from nacre.record import Record
+from nacre.text import si, significant
+
+_CLOCKS = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "hours"), (300.0, 60.0, "minutes"))
+_SHORT_CLOCKS = ((1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "us"))
+_MEGABYTE = 1e6
+
+
+def throughput(record: Record) -> alt.VConcatChart:
+    """Requests per second by kind, bytes per second and mean latency, one above the other."""
+    width_s = interval_s(record)
+    series = record.time_series()
+    if series.height == 0:
+        raise Error("there is no throughput to draw: the run has no time series")
+    scale, unit = _clock(series.height * width_s)
+    rows = [
+        {
+            "start": row["start_s"] / scale,
+            "end": (row["start_s"] + width_s) / scale,
+            "read": row["reads"] / width_s,
+            "write": row["writes"] / width_s,
+            "all": (row["reads"] + row["writes"]) / width_s,
+            "megabytes": row["bytes"] / width_s / _MEGABYTE,
+            "latency_ns": row["mean_latency_ns"],
+        }
+        for row in series.iter_rows(named=True)
+    ]
+    end = rows[-1]["end"]
+    panels = alt.vconcat(
+        _requests(rows, end),
+        _panel(rows, "megabytes", "MB/s", end, theme.GREEN),
+        _panel(rows, "latency_ns", "mean latency", end, theme.PURPLE, axis=f"time ({unit})"),
+        spacing=16,
+    )
+    return theme.themed(panels.properties(title=_title(record, series.height, width_s)))
+
+
+def _title(record: Record, intervals: int, width_s: float) -> alt.TitleParams:
+    rate, volume = record.throughput.iops, record.throughput.bytes_per_s
+    return theme.title(
+        f"{si(rate)} requests and {si(volume)}B per second on average",
+        f"{record.name}: {intervals} intervals of {significant(width_s)} s of simulated time",
+    )
+
+
+def _clock(span_s: float) -> tuple[float, str]:
+    for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
+        if span_s >= above:
+            return scale, unit
+    return _SHORT_CLOCKS[-1][1:]
+
+
+def _x(end: float, axis: str | None) -> alt.X:
+    shown = axis is not None
+    encoding = alt.X("start:Q", title=axis).scale(domain=[0, end], nice=False)
+    return encoding.axis(grid=False, labels=shown, ticks=shown, format="~r", tickCount=8)
+
+
+def _requests(rows: list[dict[str, float]], end: float) -> alt.Chart:
+    """Reads and writes stacked, so that the outline is the sum."""
+    kinds = [kind for kind in theme.OP_COLOURS if any(row[kind] for row in rows)]
+    flat = []
+    for row in rows:
+        base = 0.0
+        for kind in kinds:
+            flat.append(
+                {
+                    "start": row["start"],
+                    "end": row["end"],
+                    "kind": kind,
+                    "low": base,
+                    "high": base + row[kind],
+                    "rate": row[kind],
+                }
+            )
+            base += row[kind]
+    colour = (
+        alt.Color("kind:N")
+        .scale(domain=kinds, range=[theme.OP_COLOURS[kind] for kind in kinds])
+        .legend(symbolType="square", labelExpr="datum.label + 's'")
+    )
+    area = (
+        alt.Chart(theme.data(flat))
+        .mark_rect(stroke=None)
+        .encode(
+            x=_x(end, None),
+            x2="end:Q",
+            y=alt.Y("low:Q", title="requests/s").axis(tickCount=4, labelExpr=COUNT_LABEL),
+            y2="high:Q",
+            color=colour,
+            tooltip=[
+                alt.Tooltip("kind:N"),
+                alt.Tooltip("rate:Q", title="per second", format=",.1f"),
+            ],
+        )
+    )
+    panel: alt.Chart = area.properties(width=theme.WIDTH, height=150)
+    return panel
+
+
+def _panel(
+    rows: list[dict[str, float]],
+    field: str,
+    label: str,
+    end: float,
+    colour: str,
+    axis: str | None = None,
+) -> alt.Chart:
+    """One quantity as steps; a gap where nothing completed."""
+    y = alt.Y(f"{field}:Q", title=label)
+    y = y.axis(tickCount=3, labelExpr=TIME_LABEL) if field == "latency_ns" else y.axis(tickCount=3)
+    line = (
+        alt.Chart(theme.data(_steps(rows, field)))
+        .mark_line(interpolate="step-after", color=colour, strokeWidth=1.6)
+        .encode(x=_x(end, axis), y=y, detail="run:N")
+    )
+    panel: alt.Chart = line.properties(width=theme.WIDTH, height=90)
+    return panel
+
+
+def _steps(rows: list[dict[str, float]], field: str) -> list[dict[str, float]]:
+    """The points of a step line, in runs without gaps, each closed at its end."""
+    points: list[dict[str, float]] = []
+    run = 0
+    for row, following in zip(rows, [*rows[1:], None], strict=True):
+        if row[field] is None:
+            run += 1
+            continue
+        points.append({"start": row["start"], field: row[field], "run": run})
+        if following is None or following[field] is None:
+            points.append({"start": row["end"], field: row[field], "run": run})
+    return points

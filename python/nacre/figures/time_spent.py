@@ -1,0 +1,171 @@
+"""Where the time of an average request went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.record import Activity, Op, Record
+from nacre.text import duration, percent
+
+_SMALL = 0.01
+"""Shares below this are drawn together as "other"."""
+_LABELLED = 0.09
+_OTHER = "other"
+
+Segment = dict[str, float | str]
+
+
+def time_spent(
+    records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
+) -> alt.LayerChart:
+    """A bar per record and kind of request: microseconds by component and activity."""
+    segments, bars = _segments(records, ops, names or [record.name for record in records])
+    if not segments:
+        raise Error("there is no time to draw: no request completed")
+    parts = _order(records, segments)
+    colours = _colours(parts, segments)
+    for segment in segments:
+        segment["ink"] = theme.ink_on(colours[str(segment["part"])])
+    longest = max(float(segment["end_us"]) for segment in segments)
+    y = alt.Y("bar:N", title=None).sort(bars).axis(grid=False, labelLimit=260)
+    x = (
+        alt.X("start_us:Q", title="mean time per request (us)")
+        .scale(domain=[0, longest * 1.12], nice=False)
+        .axis(tickCount=8, grid=False)
+    )
+    base = alt.Chart(theme.data(segments)).encode(y=y.scale(paddingInner=0.35))
+    blocks = base.mark_bar(stroke="white", strokeWidth=1).encode(
+        x=x,
+        x2="end_us:Q",
+        color=alt.Color("part:N")
+        .scale(domain=parts, range=[colours[part] for part in parts])
+        .legend(symbolType="square", columns=3, symbolStrokeWidth=0),
+        tooltip=[
+            alt.Tooltip("part:N", title="where"),
+            alt.Tooltip("mean_us:Q", title="us", format=",.2f"),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )
+    wide = f"(datum.end_us - datum.start_us) > {_LABELLED * longest}"
+    inside = (
+        base.transform_filter(wide)
+        .transform_calculate(middle="(datum.start_us + datum.end_us) / 2")
+        .mark_text(baseline="middle", fontSize=11)
+        .encode(
+            x="middle:Q",
+            text=alt.Text("share:Q", format=".0%"),
+            color=alt.Color("ink:N").scale(None),
+        )
+    )
+    totals = (
+        base.transform_filter("datum.last")
+        .mark_text(align="left", dx=6, baseline="middle")
+        .encode(x="end_us:Q", text="total:N")
+    )
+    chart = alt.layer(blocks, inside, totals).properties(
+        title=_title(records, segments), width=theme.WIDTH, height=24 + 36 * len(bars)
+    )
+    return theme.themed(cast("alt.LayerChart", chart))
+
+
+def _segments(
+    records: Sequence[Record], ops: Sequence[Op], names: Sequence[str]
+) -> tuple[list[Segment], list[str]]:
+    segments: list[Segment] = []
+    bars: list[str] = []
+    for op in ops:
+        for record, name in zip(records, names, strict=True):
+            if not record.time_spent[op]:
+                continue
+            bar = f"{op}s" if len(records) == 1 else name if len(ops) == 1 else f"{name}, {op}s"
+            bars.append(bar)
+            segments += _bar(bar, op, record)
+    return segments, bars
+
+
+def _bar(bar: str, op: Op, record: Record) -> list[Segment]:
+    """The segments of one bar, from the host down; small ones together at the end."""
+    place = {component.path: i for i, component in enumerate(record.components)}
+    spent: Sequence[Activity] = record.time_spent[op]
+    large = [part for part in spent if part.share >= _SMALL]
+    large.sort(key=lambda part: (place.get(part.component, len(place)), part.activity))
+    pieces = [(_name(part), part.mean_ns / 1000, part.share) for part in large]
+    rest = [part for part in spent if part.share < _SMALL and part.mean_ns > 0]
+    if rest:
+        pieces.append((_OTHER, sum(p.mean_ns for p in rest) / 1000, sum(p.share for p in rest)))
+    segments: list[Segment] = []
+    start = 0.0
+    for part, mean_us, share in pieces:
+        segments.append(
+            {
+                "bar": bar,
+                "op": op,
+                "part": part,
+                "mean_us": mean_us,
+                "share": share,
+                "start_us": start,
+                "end_us": start + mean_us,
+            }
+        )
+        start += mean_us
+    if segments:
+        segments[-1] |= {"last": True, "total": duration(start * 1000)}
+    return segments
+
+
+def _name(part: Activity) -> str:
+    return f"{part.component}: {part.activity}"
+
+
+def _order(records: Sequence[Record], segments: Sequence[Segment]) -> list[str]:
+    """The parts from the host down, "other" last."""
+    place: dict[str, int] = {}
+    for record in records:
+        for component in record.components:
+            place.setdefault(component.path, len(place))
+    found = dict.fromkeys(str(segment["part"]) for segment in segments)
+    return sorted(
+        found,
+        key=lambda part: (part == _OTHER, place.get(part.rpartition(": ")[0], len(place)), part),
+    )
+
+
+def _colours(parts: Sequence[str], segments: Sequence[Segment]) -> Mapping[str, str]:
+    """A hue per component; the more of its time an activity takes, the darker its shade."""
+    taken = dict.fromkeys(parts, 0.0)
+    for segment in segments:
+        taken[str(segment["part"])] += float(segment["mean_us"])
+    hues: dict[str, str] = {}
+    for part in parts:
+        component = part.rpartition(": ")[0]
+        if component:
+            hues.setdefault(component, theme.PALETTE[len(hues) % len(theme.PALETTE)])
+    used: dict[str, int] = {}
+    colours = {_OTHER: theme.GREY}
+    for part in sorted(parts, key=lambda part: -taken[part]):
+        component = part.rpartition(": ")[0]
+        if component:
+            colours[part] = theme.shade(hues[component], min(0.3 * used.get(component, 0), 0.75))
+            used[component] = used.get(component, 0) + 1
+    return colours
+
+
+def _title(records: Sequence[Record], segments: Sequence[Segment]) -> alt.TitleParams:
+    op = segments[0]["op"]
+    sums: dict[str, float] = {}
+    for segment in segments:
+        if segment["op"] == op:
+            where = str(segment["part"]).rpartition(": ")[0] or _OTHER
+            sums[where] = sums.get(where, 0.0) + float(segment["mean_us"])
+    most = max(sums, key=sums.__getitem__)
+    share = percent(sums[most] / sum(sums.values()))
+    subject = records[0].name if len(records) == 1 else f"{len(records)} systems"
+    return theme.title(
+        f"{str(op).capitalize()}s spend {share} of their time in {most}",
+        f"{subject}: mean time per request by component and activity",
+    )

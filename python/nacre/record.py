@@ -1,0 +1,248 @@
+"""The result of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from nacre.errors import Error
+from nacre.view import View
+
+if TYPE_CHECKING:
+    import altair as alt
+    import numpy as np
+    import polars as pl
+
+SCHEMA = "nacre-record-1"
+
+Op = Literal["read", "write"]
+
+
+class LatencySummary(View):
+    """Latencies of one kind of request, in nanoseconds."""
+
+    count: int
+    mean_ns: float
+    mean_ci95_ns: float | None
+    min_ns: float
+    p50_ns: float
+    p95_ns: float
+    p99_ns: float
+    p999_ns: float
+    max_ns: float
+
+
+class Latency(View):
+    """Latencies of reads and of writes; None where there were no such requests."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"read": LatencySummary, "write": LatencySummary}
+    read: LatencySummary | None
+    write: LatencySummary | None
+
+
+class Requests(View):
+    """How many requests there were, by kind."""
+
+    issued: int
+    completed: int
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    errors: int
+
+
+class Throughput(View):
+    """Completed requests and bytes per simulated second."""
+
+    iops: float
+    bytes_per_s: float
+
+
+class Activity(View):
+    """One share of the mean time of a request."""
+
+    component: str
+    kind: str
+    activity: str
+    mean_ns: float
+    share: float
+
+
+class TimeSpent(View):
+    """Where the time of an average request went, by component and activity."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"read": Activity, "write": Activity}
+    read: tuple[Activity, ...]
+    write: tuple[Activity, ...]
+
+
+class Component(View):
+    """One part of the stack: busy time in seconds by activity, energy, counters."""
+
+    path: str
+    kind: str
+    servers: int
+    busy: View
+    utilisation: float
+    energy_j: View | None
+    counters: View
+    cost: float | None
+    lifetime_days: float | None
+
+
+class Record(View):
+    """The result of a run: the JSON document, and the distributions as columns.
+
+    Fields are reached as `record["latency"]["read"]["p99_ns"]` or as
+    `record.latency.read.p99_ns`.
+    """
+
+    __slots__ = ("_columns", "_directory")
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "requests": Requests,
+        "throughput": Throughput,
+        "latency": Latency,
+        "time_spent": TimeSpent,
+        "components": Component,
+    }
+
+    schema: str
+    version: str
+    name: str
+    seed: int
+    complete: bool
+    scenario: View
+    origins: tuple[View, ...]
+    requests: Requests
+    bytes: View
+    simulated_s: float
+    throughput: Throughput
+    latency: Latency
+    time_spent: TimeSpent
+    components: tuple[Component, ...]
+    write_amplification: float | None
+    cleaning_cost: float | None
+    erases: float | None
+    energy_j: View
+    cost: float | None
+    lifetime_days: float | None
+    workload: View
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        super().__init__(data)
+        self._columns = None if columns is None else dict(columns)
+        self._directory = directory
+
+    @property
+    def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
+        """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
+        if self._columns is None:
+            from nacre import columns
+
+            self._columns = columns.load(self, self._directory)
+        return MappingProxyType(self._columns)
+
+    def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
+        """One row per bar of the histogram: `upto_ns`, `count`, and `share` not above it."""
+        from nacre import columns
+
+        return columns.latency_distribution(self, op)
+
+    def time_series(self) -> pl.DataFrame:
+        """One row per interval: start, reads, writes, bytes, mean latency (null: nothing done)."""
+        from nacre import columns
+
+        return columns.time_series(self)
+
+    def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
+        """Writes record.json, the columns as Parquet and, if wanted, the figures.
+
+        Files appear complete or not at all. Returns the directory.
+        """
+        from nacre.saving import Staging
+
+        with Staging(Path(directory)) as staging:
+            staging.record(self, figures=figures)
+        return Path(directory)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Record:
+        """Reads a record from its directory or its JSON file."""
+        path = Path(path)
+        file = path / "record.json" if path.is_dir() else path
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise Error(f"{file} is not a record: {error}") from None
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+            raise Error(f"{file} is not a record of schema {SCHEMA} (found: {found})")
+        return cls(data, None, file.parent)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The record as JSON text."""
+        return json.dumps(self._data, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def hit_ratio(self) -> float | None:
+        """Share of block reads the outermost cache answered; None without a cache."""
+        for component in self.components:
+            if "read_hits" in component.counters:
+                hits, misses = component.counters["read_hits"], component.counters["read_misses"]
+                return float(hits / (hits + misses)) if hits + misses else None
+        return None
+
+    def plot_latency(self, op: Op | None = None) -> alt.TopLevelMixin:
+        """Share of requests slower than a latency, to the far tail."""
+        from nacre.figures import latency
+
+        return latency([self], ops=[op] if op else ["read", "write"])
+
+    def plot_throughput(self) -> alt.TopLevelMixin:
+        """Requests and bytes per second over simulated time."""
+        from nacre.figures import throughput
+
+        return throughput(self)
+
+    def plot_time_spent(self) -> alt.TopLevelMixin:
+        """Where the time of an average request went."""
+        from nacre.figures import time_spent
+
+        return time_spent([self], ops=["read", "write"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        return self._data == other._data and _same(self.columns, other.columns)
+
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        from nacre.text import one_line
+
+        return one_line(self)
+
+    def _repr_html_(self) -> str:
+        from nacre.report.fragment import record_fragment
+
+        return record_fragment(self)
+
+
+def _same(
+    ours: Mapping[str, np.ndarray[Any, Any]], theirs: Mapping[str, np.ndarray[Any, Any]]
+) -> bool:
+    import numpy as np
+
+    return ours.keys() == theirs.keys() and all(
+        np.array_equal(ours[key], theirs[key], equal_nan=ours[key].dtype.kind == "f")
+        for key in ours
+    )

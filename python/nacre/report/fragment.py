@@ -1,0 +1,48 @@
+"""A record as a piece of HTML: what notebooks show, and reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from nacre.summary import components, facts, latencies, time_spent
+
+if TYPE_CHECKING:
+    from nacre.record import Record
+    from nacre.summary import Table
+
+_CELL = "padding:2px 14px 2px 0;text-align:{};font-variant-numeric:tabular-nums"
+
+
+def record_fragment(record: Record) -> str:
+    """The facts, latencies and components of a record."""
+    heading = f"<h4 style='margin:0 0 6px'>{escape(record.name)}</h4>"
+    tables = [latencies(record), time_spent(record), components(record)]
+    shown = "".join(table(t) for t in tables if t.rows)
+    return f"<div class='nacre-record'>{heading}{paragraphs(facts(record))}{shown}</div>"
+
+
+def paragraphs(lines: Iterable[str]) -> str:
+    """Lines of text below each other."""
+    return "".join(f"<p style='margin:0 0 4px'>{escape(line)}</p>" for line in lines)
+
+
+def table(content: Table) -> str:
+    """A plain HTML table, numbers to the right."""
+    head = _row("th", content.columns, content)
+    body = "".join(_row("td", row, content) for row in content.rows)
+    return (
+        f"<table style='border-collapse:collapse;margin:10px 0'>"
+        f"<caption style='text-align:left;font-weight:bold'>{escape(content.title)}</caption>"
+        f"<thead>{head}</thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _row(tag: str, cells: Sequence[str], content: Table) -> str:
+    aligned = zip(cells, content.numeric, strict=True)
+    shown = "".join(
+        f"<{tag} style='{_CELL.format('right' if number else 'left')}'>{escape(cell)}</{tag}>"
+        for cell, number in aligned
+    )
+    return f"<tr>{shown}</tr>"

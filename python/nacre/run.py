@@ -1,0 +1,61 @@
+"""Running and checking scenarios."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import TypeAlias
+
+from nacre import _core
+from nacre.record import Record
+from nacre.scenario import Scenario, assignments, read
+from nacre.view import View
+
+Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
+"""Called about ten times a second with requests done, requests in all (or None) and seconds
+simulated; returning True ends the run there, with what is finished so far."""
+
+
+def run(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    seed: int | None = None,
+    progress: bool | Progress = False,
+) -> Record:
+    """Simulates a scenario in virtual time.
+
+    `scenario` is a shipped name, the path of a TOML file, a table, or a typed configuration.
+    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`. `progress` shows a
+    bar on standard error, or calls a function of yours.
+
+    Raises `ConfigError` naming every mistake at once.
+    """
+    text, name, directory = read(scenario)
+    with ExitStack() as stack:
+        tick: Progress | None
+        if progress is True:
+            from nacre.progress import Bar
+
+            tick = stack.enter_context(Bar("simulating", "requests"))
+        else:
+            tick = progress or None
+        document, columns = _core.run(
+            text, name, directory, assignments(overrides), seed, _answering(tick)
+        )
+    return Record(json.loads(document), columns)
+
+
+def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
+    """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
+    text, name, directory = read(scenario)
+    return View(json.loads(_core.check(text, name, directory, assignments(overrides))))
+
+
+def _answering(progress: Progress | None) -> Callable[[int, int | None, float], bool] | None:
+    """The callback with a plain yes or no, which is what the model expects."""
+    if progress is None:
+        return None
+    call = progress
+    return lambda done, total, simulated_s: bool(call(done, total, simulated_s))

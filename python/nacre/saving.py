@@ -1,0 +1,137 @@
+"""Files that are complete or not there: written beside their place, then renamed into it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nacre.record import Record
+
+RECORD_FILE = "record.json"
+
+
+class Staging:
+    """A directory that receives files all together when the `with` block ends well.
+
+    Entering it proves that the directory can be written, before any long work. Leaving it by
+    an exception removes what was staged, and the directories that were made for it.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._made: list[Path] = []
+        self._staged: list[str] = []
+
+    def __enter__(self) -> Staging:
+        missing = [p for p in (self.directory, *self.directory.parents) if not p.exists()]
+        try:
+            for path in reversed(missing):
+                path.mkdir()
+                self._made.insert(0, path)
+            self._stage = Path(tempfile.mkdtemp(prefix=".nacre-", dir=self.directory))
+        except OSError as error:
+            self._remove_made()
+            error.filename = str(self.directory)
+            raise
+        return self
+
+    def write(self, name: str, data: bytes) -> None:
+        """Stages one file."""
+        _write(self._stage / name, data, self.directory / name)
+        self._staged.append(name)
+
+    def record(self, record: Record, *, figures: bool) -> None:
+        """Stages a record and what belongs to it. record.json is last, and so seals the rest."""
+        from nacre import columns
+
+        for name, data in columns.files(record).items():
+            self.write(name, data)
+        if figures:
+            from nacre.figures import record_figures
+            from nacre.figures.export import images
+
+            for name, chart in record_figures(record).items():
+                for suffix, data in images(chart).items():
+                    self.write(f"{name}.{suffix}", data)
+        self.write(RECORD_FILE, record.to_json().encode())
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                for name in self._staged:
+                    (self._stage / name).replace(self.directory / name)
+        finally:
+            shutil.rmtree(self._stage, ignore_errors=True)
+            if kind is not None:
+                self._remove_made()
+
+    def _remove_made(self) -> None:
+        for path in self._made:
+            with suppress(OSError):
+                path.rmdir()
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[Path]:
+    """A temporary path beside `target` that takes its place when the block ends well.
+
+    What is no file, such as a pipe or a device, is written as it stands.
+    """
+    target = target.resolve()
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "no such directory", str(target.parent))
+    handle, name = tempfile.mkstemp(
+        prefix=f".{target.stem}-", suffix=target.suffix, dir=target.parent
+    )
+    os.close(handle)
+    path = Path(name)
+    try:
+        yield path
+        path.chmod(0o666 & ~_umask())
+        path.replace(target)
+    except OSError as error:
+        if error.filename in (None, name):
+            error.filename = str(target)
+        raise
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def write_file(target: Path, data: bytes) -> None:
+    """Writes `target` completely or not at all."""
+    with replacing(target) as path:
+        _write(path, data, target)
+
+
+def _write(path: Path, data: bytes, target: Path) -> None:
+    """Writes to the device, not just to its cache; an error names the target."""
+    try:
+        with path.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = str(target)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

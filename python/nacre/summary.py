@@ -1,0 +1,137 @@
+"""What a record says to people, as tables and sentences, before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nacre.text import NOTHING, amount, count, duration, percent, si, significant
+
+if TYPE_CHECKING:
+    from nacre.record import Record
+
+_PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
+_SMALL = 0.005
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under column names; numeric columns are set to the right."""
+
+    title: str
+    columns: Sequence[str]
+    numeric: Sequence[bool]
+    rows: Sequence[Sequence[str]]
+
+
+def facts(record: Record) -> list[str]:
+    """Sentences about the whole run."""
+    requests = record.requests
+    lines = [
+        f"{count(requests.completed)} requests in {duration(record.simulated_s * 1e9)}"
+        f" of simulated time, seed {record.seed}",
+        f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s",
+    ]
+    if not record.complete:
+        lines[0] += "; stopped early, this is what was finished"
+    if requests.issued != requests.completed:
+        lines.append(f"{count(requests.issued - requests.completed)} requests never completed")
+    if requests.errors:
+        lines.append(f"{count(requests.errors)} requests ended in an error of the device")
+    if (ratio := record.hit_ratio()) is not None:
+        lines.append(f"{percent(ratio)} of the blocks read were in a cache")
+    lines += [f"{name} {value}" for name, value in _totals(record)]
+    return lines + _cautions(record)
+
+
+def latencies(record: Record) -> Table:
+    """Latency by kind of request."""
+    rows = []
+    for op in ("read", "write"):
+        if summary := record.latency[op]:
+            error = summary.mean_ci95_ns
+            cells = [duration(summary[f"{name}_ns"]) for name in _PERCENTILES]
+            within = NOTHING if error is None else f"+- {duration(error)}"
+            rows.append([f"{op}s", count(summary.count), cells[0], within, *cells[1:]])
+    columns = ["latency", "count", "mean", "within (95 %)", "p50", "p95", "p99", "p99.9", "max"]
+    return Table("", columns, [False] + [True] * 8, rows)
+
+
+def time_spent(record: Record) -> Table:
+    """Where the time of an average request went, largest first within each kind."""
+    rows = []
+    for op in ("read", "write"):
+        parts = sorted(record.time_spent[op], key=lambda part: -part.share)
+        rows += [
+            [f"{op}s", part.component, part.activity, duration(part.mean_ns), percent(part.share)]
+            for part in parts
+            if part.share >= _SMALL
+        ]
+    columns = ["time of", "component", "activity", "mean", "share"]
+    return Table("", columns, [False] * 3 + [True] * 2, rows)
+
+
+def components(record: Record) -> Table:
+    """The parts of the stack: how busy, what they cost, what they counted."""
+    rows = []
+    for part in record.components:
+        counted = ", ".join(
+            f"{name} {count(value)}" for name, value in part.counters.items() if value
+        )
+        energy = sum(part.energy_j.values()) if part.energy_j else None
+        rows.append(
+            [
+                part.path,
+                part.kind,
+                percent(part.utilisation),
+                NOTHING if part.cost is None else amount(part.cost),
+                NOTHING if energy is None else f"{significant(energy)} J",
+                counted,
+            ]
+        )
+    columns = ["component", "kind", "busy", "cost", "energy", "counters"]
+    return Table("", columns, [False] * 2 + [True] * 3 + [False], rows)
+
+
+def assumed(origins: Sequence[object]) -> list[str]:
+    """The paths of the values nobody measured or published."""
+    return [
+        str(origin["path"])  # type: ignore[index]
+        for origin in origins
+        if origin["confidence"] == "assumed"  # type: ignore[index]
+    ]
+
+
+def _totals(record: Record) -> list[tuple[str, str]]:
+    """The figures of the whole system that this run has."""
+    energy = sum(record.energy_j.values()) if record.energy_j else None
+    shown = [
+        ("cost", None if record.cost is None else amount(record.cost)),
+        ("energy", None if not energy else f"{significant(energy)} J"),
+        ("write amplification", _maybe(record.write_amplification)),
+        ("cleaning cost", _maybe(record.cleaning_cost)),
+        ("erases", None if record.erases is None else count(record.erases)),
+        ("lifetime", _days(record.lifetime_days)),
+    ]
+    return [(name, value) for name, value in shown if value is not None]
+
+
+def _maybe(value: float | None) -> str | None:
+    return None if value is None else significant(value)
+
+
+def _days(value: float | None) -> str | None:
+    return None if value is None else f"{significant(value)} days"
+
+
+def _cautions(record: Record) -> list[str]:
+    lines = [f"note: {note}" for note in record.workload.get("notes") or ()]
+    if bad := record.workload.get("bad_records"):
+        lines.append(f"note: {count(bad)} damaged records of the trace were left out")
+    if paths := assumed(record.origins):
+        lines.append(
+            f"note: assumed, neither measured nor published: {', '.join(paths[:3])}"
+            f"{f' and {len(paths) - 3} more values' if len(paths) > 3 else ''}"
+        )
+    return lines
