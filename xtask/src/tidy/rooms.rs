@@ -7,10 +7,17 @@ use super::tree::{File, Tree};
 /// The headings every room's documentation has; the model reference is made of them.
 const HEADINGS: [&str; 4] = ["Models", "Leaves out", "Sources", "Checks"];
 
-/// A module folder that declares a `ROOM`.
+/// The constants that make a module folder a room, and what stands before its kind in them.
+const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Card::of"), ("FORMAT", "kind:")];
+
+/// A module folder that declares one of these constants.
 struct Room<'a> {
     /// Its `mod.rs`.
     file: &'a File,
+    /// The constant.
+    constant: &'static str,
+    /// What stands before its kind.
+    before_kind: &'static str,
     /// The module it is, from the name of its crate on.
     module: Vec<String>,
 }
@@ -30,9 +37,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
 }
 
 fn room(file: &File) -> Option<Room<'_>> {
-    let declares = |line: &str| line.starts_with("pub const ROOM:") || line.starts_with("pub static ROOM:");
-    let is_room = file.path.ends_with("/mod.rs") && file.text.lines().any(declares);
-    Some(Room { file, module: module(&file.path).filter(|_| is_room)? })
+    let declares = |constant: &str| {
+        let starts = ["const", "static"].map(|word| format!("pub {word} {constant}:"));
+        file.text.lines().any(|line| starts.iter().any(|start| line.starts_with(start)))
+    };
+    let is_folder = file.path.ends_with("/mod.rs");
+    let &(constant, before_kind) = CONSTANTS.iter().find(|(constant, _)| is_folder && declares(constant))?;
+    Some(Room { file, constant, before_kind, module: module(&file.path)? })
 }
 
 /// The module a file of a crate is: `crates/hierarchy/src/replacement/lru/tests.rs` is
@@ -63,20 +74,21 @@ fn missing_tests(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     (!tested).then(|| Problem::new(&room.file.path, 1, "a room without tests"))
 }
 
-/// The family is the module above: it declares the room and has `<room>::ROOM` in its table.
+/// The family is the module above: it has `<room>::ROOM` in its table.
 fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
     let (family_folder, kind) = room.file.folder().rsplit_once('/').expect("a room is in a folder of src");
     let family = ["mod.rs", "lib.rs"].iter().find_map(|name| tree.file(&format!("{family_folder}/{name}")));
-    let listed = family.is_some_and(|family| family.text.contains(&format!("{kind}::ROOM")));
+    let entry = format!("{kind}::{}", room.constant);
+    let listed = family.is_some_and(|family| family.text.contains(&entry));
     (!listed).then(|| {
-        let text = format!("the room \"{kind}\" is in no table: add {kind}::ROOM to {family_folder}");
+        let text = format!("the room \"{kind}\" is in no table: add {entry} to {family_folder}");
         Problem::new(&room.file.path, 1, text)
     })
 }
 
-/// A room's name in documents is the first argument of its card, and equal to its folder.
+/// A room's name in documents is equal to its folder.
 fn other_kind(room: &Room<'_>) -> Option<Problem> {
-    let (_, card) = room.file.text.split_once("Card::of")?;
+    let (_, card) = room.file.text.split_once(room.before_kind)?;
     let kind = card.split('"').nth(1)?;
     let folder = room.module.last().expect("a module has a name");
     (kind != folder).then(|| {
