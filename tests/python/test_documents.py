@@ -1,10 +1,11 @@
 """What the documents show is what happens: their examples are run and their output compared.
 
-Examples of one document run in order in one empty folder:
+Examples of one document run in order in one empty folder. What a fenced block is depends on the
+word behind its fence:
 
-- ```` ```toml title="name.toml" ```` writes a file,
-- ```` ```console ```` runs each line after `$ ` and compares what it prints; `...` stands for any text,
-- ```` ```python ```` is executed, ```` ```pycon ```` is compared as a doctest; both see earlier names.
+- `toml title="name.toml"` writes a file,
+- `console` runs each line after `$ ` and compares what it prints; `...` stands for any text,
+- `python` is executed and `pycon` compared as a doctest; both see the names of earlier blocks.
 
 Other blocks (`sh`, `text`) are not run.
 """
