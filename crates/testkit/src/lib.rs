@@ -1,1 +1,26 @@
-//! Placeholder.
+//! What the tests of every crate share: drivers, laws of queueing, and the suite every device passes.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`drive`] | open and closed loops around a device, and what they saw |
+//! | [`queueing`] | closed forms of queueing theory |
+//! | [`mod@conformance`] | what every device must do, whatever it models |
+
+pub mod conformance;
+pub mod drive;
+pub mod queueing;
+
+pub use conformance::conformance;
+pub use drive::{Seen, closed_loop, open_loop};
+
+/// Panics unless `found` lies within a share `tolerance` of `expected`.
+#[track_caller]
+pub fn assert_close(what: &str, found: f64, expected: f64, tolerance: f64) {
+    let error = (found - expected).abs() / expected.abs();
+    assert!(
+        error <= tolerance,
+        "{what}: found {found}, expected {expected}: {:.3} % off, {:.3} % allowed",
+        error * 100.0,
+        tolerance * 100.0
+    );
+}

@@ -1,0 +1,47 @@
+//! Closed forms of queueing theory (Kleinrock, *Queueing Systems*, vol. 1). Times in seconds.
+
+/// Mean wait of M/G/1 (Pollaczek and Khinchine): `lambda E[S^2] / (2 (1 - rho))`.
+pub fn mg1_wait(lambda: f64, mean_service: f64, mean_square_service: f64) -> f64 {
+    lambda * mean_square_service / (2.0 * (1.0 - lambda * mean_service))
+}
+
+/// Mean wait of M/D/1: service always takes `service`.
+pub fn md1_wait(lambda: f64, service: f64) -> f64 {
+    mg1_wait(lambda, service, service * service)
+}
+
+/// Mean wait of M/M/1: exponential service with mean `service`.
+pub fn mm1_wait(lambda: f64, service: f64) -> f64 {
+    mg1_wait(lambda, service, 2.0 * service * service)
+}
+
+/// Erlang's C: the probability that an arrival waits with `servers` servers and `load` erlangs.
+pub fn erlang_c(servers: u32, load: f64) -> f64 {
+    let (mut term, mut sum) = (1.0, 0.0);
+    for n in 0..servers {
+        sum += term;
+        term *= load / f64::from(n + 1);
+    }
+    let waiting = term * f64::from(servers) / (f64::from(servers) - load);
+    waiting / (sum + waiting)
+}
+
+/// Mean wait of M/M/c.
+pub fn mmc_wait(servers: u32, lambda: f64, service: f64) -> f64 {
+    let load = lambda * service;
+    erlang_c(servers, load) * service / (f64::from(servers) - load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_agree_where_they_meet() {
+        assert!((mmc_wait(1, 0.8, 1.0) - mm1_wait(0.8, 1.0)).abs() < 1e-12);
+        assert!((md1_wait(0.8, 1.0) - 2.0).abs() < 1e-12);
+        assert!((mm1_wait(0.8, 1.0) - 4.0).abs() < 1e-12);
+        // Two servers, one erlang: the states weigh 1, 1 and (all that wait together) 1.
+        assert!((erlang_c(2, 1.0) - 1.0 / 3.0).abs() < 1e-12);
+    }
+}
