@@ -1,0 +1,64 @@
+//! A closed loop: a fixed number of requests outstanding.
+//!
+//! # Models
+//! `queue_depth` askers. Each issues a request, waits until it is done, thinks for a fixed time, and
+//! issues the next. Together they walk through one sequence of requests. This is how fio's `iodepth`
+//! and most database benchmarks load a device: the device sets the pace.
+//!
+//! # Leaves out
+//! Batched submission and completion (fio's `iodepth_batch`), and random think times.
+//!
+//! # Sources
+//! fio-docs: the fio manual, `iodepth`; kim-2014 and arulraj-2017 measure devices this way.
+//!
+//! # Checks
+//! Arrivals are zero, so that the driver alone decides; against a device the law
+//! IOPS = min(Q / T0, capacity) and Little's law hold.
+
+use super::{Arrival, ArrivalFamily, Pacing};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::{Request, Time};
+
+/// A fixed number of requests outstanding.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Requests outstanding at once.
+    #[config(default = 1, min = 1, max = 65536, source = "assumed: the default of fio's iodepth")]
+    pub queue_depth: u32,
+    /// Time between a completion and the next request of the same asker.
+    #[config(default = "0 s", max = "1 d", source = "assumed: a benchmark does not think")]
+    pub think: Time,
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "closed",
+        "a fixed number of requests outstanding; each completion lets the next one in",
+        &["fio-docs"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| Ok(Box::new(Closed { config: slot.config(builder.families()) })),
+};
+
+struct Closed {
+    config: Config,
+}
+
+impl Arrival for Closed {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        for request in requests {
+            request.arrival = Time::ZERO;
+        }
+        Ok(())
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::Closed { queue_depth: self.config.queue_depth, think: self.config.think }
+    }
+}
+
+#[cfg(test)]
+mod tests;

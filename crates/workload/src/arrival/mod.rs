@@ -1,0 +1,98 @@
+//! When requests arrive: one room per arrival process.
+
+pub mod closed;
+pub mod poisson;
+pub mod recorded;
+
+use crate::WorkloadBuilder;
+use crate::error::WorkloadError;
+use nacre_config::{Family, Table};
+use nacre_kernel::{Request, Time};
+
+/// Who decides when a request is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// Requests arrive at their own times, whether earlier ones are done or not.
+    Open,
+    /// A fixed number of askers, each of whom waits for its request before it asks again.
+    Closed {
+        /// Requests outstanding at once, at least one.
+        queue_depth: u32,
+        /// Time between a completion and the next request of the same asker.
+        think: Time,
+    },
+}
+
+/// Stamps requests with the times at which they arrive.
+pub trait Arrival: Send {
+    /// Stamps `requests`, which follow those of the call before. Times never decrease.
+    ///
+    /// What the requests carry on entry are the times they were recorded at, or zero.
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError>;
+
+    /// Who decides when a request is issued. In a closed loop every arrival is stamped zero.
+    fn pacing(&self) -> Pacing {
+        Pacing::Open
+    }
+}
+
+/// The family of arrival processes.
+#[derive(Debug)]
+pub struct ArrivalFamily;
+
+impl Family for ArrivalFamily {
+    const NAME: &'static str = "arrival";
+    type Built = Box<dyn Arrival>;
+    type Context<'a> = dyn WorkloadBuilder + 'a;
+}
+
+/// The arrival processes, in the order users see them.
+pub static ARRIVALS: &Table<ArrivalFamily> = &[closed::ROOM, poisson::ROOM, recorded::ROOM];
+
+/// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrivalClock {
+    path: String,
+    now: Time,
+    arrived: u64,
+}
+
+impl ArrivalClock {
+    /// The clock of the process at `path`, at the start of time.
+    pub(crate) fn new(path: &str) -> ArrivalClock {
+        ArrivalClock { path: path.into(), now: Time::ZERO, arrived: 0 }
+    }
+
+    /// The latest arrival.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// A request arrives `gap` after the latest.
+    #[inline]
+    pub(crate) fn after(&mut self, gap: Time) -> Result<Time, WorkloadError> {
+        match self.now.checked_add(gap) {
+            Some(now) => self.at(now),
+            None => Err(self.too_long()),
+        }
+    }
+
+    /// A request arrives at `now`, not before the latest.
+    #[inline]
+    pub(crate) fn at(&mut self, now: Time) -> Result<Time, WorkloadError> {
+        debug_assert!(now >= self.now, "arrivals ran backwards");
+        if now == Time::MAX {
+            return Err(self.too_long());
+        }
+        self.now = now;
+        self.arrived += 1;
+        Ok(now)
+    }
+
+    /// The next request would arrive past the end of time.
+    #[cold]
+    pub(crate) fn too_long(&self) -> WorkloadError {
+        WorkloadError::TooLong { path: self.path.clone(), request: self.arrived + 1 }
+    }
+}

@@ -1,0 +1,67 @@
+//! Poisson arrivals: many independent askers.
+//!
+//! # Models
+//! An open loop. The gaps between requests are independent and exponential with mean 1 / rate, what
+//! many users who know nothing of each other add up to. eNVy's TPC-A transactions arrive this way.
+//!
+//! # Leaves out
+//! Bursts, daily rhythm and the self-similarity of real traffic: see `bursts`, or replay a trace.
+//!
+//! # Sources
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994 section 5.1 uses it.
+//!
+//! # Checks
+//! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 at every
+//! window; the gaps pass a chi-square test against the exponential distribution.
+
+use super::{Arrival, ArrivalClock, ArrivalFamily};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::{Random, Rate, Request, Time};
+
+/// Independent arrivals at a mean rate.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Mean requests per second.
+    #[config(min = "0.000001 /s", max = "1000 GHz")]
+    pub rate: Rate,
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "poisson",
+        "independent arrivals at a mean rate (open loop)",
+        &["kleinrock-1975", "wu-1994"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Poisson {
+            gap_ps: 1e12 / config.rate.0,
+            random: builder.random(slot.path()),
+            clock: ArrivalClock::new(slot.path()),
+        }))
+    },
+};
+
+struct Poisson {
+    /// Mean gap in picoseconds.
+    gap_ps: f64,
+    random: Random,
+    clock: ArrivalClock,
+}
+
+impl Arrival for Poisson {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        for request in requests {
+            let gap = Time::from_ps((self.random.exponential() * self.gap_ps + 0.5) as u64);
+            request.arrival = self.clock.after(gap)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Arrivals at the recorded times of a trace, faster or slower if wanted.
+//!
+//! # Models
+//! An open loop: each request arrives when its record says, counted from the first one, with all
+//! times divided by `scale`.
+//!
+//! # Leaves out
+//! What the recorded system's own speed did to the times: a faster device would have been asked
+//! sooner. Use `closed` to let the device set the pace. A scale other than 1 also compresses the
+//! daily rhythm.
+//!
+//! # Sources
+//! snia-traces: the SNIA I/O trace repository, whose traces are replayed this way; the acceleration of
+//! old traces is customary (fio-docs, `replay_time_scale`).
+//!
+//! # Checks
+//! Scale 1 leaves every time as it is, to the picosecond; scale 10 divides every time by ten.
+
+use super::{Arrival, ArrivalClock, ArrivalFamily};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::{Request, Time};
+
+/// The times of the trace.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// How many times faster than recorded: 10 replays an hour in six minutes.
+    #[config(default = 1.0, min = 0.000001, max = 1000000.0, source = "assumed: as it happened")]
+    pub scale: f64,
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "recorded",
+        "the times of the trace, faster or slower if wanted (open loop)",
+        &["snia-traces", "fio-docs"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Recorded { scale: config.scale, clock: ArrivalClock::new(slot.path()) }))
+    },
+};
+
+struct Recorded {
+    scale: f64,
+    clock: ArrivalClock,
+}
+
+impl Arrival for Recorded {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        if self.scale == 1.0 {
+            return Ok(());
+        }
+        for request in requests {
+            // A time past the end saturates at `Time::MAX`, which the clock refuses.
+            let scaled = (request.arrival.as_ps() as f64 / self.scale + 0.5) as u64;
+            request.arrival = self.clock.at(Time::from_ps(scaled))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

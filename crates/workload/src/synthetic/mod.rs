@@ -1,0 +1,37 @@
+//! Synthetic workloads: one room per access pattern.
+//!
+//! A pattern gives requests without times. Alone it makes a workload (`kind = "zipf"` with `requests`
+//! and an `arrival`); in a `mix` it is one part of several.
+
+pub mod uniform;
+
+mod area;
+mod operations;
+mod timed;
+
+pub use timed::Timed;
+
+use crate::WorkloadBuilder;
+use nacre_config::{Family, Table};
+use nacre_kernel::Request;
+
+/// Which addresses are touched, and how. It has no end.
+pub trait Pattern: Send {
+    /// Appends the next `count` requests to `batch`, all with arrival zero and on volume 0.
+    ///
+    /// How a sequence is cut into calls never changes it.
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
+}
+
+/// The family of access patterns.
+#[derive(Debug)]
+pub struct PatternFamily;
+
+impl Family for PatternFamily {
+    const NAME: &'static str = "pattern";
+    type Built = Box<dyn Pattern>;
+    type Context<'a> = dyn WorkloadBuilder + 'a;
+}
+
+/// The patterns, in the order users see them.
+pub static PATTERNS: &Table<PatternFamily> = &[uniform::ROOM];

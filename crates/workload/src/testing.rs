@@ -1,0 +1,174 @@
+//! What the tests of all rooms share: building from a document, draining, and statistics.
+
+use crate::{
+    ARRIVALS, Arrival, ArrivalFamily, PATTERNS, Pattern, PatternFamily, WORKLOADS, Workload, WorkloadBuilder,
+    WorkloadError, WorkloadFamily,
+};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Room, Slot};
+use nacre_kernel::{Random, Request, Streams, Time};
+
+/// A scenario that is a workload and nothing else.
+#[derive(Clone, Debug, Configuration)]
+struct Scenario {
+    /// Who asks.
+    workload: Slot<WorkloadFamily>,
+}
+
+/// Builds workloads under a seed.
+pub(crate) struct Builder {
+    streams: Streams,
+}
+
+struct Known;
+
+impl Families for Known {
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+        cards(family).into_iter().find(|card| card.kind == kind)
+    }
+
+    fn kinds(&self, family: &str) -> Vec<&'static str> {
+        cards(family).into_iter().map(|card| card.kind).collect()
+    }
+}
+
+fn cards(family: &str) -> Vec<&'static Card> {
+    match family {
+        WorkloadFamily::NAME => WORKLOADS.iter().map(|room| &room.card).collect(),
+        PatternFamily::NAME => PATTERNS.iter().map(|room| &room.card).collect(),
+        ArrivalFamily::NAME => ARRIVALS.iter().map(|room| &room.card).collect(),
+        _ => panic!("no family {family}"),
+    }
+}
+
+fn build<F: Family>(
+    table: &'static [Room<F>],
+    slot: &Slot<F>,
+    context: &mut F::Context<'_>,
+) -> Result<F::Built, Problems> {
+    let room = table.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+    (room.build)(slot, context)
+}
+
+impl WorkloadBuilder for Builder {
+    fn families(&self) -> &dyn Families {
+        &Known
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
+        build(ARRIVALS, slot, self)
+    }
+
+    fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
+        build(PATTERNS, slot, self)
+    }
+}
+
+/// The workload that `settings`, the lines of the table `[workload]`, ask for, under `seed`.
+pub(crate) fn workload(settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
+    let node = Node::parse_toml(&format!("[workload]\n{settings}"), "test.toml")?;
+    let mut reader = Reader::new(&Known);
+    let scenario = Scenario::read(&node, &mut reader);
+    reader.finish()?;
+    let scenario = scenario.expect("no problems");
+    build(WORKLOADS, &scenario.workload, &mut Builder { streams: Streams::new(seed) })
+}
+
+/// All requests of a workload, asked for `limit` at a time.
+pub(crate) fn drain(workload: &mut dyn Workload, limit: usize) -> Result<Vec<Request>, WorkloadError> {
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    loop {
+        batch.clear();
+        workload.fill(&mut batch, limit)?;
+        if batch.is_empty() {
+            return Ok(all);
+        }
+        assert!(batch.len() <= limit, "more than asked for");
+        all.extend_from_slice(&batch);
+    }
+}
+
+/// All requests of the workload that `settings` ask for under seed 1.
+pub(crate) fn requests(settings: &str) -> Vec<Request> {
+    let mut workload = workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
+    drain(&mut *workload, 1000).expect("no error while running")
+}
+
+/// The mistakes in `settings`.
+pub(crate) fn problems(settings: &str) -> Vec<String> {
+    match workload(settings, 1) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems.0.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// Asserts that `settings` give the same requests in batches of any size, the same again under the
+/// same seed, and others under another seed; and that arrivals never decrease.
+pub(crate) fn check_repeatable(settings: &str) {
+    let run = |seed: u64, limit: usize| {
+        let mut workload = workload(settings, seed).unwrap_or_else(|problems| panic!("{problems}"));
+        drain(&mut *workload, limit).expect("no error while running")
+    };
+    let first = run(1, 1000);
+    assert_eq!(first, run(1, 1000), "the same seed gives the same requests");
+    assert_eq!(first, run(1, 7), "batches of 7 change nothing");
+    assert_eq!(first, run(1, usize::MAX), "one batch changes nothing");
+    assert_ne!(first, run(2, 1000), "another seed gives other requests");
+    assert!(first.is_sorted_by_key(|request| request.arrival), "arrivals never decrease");
+}
+
+/// Asserts that `counts` fit `expected` counts by Pearson's chi-square: within 5 standard deviations
+/// of its mean, on both sides, since counts that are too even are as wrong as uneven ones.
+pub(crate) fn check_chi_square(counts: &[u64], expected: &[f64]) {
+    assert_eq!(counts.len(), expected.len());
+    assert!(expected.iter().all(|&expected| expected >= 5.0), "too few draws for a chi-square test");
+    let terms =
+        counts.iter().zip(expected).map(|(&count, expected)| (count as f64 - expected).powi(2) / expected);
+    let (statistic, freedom) = (terms.sum::<f64>(), counts.len() as f64 - 1.0);
+    let deviations = (statistic - freedom) / (2.0 * freedom).sqrt();
+    assert!(deviations.abs() < 5.0, "chi-square {statistic} for {freedom} degrees of freedom");
+}
+
+/// Asserts that `hits` of `draws` fit a probability of `share`: within 5 standard deviations.
+pub(crate) fn check_share(hits: usize, draws: usize, share: f64) {
+    let deviation = (draws as f64 * share * (1.0 - share)).sqrt();
+    let off = (hits as f64 - draws as f64 * share).abs();
+    assert!(off < 5.0 * deviation, "{hits} of {draws} are not a share of {share}");
+}
+
+/// Mean and squared coefficient of variation of the gaps between arrivals, the first from time zero.
+pub(crate) fn gap_moments(requests: &[Request]) -> (f64, f64) {
+    let gaps = gaps(requests);
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+    (mean, variance / (mean * mean))
+}
+
+/// The gaps between arrivals in seconds, the first from time zero.
+pub(crate) fn gaps(requests: &[Request]) -> Vec<f64> {
+    let mut last = Time::ZERO;
+    let gap = |request: &Request| {
+        let gap = request.arrival - last;
+        last = request.arrival;
+        gap.as_secs_f64()
+    };
+    requests.iter().map(gap).collect()
+}
+
+/// Variance over mean of the arrivals per `window`: 1 for a Poisson process.
+pub(crate) fn index_of_dispersion(requests: &[Request], window: Time) -> f64 {
+    let last = requests.last().expect("requests").arrival;
+    let windows = (last.as_ps() / window.as_ps()) as usize;
+    let mut counts = vec![0u64; windows];
+    for request in requests {
+        if let Some(count) = counts.get_mut((request.arrival.as_ps() / window.as_ps()) as usize) {
+            *count += 1;
+        }
+    }
+    let mean = counts.iter().sum::<u64>() as f64 / windows as f64;
+    let variance = counts.iter().map(|&count| (count as f64 - mean).powi(2)).sum::<f64>() / windows as f64;
+    variance / mean
+}
