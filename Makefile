@@ -17,6 +17,10 @@ MODULE := python/nacre/_core.abi3.so
 TESTED := --locked --workspace --exclude nacre-bench --profile checked
 XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-target}/checked/xtask
 
+# Whatever environment the user is in, the project's own is .venv.
+unexport VIRTUAL_ENV
+export UV_PROJECT_ENVIRONMENT := .venv
+
 .DEFAULT_GOAL := help
 .PHONY: help environment demo test test-rust test-python test-wheel check bench wheel wheel-test gen fmt lock clean
 
@@ -88,6 +92,6 @@ environment: $(UV_READY)
 $(UV_READY):
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(v < (3, 11) and f"Nacre needs Python 3.11 or later; $(PYTHON) is {v[0]}.{v[1]}. Try make PYTHON=python3.12")'
 	@command -v cargo >/dev/null || { echo "Nacre needs cargo: see https://rustup.rs" >&2; exit 1; }
-	$(PYTHON) -m venv --clear .uv
+	@$(PYTHON) -m venv --clear .uv || { echo "Nacre needs Python's venv: on Debian, apt install python3-venv" >&2; exit 1; }
 	.uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
