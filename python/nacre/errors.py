@@ -15,21 +15,30 @@ class Problem(TypedDict, total=False):
     """One mistake in a scenario: an entry of `ConfigError.problems`."""
 
     path: str
-    where: str | None
-    given: str | None
+    where: str
+    given: str
     problem: str
-    allowed: str | None
-    hint: str | None
+    remedy: str
 
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
     """A `ConfigError` for mistakes noticed before the model is entered."""
-    error = ConfigError("\n".join(sentence(problem) for problem in problems))
-    error.problems = [dict(problem) for problem in problems]
+    error = ConfigError("\n".join(_sentence(problem) for problem in problems))
+    empty = {"path": "", "where": "", "given": "", "problem": "", "remedy": ""}
+    error.problems = [{**empty, **problem} for problem in problems]
     return error
 
 
-def sentence(problem: Problem) -> str:
+def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
+    """The mistake of naming something that does not exist, with what does."""
+    known = sorted(known)
+    meant = nearest(name, known)
+    remedy = f'did you mean "{meant}"? ' if meant else ""
+    remedy += f"known: {', '.join(known)}{otherwise}"
+    return Problem(problem=f'{what} "{name}"', remedy=remedy)
+
+
+def _sentence(problem: Problem) -> str:
     """One line: path, place, what is wrong, what was given, the remedy."""
     text = problem["problem"]
     if path := problem.get("path"):
@@ -37,10 +46,8 @@ def sentence(problem: Problem) -> str:
         text = f"{path} ({where}): {text}" if where else f"{path}: {text}"
     if given := problem.get("given"):
         text = f"{text}, given {given}"
-    if allowed := problem.get("allowed"):
-        text = f"{text}; known: {allowed}"
-    if hint := problem.get("hint"):
-        text = f"{text}; {hint}"
+    if remedy := problem.get("remedy"):
+        text = f"{text}; {remedy}"
     return text
 
 

@@ -197,8 +197,10 @@ class Record(View):
         """Share of block reads the outermost cache answered; None without a cache."""
         for component in self.components:
             if "read_hits" in component.counters:
-                hits, misses = component.counters["read_hits"], component.counters["read_misses"]
-                return float(hits / (hits + misses)) if hits + misses else None
+                counters = component.counters
+                late = counters["read_misses"] + counters.get("read_merged", 0)
+                blocks = counters["read_hits"] + late
+                return float(counters["read_hits"] / blocks) if blocks else None
         return None
 
     def plot_latency(self, op: Op | None = None) -> alt.TopLevelMixin:

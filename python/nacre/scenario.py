@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nacre import _core, toml
-from nacre.errors import Problem, config_error, nearest
+from nacre.errors import Problem, config_error, unknown
 
 
 class Configuration(Protocol):
@@ -72,14 +72,9 @@ def _named(name: str) -> Source:
     shipped = {row.name: row for row in scenarios()}
     if name in shipped:
         return Source(shipped[name].text, name, str(Path.cwd()))
-    meant = nearest(name, shipped)
-    problem = Problem(
-        problem=f'no scenario called "{name}"',
-        allowed=f"{', '.join(sorted(shipped))}, or the path of a TOML file",
+    raise config_error(
+        [unknown("no scenario called", name, shipped, ", or the path of a TOML file")]
     )
-    if meant:
-        problem["hint"] = f'did you mean "{meant}"?'
-    raise config_error([problem])
 
 
 def _file(path: Path) -> Source:
@@ -88,7 +83,7 @@ def _file(path: Path) -> Source:
     except UnicodeDecodeError as error:
         problem = Problem(
             problem=f'"{path}" is not a TOML text: byte {error.start} is not UTF-8',
-            hint="is it the right file?",
+            remedy="is it the right file?",
         )
         raise config_error([problem]) from None
     return Source(text, str(path), str(path.resolve().parent))

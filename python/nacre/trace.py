@@ -1,7 +1,8 @@
 """Block traces: what is in them, other formats, smaller samples, frames.
 
-Every function takes one path or several; several files of one recording (blktrace writes one
-per processor) are merged by time. Parquet files with the columns of `read` are traces too.
+Every function takes one path or several, or the name of a shipped trace. Several files of one
+recording (blktrace writes one per processor) are merged by time. Parquet files with the columns
+of `read` are traces too.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class Options(TypedDict, total=False):
 OPS = ("read", "write", "trim", "flush")
 PARQUET = "parquet"
 NATIVE = "nacre"
+_SHIPPED = Path(__file__).parent / "traces"
+_COMPRESSIONS = (".gz", ".zst", ".xz")
 COLUMNS = ("arrival_ps", "address", "bytes", "volume", "op")
 
 
@@ -118,6 +121,11 @@ def sample(
             return _write_parquet(_core.trace_columns([native], plain, None), path)
 
 
+def shipped() -> list[str]:
+    """The names of the traces that come with Nacre."""
+    return sorted(path.stem for path in _SHIPPED.glob(f"*.{NATIVE}"))
+
+
 def is_parquet(path: str) -> bool:
     """Whether the name says Parquet."""
     return path.endswith(f".{PARQUET}")
@@ -189,7 +197,8 @@ def _writable(to: str | None, output: Path) -> str:
     """The format to write; raises `TraceError` for one that is unknown or only read."""
     rows = formats()
     known = [row.kind for row in rows if row.writable] + [PARQUET]
-    suffix = output.suffix.removeprefix(".")
+    endings = [ending for ending in output.suffixes if ending not in _COMPRESSIONS]
+    suffix = endings[-1].removeprefix(".") if endings else ""
     if to is None:
         by_name = [row.kind for row in rows if row.writable and suffix in row.extensions]
         kind = PARQUET if suffix == PARQUET else by_name[0] if len(by_name) == 1 else None
@@ -208,11 +217,18 @@ def _writable(to: str | None, output: Path) -> str:
 
 def _listed(paths: Paths) -> list[str]:
     if isinstance(paths, str | os.PathLike):
-        return [os.fspath(paths)]
-    files = [os.fspath(path) for path in paths]
+        paths = [paths]
+    files = [_located(os.fspath(path)) for path in paths]
     if not files:
         raise TraceError("no trace file given")
     return files
+
+
+def _located(name: str) -> str:
+    """The path, or that of the shipped trace of this name."""
+    if not Path(name).exists() and name in shipped():
+        return str(_SHIPPED / f"{name}.{NATIVE}")
+    return name
 
 
 def _options(options: Options) -> dict[str, object]:

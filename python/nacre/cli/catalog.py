@@ -9,7 +9,7 @@ import typer
 from nacre.catalog import catalog
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_table
-from nacre.errors import Problem, config_error, nearest
+from nacre.errors import config_error, unknown
 from nacre.scenario import scenarios
 from nacre.summary import Table
 
@@ -58,13 +58,9 @@ def show(
         else:
             write_line(shipped[name].text.rstrip())
     else:
-        known = [*entries, *shipped]
-        problem = Problem(
-            problem=f'nothing called "{name}" in the catalogue', allowed=", ".join(sorted(known))
+        raise config_error(
+            [unknown("the catalogue has nothing called", name, [*entries, *shipped])]
         )
-        if meant := nearest(name, known):
-            problem["hint"] = f'did you mean "{meant}"?'
-        raise config_error([problem])
 
 
 def show_all(*, as_json: bool) -> None:

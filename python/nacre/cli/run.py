@@ -73,7 +73,7 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
         write_json(resolved.to_dict())
         return
     rows = [
-        [o.path, str(o.value), o["from"], o.confidence or "", o.source or o.where or ""]
+        [o.path, str(o.value), o["from"], o.confidence, o.source or o.place]
         for o in resolved.origins
     ]
     write_table(Table("", ["value", "is", "from", "confidence", "source"], [False] * 5, rows))
@@ -107,17 +107,23 @@ def _overrides(scenario: str, settings: list[str] | None) -> dict[str, object]:
                     path="--set",
                     problem="not a setting",
                     given=f'"{setting}"',
-                    hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
+                    remedy='write PATH=VALUE, as in --set workload.rate="20 kHz"',
                 )
             )
     if problems:
-        mistakes = config_error(problems)
-        try:
-            check_scenario(scenario, overrides)
-        except ConfigError as more:
-            raise ConfigError(f"{mistakes}\n{more}") from None
-        raise mistakes
+        raise _with_those_of(scenario, overrides, config_error(problems))
     return overrides
+
+
+def _with_those_of(
+    scenario: str, overrides: dict[str, object], mistakes: ConfigError
+) -> ConfigError:
+    """The mistakes and, if there are any, those of the scenario itself."""
+    try:
+        check_scenario(scenario, overrides)
+    except ConfigError as more:
+        return ConfigError(f"{mistakes}\n{more}")
+    return mistakes
 
 
 def _show(record: Record) -> None:

@@ -6,12 +6,23 @@ from collections.abc import Mapping
 
 import altair as alt
 
+from nacre.figures.export import save
 from nacre.figures.latency import latency
+from nacre.figures.mean_latency import mean_latency
+from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
 from nacre.figures.time_spent import time_spent
 from nacre.record import Op, Record
 
-__all__ = ["latency", "record_figures", "throughput", "time_spent"]
+__all__ = [
+    "latency",
+    "mean_latency",
+    "record_figures",
+    "save",
+    "throughput",
+    "time_spent",
+    "title",
+]
 
 
 def record_figures(record: Record) -> Mapping[str, alt.TopLevelMixin]:

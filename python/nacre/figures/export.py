@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+from pathlib import Path
 from typing import Any
 
 import altair as alt
+
+from nacre.saving import write_file
 
 _PNG_SCALE = 2
 
@@ -17,6 +21,12 @@ def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
     drawn.save(svg, format="svg")
     drawn.save(png, format="png", scale_factor=_PNG_SCALE)
     return {"svg": svg.getvalue().encode(), "png": png.getvalue()}
+
+
+def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
+    """Writes the figure as PATH.svg and PATH.png, each complete or not at all."""
+    for suffix, data in images(chart).items():
+        write_file(Path(f"{os.fspath(path)}.{suffix}"), data)
 
 
 def svg(chart: alt.TopLevelMixin) -> str:

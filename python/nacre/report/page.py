@@ -54,8 +54,7 @@ def _section(name: str, record: Record) -> str:
 
 def _origins(record: Record) -> Table:
     rows = [
-        [o.path, str(o.value), o["from"], o.where or "", o.source or "", o.confidence or ""]
-        for o in record.origins
+        [o.path, str(o.value), o["from"], o.place, o.source, o.confidence] for o in record.origins
     ]
     columns = ["value", "is", "from", "place", "source", "confidence"]
     return Table("", columns, [False] * 6, rows)

@@ -1,0 +1,243 @@
+"""Which server cache is best for the money: flash, PCM, or some of both?
+
+The question of Kim et al., "Evaluating Phase Change Memory for Enterprise Storage Systems"
+(FAST '14): an application server keeps hot blocks of a network store in a write-through LRU
+cache. A gigabyte of PCM costs as much as four of flash, so these cost the same:
+
+    64 G flash | 16 G PCM | 8 G PCM + 32 G flash | 4 G PCM + 48 G flash
+
+The paper compares them at three sizes. Here a size is a share of the blocks the trace touches:
+the all-flash cache holds that share (`--share`), the others what the same money buys.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nacre
+from nacre.record import Activity
+from nacre.view import View
+
+BLOCK = 4096
+PARTS_OF_BAR = {"PCM": "#009E73", "flash": "#0072B2", "network store": "#C8C8C8"}
+SHARES = (0.125, 0.25, 0.5)
+PARTS = 16  # capacities are counted in sixteenths of the all-flash cache
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache, in sixteenths of the all-flash cache: one of PCM costs four of flash."""
+
+    name: str
+    pcm: int
+    flash: int
+
+
+CACHES = (
+    Cache("64 flash", pcm=0, flash=16),
+    Cache("16 PCM", pcm=4, flash=0),
+    Cache("8 PCM + 32 flash", pcm=2, flash=8),
+    Cache("4 PCM + 48 flash", pcm=1, flash=12),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cache at one size, simulated."""
+
+    share: float
+    cache: Cache
+    part_bytes: int
+    record: nacre.Record
+
+    def read_us(self, statistic: str) -> float:
+        """A statistic of the read latency, in microseconds."""
+        summary = self.record.latency.read
+        if summary is None:
+            raise nacre.Error("the trace has no reads, so there is no read latency to compare")
+        return float(summary[f"{statistic}_ns"]) / 1000
+
+    def hit_ratios(self) -> tuple[float, float]:
+        """The shares of the blocks read that PCM and flash held."""
+        counters = self.record.components[0].counters
+        blocks = counters.read_hits + counters.read_misses + counters.read_merged
+        levels = [counters.get(f"level{i}_read_hits", 0) / max(blocks, 1) for i in (0, 1)]
+        return (levels[0], levels[1]) if self.cache.pcm else (0.0, levels[0])
+
+    def row(self) -> dict[str, object]:
+        """The result as one row of a table."""
+        pcm, flash = self.hit_ratios()
+        latencies = {f"{name}_us": self.read_us(name) for name in ("mean", "p50", "p95", "p99")}
+        return {
+            "share": self.share,
+            "cache": self.cache.name,
+            "pcm_bytes": self.cache.pcm * self.part_bytes,
+            "flash_bytes": self.cache.flash * self.part_bytes,
+            "cost": self.record.cost,
+            "hit_ratio": pcm + flash,
+            "pcm_hit_ratio": pcm,
+            "flash_hit_ratio": flash,
+            **latencies,
+        }
+
+
+def main() -> int:
+    """Simulates every cache at every size; prints the table, writes the figures."""
+    options = parse()
+    try:
+        info = nacre.trace.info(options.trace)
+        results = [
+            simulate(options, share, cache, info.footprint_bytes)
+            for share in options.share
+            for cache in CACHES
+        ]
+        if options.json:
+            rows = [result.row() for result in results]
+            print(json.dumps({"trace": options.trace, "rows": rows}, indent=2))
+        else:
+            show(options, info, results)
+        if options.out:
+            write(options.out, results)
+    except (nacre.Error, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        mistakes = (nacre.ConfigError, nacre.TraceError, FileNotFoundError)
+        return 2 if isinstance(error, mistakes) else 1
+    return 0
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Equal-cost server caches of flash, PCM and both, compared on a trace."
+    )
+    parser.add_argument(
+        "--trace", default="pgbench", help="a trace file, or the name of a shipped one"
+    )
+    parser.add_argument(
+        "--share",
+        type=share,
+        action="append",
+        help="share of the trace's blocks that the all-flash cache holds; may be repeated",
+    )
+    parser.add_argument("--warm-up", type=int, default=0, help="requests before measuring begins")
+    parser.add_argument("--policy", default="lru", help="replacement policy of every level")
+    parser.add_argument("--out", type=Path, help="write records and figures to this directory")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options = parser.parse_args()
+    options.share = options.share or SHARES
+    return options
+
+
+def share(text: str) -> float:
+    """A share between 0 and 1."""
+    value = float(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a share: give more than 0, at most 1")
+    return value
+
+
+def simulate(options: argparse.Namespace, share: float, cache: Cache, footprint: int) -> Result:
+    """Runs one cache on the trace."""
+    part = max(1, round(share * footprint / PARTS / BLOCK)) * BLOCK
+    levels = [
+        {"capacity": f"{parts * part} B", "policy": options.policy, "device": {"preset": preset}}
+        for parts, preset in ((cache.pcm, "pcm_ssd"), (cache.flash, "emlc_ssd"))
+        if parts
+    ]
+    scenario = {
+        "schema": 1,
+        "name": cache.name,
+        "workload": {"kind": "trace", "file": options.trace},
+        "stack": {
+            "kind": "server_cache",
+            "block": f"{BLOCK} B",
+            "inclusion": "exclusive",
+            "level": levels,
+            "backing": {"preset": "network_store"},
+        },
+        "run": {"seed": 1, "warm_up": options.warm_up},
+    }
+    return Result(share, cache, part, nacre.run(scenario, progress=True))
+
+
+def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> None:
+    """Prints a table for each size, and who wins."""
+    footprint = info.footprint_bytes / 2**20
+    print(f"trace {options.trace}: {info.records:,} requests, {100 * info.read_share:.0f} % reads,")
+    print(f"{footprint:,.0f} MiB touched; a write goes through to the network store")
+    for size in dict.fromkeys(result.share for result in results):
+        group = [result for result in results if result.share == size]
+        capacity = PARTS * group[0].part_bytes / 2**20
+        print(f"\nthe all-flash cache holds {100 * size:g} % of the blocks, {capacity:,.0f} MiB")
+        print(f"  {'cache':<18}{'cost':>7}{'hits':>8}{'PCM':>8}{'flash':>8}", end="")
+        print(f"{'mean':>10}{'p50':>10}{'p95':>10}{'p99':>10}")
+        for result in group:
+            print_row(result)
+        best = min(group, key=lambda result: result.read_us("mean"))
+        print(f"  -> {verdict(best, group[0])}")
+
+
+def print_row(result: Result) -> None:
+    """Prints one line of the table."""
+    pcm, flash = result.hit_ratios()
+    cost = "-" if result.record.cost is None else f"{result.record.cost:.4g}"
+    print(f"  {result.cache.name:<18}{cost:>7}", end="")
+    print("".join(f"{100 * ratio:>6.1f} %" for ratio in (pcm + flash, pcm, flash)), end="")
+    print("".join(f"{result.read_us(name):>7,.0f} us" for name in ("mean", "p50", "p95", "p99")))
+
+
+def verdict(best: Result, flash: Result) -> str:
+    """Who reads fastest on average, and by how much."""
+    if best is flash:
+        return "flash alone reads fastest on average"
+    less = 1 - best.read_us("mean") / flash.read_us("mean")
+    return f"{best.cache.name} reads fastest on average, {100 * less:.0f} % below flash alone"
+
+
+def write(out: Path, results: Sequence[Result]) -> None:
+    """Writes the records and the figures."""
+    from nacre import figures
+
+    for result in results:
+        folder = f"{result.share:g} {result.cache.name}".replace(" + ", "+").replace(" ", "-")
+        result.record.save(out / "records" / folder)
+    sizes = {
+        size: {r.cache.name: r.record for r in results if r.share == size}
+        for size in dict.fromkeys(result.share for result in results)
+    }
+    title = figures.title(headline(results), "write-through server caches over a network store")
+    panels = {
+        f"{100 * size:g} % of the trace's blocks fit the all-flash cache": group
+        for size, group in sizes.items()
+    }
+    figures.save(figures.mean_latency(panels, part_of, PARTS_OF_BAR, title), out / "mean_latency")
+    for size, group in sizes.items():
+        figures.save(nacre.compare(group).plot_latency("read"), out / f"latency_{size:g}")
+    print(f"\nrecords and figures are in {out}", file=sys.stderr)
+
+
+def part_of(name: str, activity: Activity) -> str:
+    """Which part of the bar of cache `name` an activity belongs to."""
+    if activity.component.startswith("stack.backing"):
+        return "network store"
+    has_pcm = next(cache.pcm for cache in CACHES if cache.name == name) > 0
+    return "PCM" if has_pcm and activity.component.startswith("stack.level[0]") else "flash"
+
+
+def headline(results: Sequence[Result]) -> str:
+    """What the figure shows, in a line."""
+    flash = {r.share: r.read_us("mean") for r in results if not r.cache.pcm}
+    best = min(results, key=lambda result: result.read_us("mean") / flash[result.share])
+    less = 100 * (1 - best.read_us("mean") / flash[best.share])
+    if less <= 0:
+        return "Flash alone has the fastest reads at every size"
+    return f"At equal cost, {best.cache.name} reads up to {less:.0f} % faster than flash alone"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

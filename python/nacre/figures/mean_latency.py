@@ -1,0 +1,105 @@
+"""Mean read latency of several systems, each bar split by who took the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.record import Activity, Record
+from nacre.text import duration
+
+_BAR = 30
+
+Groups = Mapping[str, Mapping[str, Record]]
+PartOf = Callable[[str, Activity], str]
+Row = dict[str, object]
+
+
+def mean_latency(
+    groups: Groups, part_of: PartOf, parts: Mapping[str, str], title: alt.TitleParams
+) -> alt.VConcatChart:
+    """A panel per group, a bar per record; the fastest of each group in bold.
+
+    `part_of(name, activity)` says to which part of the bar called `name` an activity belongs;
+    `parts` maps the parts, in their order, to colours.
+    """
+    rows = {group: _rows(records, part_of, list(parts)) for group, records in groups.items()}
+    longest = max(cast("float", row["end_us"]) for group in rows.values() for row in group)
+    last = list(rows)[-1]
+    panels = [_panel(group, rows[group], parts, longest, axis=group == last) for group in rows]
+    chart: alt.VConcatChart = alt.vconcat(*panels, spacing=14).properties(title=title)
+    return theme.themed(chart)
+
+
+def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> list[Row]:
+    rows: list[Row] = []
+    totals: dict[str, float] = {}
+    for name, record in records.items():
+        if not record.latency.read:
+            raise Error(f"{name} has no reads, so there is no read latency to draw")
+        taken = dict.fromkeys(parts, 0.0)
+        for activity in record.time_spent.read:
+            taken[part_of(name, activity)] += activity.mean_ns / 1000
+        start = 0.0
+        for part in parts:
+            end = start + taken[part]
+            rows.append({"name": name, "part": part, "start_us": start, "end_us": end})
+            start = end
+        totals[name] = start
+    fastest = min(totals, key=totals.__getitem__)
+    for row in rows:
+        name = str(row["name"])
+        row |= {
+            "total": duration(totals[name] * 1000),
+            "weight": "bold" if name == fastest else "normal",
+            "last": row["part"] == parts[-1],
+        }
+    return rows
+
+
+def _panel_title(group: str) -> alt.TitleParams:
+    return alt.TitleParams(group, fontSize=13, fontWeight="normal", offset=6, color=theme.INK)
+
+
+def _panel(
+    group: str, rows: list[Row], parts: Mapping[str, str], longest: float, *, axis: bool
+) -> alt.LayerChart:
+    names = list(dict.fromkeys(str(row["name"]) for row in rows))
+    fastest = next(str(row["name"]) for row in rows if row["weight"] == "bold")
+    weight = alt.condition(f"datum.value == '{fastest}'", alt.value("bold"), alt.value("normal"))
+    y = (
+        alt.Y("name:N", title=None)
+        .sort(names)
+        .scale(paddingInner=0.3, paddingOuter=0.1)
+        .axis(grid=False, labelFontWeight=weight, labelLimit=240)
+    )
+    x = (
+        alt.X("start_us:Q", title="mean read latency (us)" if axis else None)
+        .scale(domain=[0, longest * 1.13], nice=False)
+        .axis(grid=False, tickCount=8, labels=axis, ticks=axis, domain=axis)
+    )
+    base = alt.Chart(theme.data(rows)).encode(y=y)
+    blocks = base.mark_bar().encode(
+        x=x,
+        x2="end_us:Q",
+        color=alt.Color("part:N")
+        .scale(domain=list(parts), range=list(parts.values()))
+        .legend(symbolType="square"),
+        tooltip=["name:N", "part:N", alt.Tooltip("total:N", title="mean")],
+    )
+    labels = [
+        base.transform_filter(f"datum.last && datum.weight == '{weight_}'")
+        .mark_text(align="left", dx=6, baseline="middle", fontWeight=weight_)
+        .encode(x="end_us:Q", text="total:N")
+        for weight_ in ("bold", "normal")
+    ]
+    chart = alt.layer(blocks, *labels).properties(
+        title=_panel_title(group),
+        width=theme.WIDTH - 60,
+        height=_BAR * len(names),
+    )
+    return cast("alt.LayerChart", chart)
