@@ -48,13 +48,27 @@ impl Workbench {
         self
     }
 
+    /// A document read from TOML.
+    pub(crate) fn read<C: Configuration>(&self, toml: &str) -> Result<C, Problems> {
+        let node = Node::parse_toml(toml, "test.toml")?;
+        let mut reader = Reader::new(&Rooms);
+        let document = C::read(&node, &mut reader);
+        reader.finish()?;
+        Ok(document.expect("no problem was reported"))
+    }
+
+    /// A catalogue entry as the inside of a table.
+    pub(crate) fn catalogued(entry: &str) -> String {
+        entry
+            .lines()
+            .filter(|line| !line.starts_with("summary"))
+            .fold(String::new(), |text, line| text + line + "\n")
+    }
+
     /// The device that the inside of a TOML table describes.
     pub(crate) fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
-        let node = Node::parse_toml(&format!("[device]\n{toml}"), "test.toml")?;
-        let mut reader = Reader::new(&Rooms);
-        let document = Document::read(&node, &mut reader);
-        reader.finish()?;
-        self.device(&document.expect("no problem was reported").device)
+        let document: Document = self.read(&format!("[device]\n{toml}"))?;
+        self.device(&document.device)
     }
 }
 

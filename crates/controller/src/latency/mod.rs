@@ -7,12 +7,23 @@
 //! |---|---|
 //! | [`constant`] | always the same |
 //! | [`exponential`] | memoryless, given its mean |
+//! | [`lognormal`] | long-tailed, given its mean and standard deviation |
+//! | [`quantiles`] | given by points of its cumulative distribution |
+//! | [`fio_json`] | measured with fio, from its JSON output |
+//! | [`latency_log`] | measured with fio, from its log of every request |
 
 pub mod constant;
 pub mod exponential;
+pub mod fio_json;
+mod inverse;
+pub mod latency_log;
+pub mod lognormal;
+pub mod quantiles;
+#[cfg(test)]
+mod tests;
 
 use crate::Builder;
-use nacre_config::{Family, Problems, Slot, Table};
+use nacre_config::{Choice, Family, Problems, Slot, Table};
 use nacre_kernel::Time;
 
 /// The family of latency distributions.
@@ -40,8 +51,31 @@ pub trait Latency: Send {
     fn mean_s(&self) -> f64;
 }
 
+/// The requests a measurement is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Direction {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Trims.
+    Trim,
+}
+
+impl Direction {
+    /// The word fio uses.
+    const fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+            Direction::Trim => "trim",
+        }
+    }
+}
+
 /// The distributions, in the order users see them.
-pub static LATENCIES: &Table<LatencyFamily> = &[constant::ROOM, exponential::ROOM];
+pub static LATENCIES: &Table<LatencyFamily> =
+    &[constant::ROOM, exponential::ROOM, lognormal::ROOM, quantiles::ROOM, fio_json::ROOM, latency_log::ROOM];
 
 /// Builds the distribution in `slot`; its random stream is named by the slot's path.
 pub fn build(slot: &Slot<LatencyFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Latency>, Problems> {

@@ -1,5 +1,8 @@
 use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Device, Op, Request, Time, Trail};
+use nacre_kernel::{Activity, Device, Energy, Op, Request, Streams, Time, Trail};
+use nacre_testkit::drive::poisson;
+use nacre_testkit::queueing::{md1_wait, mg1_wait, mm1_wait, mmc_wait};
+use nacre_testkit::{Seen, assert_close, closed_loop, conformance, open_loop};
 
 fn device(toml: &str) -> Box<dyn Device> {
     Workbench::new(1).build(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
@@ -30,4 +33,188 @@ fn the_units_of_a_large_request_share_the_servers() {
     assert_eq!(trail.segments()[0].time, Time::from_us(20));
     assert_eq!(trail.total_from(0), done);
     assert_eq!(ssd.report(done).ledger.busy(Activity::Read), Time::from_us(100));
+}
+
+#[test]
+fn a_shared_link_delays_only_where_it_is_busy() {
+    let mut ssd = device(
+        "read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 8\nbandwidth = \"4096 MB/s\"\nunit = \"4 KiB\"",
+    );
+    assert_eq!(
+        latency_of(&mut *ssd, Time::ZERO, Op::Read, 4096),
+        Time::from_us(10),
+        "its transfer is in its latency"
+    );
+    let now = Time::from_us(100);
+    let latencies: Vec<Time> = (0..4).map(|_| latency_of(&mut *ssd, now, Op::Read, 4096)).collect();
+    assert_eq!(
+        latencies,
+        [10, 11, 12, 13].map(Time::from_us),
+        "one microsecond of link each, one after the other"
+    );
+    let now = Time::from_us(200);
+    let latencies: Vec<Time> = (0..4).map(|_| latency_of(&mut *ssd, now, Op::Write, 4096)).collect();
+    assert_eq!(latencies, [10, 11, 12, 13].map(Time::from_us));
+}
+
+#[test]
+fn a_link_slower_than_the_device_limits_its_bandwidth() {
+    let mut ssd = device("read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 32\nbandwidth = \"1 GB/s\"");
+    let seen = closed_loop(&mut *ssd, 64, 20_000, |_| request(Op::Read, 4096));
+    assert_close("bytes per second", seen.per_second() * 4096.0, 1e9, 0.01);
+    let mut slow = device("read = \"1 us\"\nwrite = \"1 us\"\nbandwidth = \"1 GB/s\"");
+    let mut trail = Trail::new();
+    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), &mut trail).done;
+    assert_eq!(done, Time::from_ns(4096), "the transfer takes longer than the latency");
+    assert_eq!(trail.segments()[1].activity, Activity::Link);
+    assert_eq!(trail.total_from(0), done);
+}
+
+#[test]
+fn a_flush_waits_for_the_last_write_and_a_trim_for_nothing() {
+    let mut ssd = device("read = \"1 us\"\nwrite = \"10 us\"\nflush = \"3 us\"\ntrim = \"2 us\"");
+    latency_of(&mut *ssd, Time::ZERO, Op::Write, 4096);
+    assert_eq!(latency_of(&mut *ssd, Time::from_us(4), Op::Flush, 0), Time::from_us(9));
+    assert_eq!(latency_of(&mut *ssd, Time::from_us(4), Op::Trim, 4096), Time::from_us(2));
+    assert_eq!(latency_of(&mut *ssd, Time::from_us(40), Op::Flush, 0), Time::from_us(3));
+}
+
+#[test]
+fn energy_cost_and_lifetime_follow_from_the_counts() {
+    let mut ssd = device(
+        "read = \"10 us\"\nwrite = \"10 us\"\nread_energy = \"2 uJ\"\nwrite_energy = \"5 uJ\"\nidle_power = \"1 W\"\n\
+         capacity = \"64 GiB\"\nprice = \"4 /GiB\"\nendurance = \"80 KiB\"",
+    );
+    latency_of(&mut *ssd, Time::ZERO, Op::Read, 12 * 1024);
+    latency_of(&mut *ssd, Time::ZERO, Op::Write, 8 * 1024);
+    let report = ssd.report(Time::from_s(86_400));
+    assert!((report.ledger.energy(Activity::Read).0 - 6e-6).abs() < 1e-18, "three units");
+    assert!((report.ledger.energy(Activity::Write).0 - 10e-6).abs() < 1e-18, "two units");
+    assert_eq!(report.idle_energy, Some(Energy(86_400.0)));
+    assert_eq!(report.cost, Some(256.0));
+    assert_eq!(report.lifetime_days, Some(10.0), "8 of 80 KiB in one day");
+    let plain = device("read = \"1 us\"\nwrite = \"1 us\"\nprice = \"4 /GiB\"").report(Time::from_s(1));
+    assert_eq!((plain.cost, plain.idle_energy, plain.lifetime_days), (None, None, None));
+}
+
+#[test]
+fn every_measured_device_keeps_the_contract() {
+    for options in [
+        "read = \"6.7 us\"\nwrite = \"128.3 us\"",
+        "read = \"6.7 us\"\nwrite = \"128.3 us\"\ncapacity = \"1 MiB\"\nparallelism = 8",
+        "read = { kind = \"exponential\", mean = \"20 us\" }\nwrite = { kind = \"lognormal\", mean = \"9 us\", \
+         deviation = \"20 us\" }\nparallelism = 3\nbandwidth = \"100 MB/s\"\ntrim = \"1 us\"\nflush = \"5 us\"\n\
+         read_energy = \"2 uJ\"\nwrite_energy = \"5 uJ\"",
+    ] {
+        conformance(|| device(options));
+    }
+}
+
+/// Mean wait, and requests inside, of `count` reads that arrive as a Poisson process at `lambda`.
+fn poisson_wait(toml: &str, lambda: f64, count: usize) -> Seen {
+    let mut ssd = device(toml);
+    let arrivals = poisson(Streams::new(11).stream("arrivals"), lambda).take(count);
+    let reads = arrivals.map(|arrival| Request { arrival, ..request(Op::Read, 4096) });
+    open_loop(&mut *ssd, reads)
+}
+
+const SERVICE_S: f64 = 10e-6;
+const EXPONENTIAL: &str = "read = { kind = \"exponential\", mean = \"10 us\" }\nwrite = \"1 us\"";
+
+#[test]
+fn poisson_arrivals_at_one_server_wait_as_queueing_theory_says() {
+    let lognormal =
+        "read = { kind = \"lognormal\", mean = \"10 us\", deviation = \"5 us\" }\nwrite = \"1 us\"";
+    // The busier the server, the longer the waits depend on each other, and the more of them it takes.
+    for (rho, count) in [(0.3, 300_000), (0.5, 500_000), (0.8, 1_500_000)] {
+        let lambda = rho / SERVICE_S;
+        let seen = poisson_wait("read = \"10 us\"\nwrite = \"1 us\"", lambda, count);
+        assert_close("M/D/1 wait", seen.mean_wait_s(), md1_wait(lambda, SERVICE_S), 0.02);
+        let seen = poisson_wait(EXPONENTIAL, lambda, count);
+        assert_close("M/M/1 wait", seen.mean_wait_s(), mm1_wait(lambda, SERVICE_S), 0.02);
+        let seen = poisson_wait(lognormal, lambda, count);
+        let square = SERVICE_S * SERVICE_S * 1.25;
+        assert_close("M/G/1 wait", seen.mean_wait_s(), mg1_wait(lambda, SERVICE_S, square), 0.02);
+    }
+}
+
+#[test]
+fn poisson_arrivals_at_four_servers_wait_as_erlang_says() {
+    for rho in [0.5, 0.8] {
+        let lambda = 4.0 * rho / SERVICE_S;
+        let seen = poisson_wait(&format!("{EXPONENTIAL}\nparallelism = 4"), lambda, 1_000_000);
+        assert_close("M/M/4 wait", seen.mean_wait_s(), mmc_wait(4, lambda, SERVICE_S), 0.02);
+    }
+}
+
+#[test]
+fn requests_inside_are_arrival_rate_times_latency() {
+    let (lambda, count) = (0.8 / SERVICE_S, 1_000_000);
+    let mut ssd = device(EXPONENTIAL);
+    let (mut trail, mut events) = (Trail::new(), Vec::new());
+    for arrival in poisson(Streams::new(4).stream("arrivals"), lambda).take(count) {
+        trail.clear();
+        events.push((arrival, 1));
+        events.push((ssd.submit(arrival, &request(Op::Read, 4096), &mut trail).done, -1));
+    }
+    events.sort();
+    let (mut inside, mut area, mut last) = (0, 0.0, Time::ZERO);
+    for (at, change) in events {
+        area += f64::from(inside) * (at - last).as_secs_f64();
+        (inside, last) = (inside + change, at);
+    }
+    assert_eq!(inside, 0, "all that came have left");
+    let latency = SERVICE_S + mm1_wait(lambda, SERVICE_S);
+    assert_close("requests inside", area / last.as_secs_f64(), lambda * latency, 0.02);
+}
+
+#[test]
+fn a_closed_loop_is_bounded_by_its_depth_and_by_the_servers() {
+    for parallelism in [1, 4, 32] {
+        for depth in [1, 2, 8, 32, 64, 256] {
+            let mut ssd = device(&format!("read = \"10 us\"\nwrite = \"1 us\"\nparallelism = {parallelism}"));
+            let count = 200 * u64::from(depth.max(parallelism));
+            let seen = closed_loop(&mut *ssd, depth, count, |_| request(Op::Read, 4096));
+            let expected = f64::from(depth.min(parallelism)) / SERVICE_S;
+            assert_close("requests per second", seen.per_second(), expected, 0.02);
+            assert_close("latency", seen.mean_s(), f64::from(depth) / expected, 0.02);
+        }
+    }
+}
+
+/// Mean latency in microseconds of a catalogued device, one request at a time, at a share of reads.
+fn mean_us(ssd: &str, read_share: f64) -> f64 {
+    let toml = Workbench::catalogued(ssd);
+    let mut ssd = Workbench::new(1).build(&toml).expect("the catalogue is legal");
+    let count = 100_000;
+    let reads = (read_share * count as f64).round() as u64;
+    let op = |number| if number < reads { Op::Read } else { Op::Write };
+    closed_loop(&mut *ssd, 1, count, |number| request(op(number), 4096)).mean_s() * 1e6
+}
+
+/// Where a straight line through its values at 0 and 1 crosses zero.
+fn crossing(at_zero: f64, at_one: f64) -> f64 {
+    at_zero / (at_zero - at_one)
+}
+
+#[test]
+fn pcm_beats_emlc_above_the_read_fractions_kim_implies() {
+    let pcm = include_str!("../../../../catalog/devices/pcm_ssd.toml");
+    let emlc = include_str!("../../../../catalog/devices/emlc_ssd.toml");
+    let difference = |weight_pcm: f64, weight_emlc: f64, share| {
+        weight_pcm * mean_us(pcm, share) - weight_emlc * mean_us(emlc, share)
+    };
+    let faster = crossing(difference(1.0, 1.0, 0.0), difference(1.0, 1.0, 1.0));
+    assert_eq!(format!("{faster:.4}"), "0.4738");
+    // Requests per second and cost unit are 1 / (mean * price); equal where price * mean are.
+    let better_per_cost = crossing(difference(24.0, 6.0, 0.0), difference(24.0, 6.0, 1.0));
+    assert_eq!(format!("{better_per_cost:.4}"), "0.8543");
+    for (share, pcm_us, emlc_us) in
+        [(0.5, 67.5, 72.55), (0.7, 43.18, 86.73), (0.8, 31.02, 93.82), (0.9, 18.86, 100.91)]
+    {
+        assert!((mean_us(pcm, share) - pcm_us).abs() < 1e-9, "PCM at {share} reads");
+        assert!((mean_us(emlc, share) - emlc_us).abs() < 1e-9, "eMLC at {share} reads");
+    }
+    assert_close("reads are 16 times faster", mean_us(emlc, 1.0) / mean_us(pcm, 1.0), 108.0 / 6.7, 1e-9);
+    assert_close("writes are 3.4 times slower", mean_us(pcm, 0.0) / mean_us(emlc, 0.0), 128.3 / 37.1, 1e-9);
 }

@@ -1,0 +1,73 @@
+//! A latency distribution measured with fio, from its JSON output.
+//!
+//! # Models
+//! With `--output-format=json+` fio writes every histogram bin of the completion latencies
+//! (`clat_ns.bins`); draws follow those counts, each at the middle of its bin, which is within 1 % of
+//! any latency in it. With plain `json` only percentiles are there; draws follow a straight line
+//! between minimum, percentiles and maximum, and the mean is that of the line, not the one fio prints.
+//!
+//! # Leaves out
+//! The order of the latencies: draws are independent. Latencies measured at queue depth above 1 already
+//! contain queueing and would be queued again; measure at `iodepth=1`.
+//!
+//! # Sources
+//! fio documentation, "JSON output" and "JSON+ output"; fio `stat.c`, `plat_idx_to_val`.
+//!
+//! # Checks
+//! The share of each bin and the mean of the draws against a file's own counts.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use super::inverse::Inverse;
+use super::{Direction, Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Problem, Room};
+use nacre_kernel::{Random, Time};
+
+/// A latency distribution from fio's JSON output.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// The file, relative to the scenario.
+    pub file: String,
+    /// The job to take, by name. Not needed for a file with one job.
+    pub job: Option<String>,
+    /// Whose latencies to take.
+    pub direction: Direction,
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "fio_json",
+        "latencies measured with fio, from its JSON output",
+        &["fio documentation, JSON output"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let path = format!("{}.file", slot.path());
+        let text = builder.text_file(&path, &config.file)?;
+        let pieces = parse::pieces(&text, config.job.as_deref(), config.direction).map_err(|mistake| {
+            Problem::new(&path, None, mistake.problem).given(&config.file).remedy(mistake.remedy)
+        })?;
+        Ok(Box::new(FioJson { inverse: Inverse::new(&pieces), random: builder.random(slot.path()) }))
+    },
+};
+
+struct FioJson {
+    inverse: Inverse,
+    random: Random,
+}
+
+impl Latency for FioJson {
+    #[inline]
+    fn draw(&mut self) -> Time {
+        self.inverse.at(self.random.unit())
+    }
+
+    fn mean_s(&self) -> f64 {
+        self.inverse.mean_s()
+    }
+}

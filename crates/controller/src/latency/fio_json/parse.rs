@@ -1,0 +1,107 @@
+//! fio's JSON: from text to the pieces of a distribution.
+
+use crate::latency::Direction;
+use crate::latency::inverse::Piece;
+use nacre_kernel::Time;
+use serde_json::{Map, Value};
+
+/// What is wrong with a file, and what to do.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mistake {
+    pub(super) problem: String,
+    pub(super) remedy: String,
+}
+
+fn mistake(problem: impl Into<String>, remedy: impl Into<String>) -> Mistake {
+    Mistake { problem: problem.into(), remedy: remedy.into() }
+}
+
+/// The latency distribution of one job and direction.
+///
+/// Lines before the first brace are skipped: fio prints notes there when its output is redirected.
+pub(super) fn pieces(text: &str, job: Option<&str>, direction: Direction) -> Result<Vec<Piece>, Mistake> {
+    let start = text.find('{').unwrap_or(text.len());
+    let document: Value = serde_json::from_str(&text[start..]).map_err(|error| {
+        mistake(format!("it is not fio's JSON: {error}"), "run fio with --output-format=json+ --output=FILE")
+    })?;
+    let job = find_job(&document, job)?;
+    let clat = &job[direction.name()]["clat_ns"];
+    if let Some(bins) = clat["bins"].as_object().filter(|bins| !bins.is_empty()) {
+        return from_bins(bins);
+    }
+    match clat["percentile"].as_object().filter(|percentiles| !percentiles.is_empty()) {
+        Some(percentiles) => from_percentiles(clat, percentiles),
+        None => Err(mistake(
+            format!("it holds no completion latencies of {}s", direction.name()),
+            "run fio 3.0 or newer with --output-format=json+, and check `direction` and `job`",
+        )),
+    }
+}
+
+fn find_job<'d>(document: &'d Value, wanted: Option<&str>) -> Result<&'d Value, Mistake> {
+    let jobs = document["jobs"].as_array().filter(|jobs| !jobs.is_empty());
+    let jobs =
+        jobs.ok_or_else(|| mistake("it holds no `jobs`", "give the JSON file of a finished fio run"))?;
+    let name = |job: &Value| job["jobname"].as_str().unwrap_or_default().to_string();
+    let names = || jobs.iter().map(name).collect::<Vec<_>>().join(", ");
+    match wanted {
+        Some(wanted) => jobs
+            .iter()
+            .find(|job| name(job) == wanted)
+            .ok_or_else(|| mistake(format!("it holds no job \"{wanted}\""), format!("known: {}", names()))),
+        None if jobs.len() == 1 => Ok(&jobs[0]),
+        None => Err(mistake("it holds several jobs", format!("name one with `job`: {}", names()))),
+    }
+}
+
+/// `{ "<latency in ns>": <count>, ... }`
+fn from_bins(bins: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
+    let mut pieces = Vec::with_capacity(bins.len());
+    for (latency, count) in bins {
+        let (Ok(ns), Some(count)) = (latency.parse::<u64>(), count.as_u64()) else {
+            let problem = format!("bin \"{latency}\": {count} is not nanoseconds and a count");
+            return Err(mistake(problem, "give the file as fio wrote it"));
+        };
+        let latency = time_of_ns(ns as f64)?;
+        pieces.push(Piece { share: count as f64, from: latency, to: latency });
+    }
+    pieces.sort_by_key(|piece| piece.from);
+    require_some(pieces)
+}
+
+/// `{ "99.000000": <latency in ns>, ... }`, beside `min` and `max`.
+fn from_percentiles(clat: &Value, percentiles: &Map<String, Value>) -> Result<Vec<Piece>, Mistake> {
+    let mut points = vec![(0.0, clat["min"].as_f64()), (100.0, clat["max"].as_f64())];
+    for (percent, latency) in percentiles {
+        let percent = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        let problem =
+            || mistake("a percentile is not a number from 0 to 100", "give the file as fio wrote it");
+        points.push((percent.ok_or_else(problem)?, latency.as_f64()));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut pieces = Vec::with_capacity(points.len());
+    let (mut below, mut from) = (0.0, None);
+    for (percent, ns) in points {
+        let missing = || mistake("`clat_ns` lacks a number", "`min`, `max` and each percentile need one");
+        let to = time_of_ns(ns.ok_or_else(missing)?)?;
+        if let Some(from) = from {
+            // A percentile is a bin's middle and may lie past the exact maximum.
+            pieces.push(Piece { share: percent - below, from, to: to.max(from) });
+        }
+        (below, from) = (percent, Some(from.map_or(to, |from| to.max(from))));
+    }
+    require_some(pieces)
+}
+
+fn time_of_ns(ns: f64) -> Result<Time, Mistake> {
+    let fits = (0.0..1e16).contains(&ns);
+    fits.then(|| Time::from_secs_f64(ns / 1e9))
+        .ok_or_else(|| mistake(format!("{ns} ns is no latency"), "give the file as fio wrote it"))
+}
+
+fn require_some(pieces: Vec<Piece>) -> Result<Vec<Piece>, Mistake> {
+    if pieces.iter().any(|piece| piece.share > 0.0) {
+        return Ok(pieces);
+    }
+    Err(mistake("its histogram is empty", "check `direction` and `job`"))
+}

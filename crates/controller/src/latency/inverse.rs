@@ -1,0 +1,71 @@
+//! A distribution as its inverse cumulative function, made of straight pieces.
+
+use nacre_kernel::Time;
+
+/// Places of the index that finds the piece of a draw; a power of two keeps its product exact.
+const INDEX_PLACES: usize = 1024;
+
+/// One piece: a `share` of all draws, spread evenly between two latencies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Piece {
+    /// Share of the draws, relative to the other pieces.
+    pub(crate) share: f64,
+    /// The smallest latency of the piece.
+    pub(crate) from: Time,
+    /// The largest latency of the piece.
+    pub(crate) to: Time,
+}
+
+/// Draws from pieces in constant time on average: an index leads to a piece near the wanted one
+/// (Chen and Asau, "On generating random variates from an empirical distribution", 1974).
+pub(crate) struct Inverse {
+    /// For each piece, the cumulative share where it ends.
+    ends: Vec<f64>,
+    /// For each piece, its smallest latency and its slope, in picoseconds.
+    lines: Vec<(f64, f64)>,
+    index: Vec<u32>,
+    mean_ps: f64,
+}
+
+impl Inverse {
+    /// A distribution of `pieces`, of which at least one has a share above zero.
+    pub(crate) fn new(pieces: &[Piece]) -> Inverse {
+        let kept: Vec<&Piece> = pieces.iter().filter(|piece| piece.share > 0.0).collect();
+        let total: f64 = kept.iter().map(|piece| piece.share).sum();
+        assert!(total > 0.0, "a distribution has at least one piece");
+        let (mut ends, mut lines, mut mean_ps, mut start) = (Vec::new(), Vec::new(), 0.0, 0.0);
+        for piece in &kept {
+            let share = piece.share / total;
+            let (from, to) = (piece.from.as_ps() as f64, piece.to.as_ps() as f64);
+            let slope = (to - from) / share;
+            lines.push((from - slope * start, slope));
+            mean_ps += share * (from + to) / 2.0;
+            start += share;
+            ends.push(start);
+        }
+        // Rounding must not leave a gap below 1.
+        *ends.last_mut().expect("at least one piece") = 1.0;
+        let first_piece = |place: usize| {
+            let share = place as f64 / INDEX_PLACES as f64;
+            ends.partition_point(|&end| end <= share) as u32
+        };
+        let index = (0..INDEX_PLACES).map(first_piece).collect();
+        Inverse { ends, lines, index, mean_ps }
+    }
+
+    /// The latency that a share `u` of all draws, in `[0, 1)`, does not exceed.
+    #[inline]
+    pub(crate) fn at(&self, u: f64) -> Time {
+        let mut piece = self.index[(u * INDEX_PLACES as f64) as usize] as usize;
+        while u >= self.ends[piece] {
+            piece += 1;
+        }
+        let (offset, slope) = self.lines[piece];
+        Time::from_ps((offset + slope * u + 0.5) as u64)
+    }
+
+    /// The mean, in seconds.
+    pub(crate) fn mean_s(&self) -> f64 {
+        self.mean_ps / 1e12
+    }
+}

@@ -1,0 +1,82 @@
+//! Latencies measured with fio, one per request, from its latency log.
+//!
+//! # Models
+//! Lines `time in ms, latency, direction, block size, ...` as `--write_lat_log` writes them (the
+//! `*_clat.N.log`, `*_lat.N.log` files). Every draw is one of the logged latencies, all equally likely,
+//! so mean and percentiles are exactly those of the log.
+//!
+//! # Leaves out
+//! The order of the latencies: draws are independent. Latencies measured at queue depth above 1 already
+//! contain queueing and would be queued again; measure at `iodepth=1`. A log averaged with
+//! `log_avg_msec` has lost its spread.
+//!
+//! # Sources
+//! fio documentation, "Log File Formats".
+//!
+//! # Checks
+//! The mean, and every logged value, against a small log written by hand.
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use super::{Direction, Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Problem, Room};
+use nacre_kernel::{Bytes, Random, Time};
+
+/// Latencies from a fio latency log.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// The file, relative to the scenario.
+    pub file: String,
+    /// Whose latencies to take.
+    pub direction: Direction,
+    /// Take only requests of this size.
+    pub block: Option<Bytes>,
+    /// What a latency is counted in.
+    #[config(
+        default = "1 ns",
+        min = "1 ps",
+        source = "standard: fio 3.0 and newer log nanoseconds; older ones microseconds"
+    )]
+    pub count: Time,
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "latency_log",
+        "latencies measured with fio, one per request, from its log",
+        &["fio documentation, Log File Formats"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let path = format!("{}.file", slot.path());
+        let text = builder.text_file(&path, &config.file)?;
+        let latencies = parse::latencies(&text, &config).map_err(|mistake| {
+            let mut problem = Problem::new(&path, None, mistake.problem).given(&config.file);
+            problem.place = mistake.line.map_or_else(String::new, |line| format!("{}:{line}", config.file));
+            problem.remedy(mistake.remedy)
+        })?;
+        Ok(Box::new(Logged { latencies, random: builder.random(slot.path()) }))
+    },
+};
+
+struct Logged {
+    latencies: Vec<Time>,
+    random: Random,
+}
+
+impl Latency for Logged {
+    #[inline]
+    fn draw(&mut self) -> Time {
+        self.latencies[self.random.below(self.latencies.len() as u64) as usize]
+    }
+
+    fn mean_s(&self) -> f64 {
+        let sum: u128 = self.latencies.iter().map(|latency| u128::from(latency.as_ps())).sum();
+        sum as f64 / self.latencies.len() as f64 / 1e12
+    }
+}

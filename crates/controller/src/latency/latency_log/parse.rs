@@ -1,0 +1,73 @@
+//! fio's latency log: from text to latencies.
+
+use super::Config;
+use crate::latency::Direction;
+use nacre_kernel::Time;
+
+/// Most latencies kept; what a draw may pick from is 8 bytes each.
+const LATENCIES_MAX: usize = 1 << 26;
+
+/// What is wrong with a file, where, and what to do.
+#[derive(Debug, PartialEq)]
+pub(super) struct Mistake {
+    pub(super) line: Option<usize>,
+    pub(super) problem: String,
+    pub(super) remedy: String,
+}
+
+/// The latencies of the lines that `config` asks for. Empty lines are skipped.
+pub(super) fn latencies(text: &str, config: &Config) -> Result<Vec<Time>, Mistake> {
+    let mut latencies = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let entry = Entry::parse(line).ok_or_else(|| Mistake {
+            line: Some(index + 1),
+            problem: format!(
+                "\"{}\" is not a line of a latency log",
+                line.chars().take(60).collect::<String>()
+            ),
+            remedy: "expected: time in ms, latency, direction (0 read, 1 write, 2 trim), block size".into(),
+        })?;
+        if entry.direction != Some(config.direction)
+            || config.block.is_some_and(|block| block.0 != entry.block)
+        {
+            continue;
+        }
+        let ps = entry.latency.checked_mul(config.count.as_ps()).filter(|_| latencies.len() < LATENCIES_MAX);
+        latencies.push(Time::from_ps(ps.ok_or_else(|| Mistake {
+            line: Some(index + 1),
+            problem: format!("it holds a latency past 213 days, or more than {LATENCIES_MAX} latencies"),
+            remedy: "check `count`, or shorten the log".into(),
+        })?));
+    }
+    if latencies.is_empty() {
+        return Err(Mistake {
+            line: None,
+            problem: format!("it holds no latency of a {} that is asked for", config.direction.name()),
+            remedy: "check `direction` and `block`".into(),
+        });
+    }
+    Ok(latencies)
+}
+
+/// One line of a log.
+struct Entry {
+    latency: u64,
+    /// `None` for a direction that no request of ours has.
+    direction: Option<Direction>,
+    block: u64,
+}
+
+impl Entry {
+    fn parse(line: &str) -> Option<Entry> {
+        let mut fields = line.split(',').map(str::trim);
+        let _time: u64 = fields.next()?.parse().ok()?;
+        let latency = fields.next()?.parse().ok()?;
+        let direction = match fields.next()?.parse::<u32>().ok()? {
+            0 => Some(Direction::Read),
+            1 => Some(Direction::Write),
+            2 => Some(Direction::Trim),
+            _ => None,
+        };
+        Some(Entry { latency, direction, block: fields.next()?.parse().ok()? })
+    }
+}

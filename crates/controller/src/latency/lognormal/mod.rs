@@ -1,0 +1,76 @@
+//! A lognormal latency, given its mean and standard deviation.
+//!
+//! # Models
+//! `latency = exp(mu + sigma Z)` with Z normal, where
+//! `sigma^2 = ln(1 + (deviation / mean)^2)` and `mu = ln(mean) - sigma^2 / 2`,
+//! so that mean and standard deviation are those given: the `avg` and `stdev` a benchmark prints.
+//!
+//! # Leaves out
+//! Several modes (cache hit or miss, interrupted by an erase): take `quantiles` or measured data.
+//!
+//! # Sources
+//! Johnson, Kotz and Balakrishnan, *Continuous Univariate Distributions*, vol. 1, ch. 14.
+//!
+//! # Checks
+//! Mean and variance of the draws; the M/G/1 wait of the `measured` device within 2 %.
+
+use super::{Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Random, Time};
+
+/// A lognormal latency.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The mean.
+    pub mean: Time,
+    /// The standard deviation.
+    pub deviation: Time,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.mean.is_zero() {
+        reader.conflict("mean", "0 s", "a lognormal latency is above zero", "give a mean above zero");
+    }
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "lognormal",
+        "a latency with a long tail, given its mean and standard deviation",
+        &["Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, vol. 1, ch. 14"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Lognormal::new(&config, builder.random(slot.path()))))
+    },
+};
+
+struct Lognormal {
+    mu: f64,
+    sigma: f64,
+    mean_s: f64,
+    random: Random,
+}
+
+impl Lognormal {
+    fn new(config: &Config, random: Random) -> Lognormal {
+        let mean_s = config.mean.as_secs_f64();
+        let relative = config.deviation.as_secs_f64() / mean_s;
+        let variance = libm::log1p(relative * relative);
+        Lognormal { mu: libm::log(mean_s) - variance / 2.0, sigma: variance.sqrt(), mean_s, random }
+    }
+}
+
+impl Latency for Lognormal {
+    fn draw(&mut self) -> Time {
+        Time::from_secs_f64(libm::exp(self.mu + self.sigma * self.random.normal()))
+    }
+
+    fn mean_s(&self) -> f64 {
+        self.mean_s
+    }
+}

@@ -1,0 +1,105 @@
+//! A latency given by points of its cumulative distribution.
+//!
+//! # Models
+//! `share` of all requests take `latency` or less. Between two points the inverse of the cumulative
+//! distribution is a straight line, so draws spread evenly between the two latencies; two points with
+//! the same latency make a step of equal latencies.
+//!
+//! # Leaves out
+//! What lies between the points: a tail from the 99 % point straight to the maximum is heavier than
+//! most real ones. The mean follows from the points and may differ from a mean published beside them.
+//!
+//! # Sources
+//! Devroye, *Non-Uniform Random Variate Generation* (1986), s. 2.2 (inversion) and 2.4 (tables).
+//!
+//! # Checks
+//! Every point's share of the draws; the mean, `sum of (share step) (mean of the two latencies)`.
+
+use super::inverse::{Inverse, Piece};
+use super::{Latency, LatencyFamily};
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Random, Ratio, Time};
+
+/// A latency given by points of its cumulative distribution.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Points of the distribution, from share 0 (the smallest latency) to share 1 (the largest).
+    pub points: Vec<Point>,
+}
+
+/// One point of a cumulative distribution.
+#[derive(Clone, Debug, Configuration)]
+pub struct Point {
+    /// Share of the requests that take `latency` or less.
+    #[config(min = "0", max = "1")]
+    pub share: Ratio,
+    /// How long those requests take at most.
+    pub latency: Time,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let points = &config.points;
+    let (first, last) = (points.first().map_or(1.0, |p| p.share.0), points.last().map_or(0.0, |p| p.share.0));
+    if first != 0.0 || last != 1.0 {
+        let given = format!("{first} to {last}");
+        reader.conflict("points", &given, "they do not span all requests", "go from share 0 to share 1");
+    }
+    for pair in points.windows(2) {
+        let given = format!("{} after {}", pair[1].share, pair[0].share);
+        if pair[1].share <= pair[0].share {
+            reader.conflict(
+                "points",
+                given.trim(),
+                "their shares do not rise",
+                "sort them and drop repeated ones",
+            );
+        }
+        if pair[1].latency < pair[0].latency {
+            let given = format!("{} after {}", pair[1].latency, pair[0].latency);
+            reader.conflict(
+                "points",
+                &given,
+                "their latencies fall",
+                "a larger share takes at least as long",
+            );
+        }
+    }
+}
+
+/// This room.
+pub const ROOM: Room<LatencyFamily> = Room {
+    card: Card::of::<Config>(
+        "quantiles",
+        "a latency given by points of its cumulative distribution",
+        &["Devroye, Non-Uniform Random Variate Generation, s. 2.2"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let between = |pair: &[Point]| Piece {
+            share: pair[1].share.0 - pair[0].share.0,
+            from: pair[0].latency,
+            to: pair[1].latency,
+        };
+        let pieces: Vec<Piece> = config.points.windows(2).map(between).collect();
+        Ok(Box::new(Quantiles { inverse: Inverse::new(&pieces), random: builder.random(slot.path()) }))
+    },
+};
+
+struct Quantiles {
+    inverse: Inverse,
+    random: Random,
+}
+
+impl Latency for Quantiles {
+    #[inline]
+    fn draw(&mut self) -> Time {
+        self.inverse.at(self.random.unit())
+    }
+
+    fn mean_s(&self) -> f64 {
+        self.inverse.mean_s()
+    }
+}
