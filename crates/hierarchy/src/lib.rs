@@ -1,3 +1,11 @@
 //! Devices stacked on devices, and what they decide by: caches, tiers, replacement policies.
 
+pub mod network;
 pub mod replacement;
+pub mod server_cache;
+#[cfg(test)]
+mod workbench;
+
+/// The devices of this crate, in the order users see them.
+pub static DEVICES: &nacre_config::Table<nacre_controller::DeviceFamily> =
+    &[network::ROOM, server_cache::ROOM];

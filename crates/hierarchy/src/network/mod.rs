@@ -1,0 +1,93 @@
+//! A store behind a network.
+//!
+//! # Models
+//! A request takes one latency, drawn from `read` or `write`, whatever its size: the round trip and the
+//! work of the far side. The far side serves `parallelism` requests at one time, first come first
+//! served; the others wait.
+//!
+//! With a `bandwidth`, all requests share one link, one transfer after the other. The latency was measured
+//! with requests of `unit` bytes and contains their transfer, so an unloaded request of n bytes takes
+//! `latency + (n - min(n, unit)) / bandwidth`. A write's bytes cross before the far side works, a read's after.
+//!
+//! # Leaves out
+//! Addresses, packets, loss and retries; other hosts that share the store, except as far as they were
+//! there when the latencies were measured. The two directions of the link are one. Trims and flushes take
+//! a write's latency and carry no data.
+//!
+//! # Sources
+//! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
+//! networked storage of 919.0 us per 4 KiB read and 133.0 us per 4 KiB write.
+//!
+//! # Checks
+//! Unloaded latencies to the picosecond; closed loop: min(Q / latency, parallelism / latency); a saturated
+//! link carries exactly its bandwidth; the trail sums to the latency.
+
+mod model;
+#[cfg(test)]
+mod tests;
+
+use model::Network;
+use nacre_config::Slot;
+use nacre_config::{Card, Configuration, Problems, Room};
+use nacre_controller::DeviceFamily;
+use nacre_controller::latency::{self, LatencyFamily};
+use nacre_kernel::{Bandwidth, Bytes, Price};
+
+/// A store behind a network.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// How long a read of one unit takes, the way included: a duration, or a distribution.
+    pub read: Slot<LatencyFamily>,
+    /// How long a write of one unit takes, the way included: a duration, or a distribution.
+    pub write: Slot<LatencyFamily>,
+    /// The size the latencies were measured at.
+    #[config(
+        default = "4 KiB",
+        min = "1 B",
+        max = "4 GiB",
+        source = "standard: the usual size of a random-access benchmark"
+    )]
+    pub unit: Bytes,
+    /// Requests the far side works on at one time.
+    #[config(
+        default = 256,
+        min = 1,
+        max = 4096,
+        source = "assumed: an array of many disks behind a cache; enough that a single host rarely waits"
+    )]
+    pub parallelism: u32,
+    /// What the link carries, both ways together; absent means no limit.
+    #[config(min = "1 B/s")]
+    pub bandwidth: Option<Bandwidth>,
+    /// Bytes it holds; absent means every address is served.
+    pub capacity: Option<Bytes>,
+    /// Price of its capacity.
+    pub price: Option<Price>,
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "network",
+        "a store behind a network, known by its latencies",
+        &["kim-2014"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let read = latency::build(&config.read, builder);
+        let write = latency::build(&config.write, builder);
+        match (read, write) {
+            (Ok(read), Ok(write)) => {
+                Ok(Box::new(Network::new(id, slot.path().to_string(), config, read, write)))
+            }
+            (read, write) => {
+                let problems =
+                    [read.err(), write.err()].into_iter().flatten().flat_map(|problems| problems.0);
+                Err(Problems(problems.collect()))
+            }
+        }
+    },
+};

@@ -1,0 +1,80 @@
+use crate::workbench;
+use nacre_kernel::{Activity, Bytes, Device, Op, Request, Time, Trail};
+use nacre_testkit::{assert_close, closed_loop};
+
+const KIM: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"";
+
+fn store(more: &str) -> Box<dyn Device> {
+    workbench::build(&format!("[stack]\n{KIM}\n{more}")).expect("the test's store is legal")
+}
+
+fn request(op: Op, bytes: u32) -> Request {
+    Request { arrival: Time::ZERO, address: 0, bytes, volume: 0, op }
+}
+
+fn latency(store: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
+    let mut trail = Trail::new();
+    let done = store.submit(now, &request(op, bytes), &mut trail).done;
+    assert_eq!(trail.total_from(0), done - now);
+    done - now
+}
+
+#[test]
+fn an_idle_store_takes_its_measured_latency() {
+    let mut plain = store("");
+    let mut linked = store("bandwidth = \"1 GB/s\"");
+    for (at, bytes) in [512, 4096, 65536].into_iter().enumerate() {
+        let now = Time::from_ms(10 * at as u64);
+        let more = Time::from_ns(u64::from(bytes).saturating_sub(4096));
+        for (op, measured) in [(Op::Read, Time::from_us(919)), (Op::Write, Time::from_us(133))] {
+            assert_eq!(latency(&mut *plain, now, op, bytes), measured, "{bytes} bytes");
+            let now = now + Time::from_ms(if op == Op::Read { 0 } else { 5 });
+            assert_eq!(latency(&mut *linked, now, op, bytes), measured + more, "{bytes} bytes over a link");
+        }
+    }
+    assert_eq!(plain.capacity(), None);
+    assert_eq!(store("capacity = \"1 TiB\"").capacity(), Some(Bytes(1 << 40)));
+}
+
+#[test]
+fn a_closed_loop_gets_depth_over_latency_up_to_the_parallelism() {
+    for (depth, busy) in [(1, 1.0), (8, 8.0), (16, 16.0), (64, 16.0)] {
+        let mut store = store("parallelism = 16");
+        let seen = closed_loop(&mut *store, depth, 20_000, |_| request(Op::Read, 4096));
+        assert_close("requests per second", seen.per_second(), busy / 919e-6, 0.005);
+        store.check_invariants();
+    }
+}
+
+#[test]
+fn a_saturated_link_carries_its_bandwidth() {
+    for op in [Op::Read, Op::Write] {
+        let mut store = store("bandwidth = \"100 MB/s\"");
+        let seen = closed_loop(&mut *store, 200, 20_000, |_| request(op, 65536));
+        assert_close("bytes per second", seen.per_second() * 65536.0, 100e6, 0.005);
+        let busy = store.report(seen.end).ledger.busy(Activity::Link).as_secs_f64();
+        assert_close("share of time the link is busy", busy / seen.end.as_secs_f64(), 1.0, 0.005);
+    }
+}
+
+#[test]
+fn trims_and_flushes_carry_no_data() {
+    let mut store = store("bandwidth = \"1 MB/s\"");
+    assert_eq!(latency(&mut *store, Time::ZERO, Op::Trim, 1 << 30), Time::from_us(133));
+    assert_eq!(latency(&mut *store, Time::ZERO, Op::Flush, 0), Time::from_us(133));
+}
+
+#[test]
+fn mistakes_in_both_latencies_come_at_once() {
+    let toml = "[stack]\nkind = \"network\"\nread = \"fast\"\nparallelism = 0\n";
+    let problems = workbench::build(toml).err().expect("four mistakes").to_string();
+    for path in ["stack.read", "stack.write", "stack.parallelism"] {
+        assert!(problems.contains(path), "{path} is missing in:\n{problems}");
+    }
+}
+
+#[test]
+fn the_store_keeps_the_contract_of_every_device() {
+    nacre_testkit::conformance(|| store(""));
+    nacre_testkit::conformance(|| store("bandwidth = \"100 MB/s\"\nparallelism = 3\ncapacity = \"1 GiB\""));
+}

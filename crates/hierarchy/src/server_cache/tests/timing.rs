@@ -1,0 +1,147 @@
+//! When requests are done.
+
+use super::{NETWORK, PCM, blocks, count, pcm_cache, submit, us};
+use crate::workbench;
+use nacre_kernel::{Activity, Op, Request, Time, Trail};
+
+const PCM_READ: Time = Time::from_ps(6_700_000);
+
+#[test]
+fn a_miss_takes_the_network_and_a_hit_the_level() {
+    let mut cache = pcm_cache(4, "");
+    assert_eq!(submit(&mut *cache, us(0), blocks(Op::Read, 7, 1)), us(919));
+    assert_eq!(submit(&mut *cache, us(2000), blocks(Op::Read, 7, 1)), PCM_READ);
+    assert_eq!((count(&*cache, "read_misses"), count(&*cache, "read_hits")), (1, 1));
+    assert_eq!(count(&*cache, "fills"), 1);
+    cache.check_invariants();
+}
+
+#[test]
+fn simultaneous_reads_of_one_block_ask_the_backing_once() {
+    let mut cache = pcm_cache(4, "");
+    for _ in 0..10 {
+        assert_eq!(submit(&mut *cache, us(50), blocks(Op::Read, 7, 1)), us(919));
+    }
+    assert_eq!(
+        submit(&mut *cache, us(100), blocks(Op::Read, 7, 1)),
+        us(869),
+        "a later one waits for the rest"
+    );
+    assert_eq!((count(&*cache, "read_misses"), count(&*cache, "read_merged")), (1, 10));
+    assert_eq!((count(&*cache, "backing_reads"), count(&*cache, "fills")), (1, 1));
+    assert_eq!(submit(&mut *cache, us(969), blocks(Op::Read, 7, 1)), PCM_READ, "then it is there");
+}
+
+#[test]
+fn a_later_fill_does_not_delay_an_earlier_hit() {
+    let one_server = PCM.replace("parallelism = 4096", "parallelism = 1");
+    let toml = format!(
+        "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {}, capacity = \"64 KiB\" }} }}]\n\
+         [stack.backing]\n{NETWORK}",
+        one_server.trim().replace('\n', ", ")
+    );
+    let mut cache = workbench::build(&toml).unwrap();
+    submit(&mut *cache, us(0), blocks(Op::Read, 1, 1));
+    assert_eq!(submit(&mut *cache, us(5000), blocks(Op::Read, 2, 1)), us(919));
+    // The device will write block 2 from 5919 us to 6047.3 us.
+    assert_eq!(submit(&mut *cache, us(5010), blocks(Op::Read, 1, 1)), PCM_READ);
+    let waited = Time::from_ps(128_300_000) - us(1);
+    assert_eq!(submit(&mut *cache, us(5920), blocks(Op::Read, 1, 1)), waited + PCM_READ);
+}
+
+#[test]
+fn adjacent_misses_are_one_request_and_hits_between_them_are_not_fetched() {
+    let mut cache = pcm_cache(64, "");
+    submit(&mut *cache, us(0), blocks(Op::Read, 3, 1));
+    assert_eq!(submit(&mut *cache, us(5000), blocks(Op::Read, 0, 8)), us(919));
+    assert_eq!((count(&*cache, "read_hits"), count(&*cache, "read_misses")), (1, 8));
+    assert_eq!(count(&*cache, "backing_reads"), 3, "block 3, blocks 0 to 2, blocks 4 to 7");
+}
+
+#[test]
+fn the_trail_of_a_request_is_that_of_its_last_block() {
+    let mut cache = pcm_cache(64, "lookup = \"1 us\"");
+    submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
+    submit(&mut *cache, us(5000), blocks(Op::Read, 1, 1));
+    let mut trail = Trail::new();
+    let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), &mut trail).done;
+    assert_eq!(done, us(5920), "block 1 set out at 5001 us");
+    let path: Vec<_> = trail.segments().iter().map(|segment| (segment.activity, segment.time)).collect();
+    assert_eq!(path, [(Activity::Software, us(1)), (Activity::Merge, us(819))]);
+}
+
+#[test]
+fn a_write_takes_the_slower_of_backing_and_level() {
+    let mut cache = pcm_cache(64, "");
+    assert_eq!(submit(&mut *cache, us(0), blocks(Op::Write, 0, 1)), us(133));
+    assert_eq!(submit(&mut *cache, us(500), blocks(Op::Read, 0, 1)), PCM_READ, "the written block came in");
+    let mut slow = workbench::build(
+        "[stack]\nkind = \"server_cache\"\n\
+         level = [{ device = { kind = \"measured\", read = \"1 us\", write = \"200 us\", capacity = \"1 MiB\" } }]\n\
+         backing = { kind = \"network\", read = \"919 us\", write = \"133 us\" }",
+    )
+    .unwrap();
+    assert_eq!(submit(&mut *slow, us(0), blocks(Op::Write, 0, 1)), us(200));
+}
+
+#[test]
+fn without_write_allocation_only_copies_are_written() {
+    let mut cache = pcm_cache(64, "write_allocate = false");
+    submit(&mut *cache, us(0), blocks(Op::Write, 0, 1));
+    assert_eq!(submit(&mut *cache, us(1000), blocks(Op::Read, 0, 1)), us(919), "it did not come in");
+    submit(&mut *cache, us(3000), blocks(Op::Write, 0, 1));
+    assert_eq!((count(&*cache, "write_misses"), count(&*cache, "write_hits")), (1, 1));
+    assert_eq!(submit(&mut *cache, us(4000), blocks(Op::Read, 0, 1)), PCM_READ);
+}
+
+#[test]
+fn a_block_written_in_part_is_updated_but_does_not_come_in() {
+    let mut cache = pcm_cache(64, "");
+    let part = Request { bytes: 512, ..blocks(Op::Write, 0, 1) };
+    submit(&mut *cache, us(0), part);
+    assert_eq!(submit(&mut *cache, us(1000), blocks(Op::Read, 0, 1)), us(919));
+    assert_eq!(submit(&mut *cache, us(1010), part), us(133), "block 0 is on its way: written as it arrives");
+    submit(&mut *cache, us(3000), part);
+    let counts = ["write_misses", "write_merged", "write_hits"].map(|name| count(&*cache, name));
+    assert_eq!(counts, [1, 1, 1]);
+}
+
+#[test]
+fn a_whole_block_written_while_it_is_on_its_way_is_there_at_once() {
+    let mut cache = pcm_cache(64, "");
+    submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
+    submit(&mut *cache, us(10), blocks(Op::Write, 0, 1));
+    assert_eq!(submit(&mut *cache, us(20), blocks(Op::Read, 0, 1)), PCM_READ);
+}
+
+#[test]
+fn trims_empty_the_cache_and_flushes_pass() {
+    let mut cache = pcm_cache(64, "");
+    submit(&mut *cache, us(0), blocks(Op::Read, 0, 4));
+    submit(&mut *cache, us(2000), blocks(Op::Trim, 1, 2));
+    submit(&mut *cache, us(3000), Request { bytes: 0, ..blocks(Op::Flush, 0, 0) });
+    assert_eq!(count(&*cache, "trimmed"), 2);
+    assert_eq!(submit(&mut *cache, us(4000), blocks(Op::Read, 0, 1)), PCM_READ);
+    assert_eq!(submit(&mut *cache, us(5000), blocks(Op::Read, 1, 1)), us(919));
+    let backing = cache.report(us(9000)).children.remove(1);
+    assert_eq!((super::counter(&backing, "trims"), super::counter(&backing, "flushes")), (1, 1));
+    cache.check_invariants();
+}
+
+#[test]
+fn a_foreground_fill_is_waited_for() {
+    let mut cache = pcm_cache(64, "fill = \"foreground\"");
+    let mut trail = Trail::new();
+    let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), &mut trail).done;
+    assert_eq!(done, Time::from_ps(1_047_300_000), "919 us and 128.3 us");
+    assert_eq!(trail.segments().last().map(|segment| segment.activity), Some(Activity::Fill));
+    assert_eq!(trail.total_from(0), done);
+}
+
+#[test]
+fn volumes_do_not_alias() {
+    let mut cache = pcm_cache(64, "");
+    submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
+    let other = Request { volume: 1, ..blocks(Op::Read, 0, 1) };
+    assert_eq!(submit(&mut *cache, us(2000), other), us(919));
+}

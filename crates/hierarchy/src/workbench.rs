@@ -1,0 +1,78 @@
+//! Builds devices for the tests of this crate, as a scenario would.
+
+use crate::replacement::{self, ReplacementFamily};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot};
+use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_controller::{Builder, DeviceFamily};
+use nacre_kernel::{ComponentId, Device, Random, Streams};
+
+/// The rooms of this crate and of those below it.
+struct Rooms;
+
+impl Families for Rooms {
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+        cards(family).find(|card| card.kind == kind)
+    }
+
+    fn kinds(&self, family: &str) -> Vec<&'static str> {
+        cards(family).map(|card| card.kind).collect()
+    }
+}
+
+fn devices() -> impl Iterator<Item = &'static Room<DeviceFamily>> {
+    nacre_controller::DEVICES.iter().chain(crate::DEVICES)
+}
+
+fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
+    let devices = devices().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
+    let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
+    let policies = replacement::ROOMS.iter().map(|room| &room.card);
+    devices.chain(latencies).chain(policies.filter(move |_| family == ReplacementFamily::NAME))
+}
+
+/// A builder with one seed and no files.
+struct Workbench {
+    streams: Streams,
+    components: u8,
+}
+
+/// The document around the device under test.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The device.
+    stack: Slot<DeviceFamily>,
+}
+
+/// The device that `toml` describes under `stack`.
+pub(crate) fn build(toml: &str) -> Result<Box<dyn Device>, Problems> {
+    let node = Node::parse_toml(toml, "test.toml")?;
+    let mut reader = Reader::new(&Rooms);
+    let document = Document::read(&node, &mut reader);
+    reader.finish()?;
+    let slot = document.expect("no problem was reported").stack;
+    Workbench { streams: Streams::new(1), components: 0 }.device(&slot)
+}
+
+impl Builder for Workbench {
+    fn families(&self) -> &dyn Families {
+        &Rooms
+    }
+
+    fn component(&mut self) -> ComponentId {
+        self.components += 1;
+        ComponentId(self.components - 1)
+    }
+
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
+        let room = devices().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+        (room.build)(slot, self)
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
+        Err(Problem::new(path, None, "there are no files here").given(file).into())
+    }
+}
