@@ -117,6 +117,12 @@ impl<const QUEUES: usize> Arena<QUEUES> {
         (slot as usize != queue).then_some(slot)
     }
 
+    /// The neighbour of `slot` towards the front; a number below `QUEUES` is the end of the queue.
+    #[inline]
+    pub(super) fn before(&self, slot: Slot) -> Slot {
+        self.nodes[slot as usize].prev()
+    }
+
     /// The neighbour of `slot` towards the back; a number below `QUEUES` is the end of the queue.
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
@@ -218,6 +224,29 @@ impl<const QUEUES: usize> Arena<QUEUES> {
     pub(super) fn move_front(&mut self, queue: usize, slot: Slot) {
         self.unlink(queue, slot);
         self.link_front(queue, slot);
+    }
+
+    /// Takes the last of `queue` out of it, if there is one.
+    #[inline]
+    pub(super) fn pop_back(&mut self, queue: usize) -> Option<Slot> {
+        let slot = self.back(queue)?;
+        self.unlink(queue, slot);
+        Some(slot)
+    }
+
+    /// Puts `slot`, which is in no queue, at the front of `queue`, and if that is longer than `most`,
+    /// forgets its last. If that is `spared`, it only leaves the queue; says whether it did.
+    #[inline]
+    pub(super) fn remember(&mut self, queue: usize, slot: Slot, most: usize, spared: Slot) -> bool {
+        self.link_front(queue, slot);
+        if self.len(queue) <= most {
+            return false;
+        }
+        let Some(last) = self.pop_back(queue) else { return false };
+        if last != spared {
+            self.forget(last);
+        }
+        last == spared
     }
 }
 

@@ -8,9 +8,13 @@ mod arena;
 mod index;
 mod policy;
 
+pub mod arc;
 pub mod clock;
 pub mod fifo;
 pub mod lru;
+pub mod s3_fifo;
+pub mod sieve;
+pub mod two_q;
 
 #[cfg(test)]
 mod oracle;
@@ -40,7 +44,8 @@ pub struct Context<'a> {
 }
 
 /// The policies, in the order users see them.
-pub static ROOMS: &Table<ReplacementFamily> = &[lru::ROOM, fifo::ROOM, clock::ROOM];
+pub static ROOMS: &Table<ReplacementFamily> =
+    &[lru::ROOM, fifo::ROOM, clock::ROOM, two_q::ROOM, arc::ROOM, s3_fifo::ROOM, sieve::ROOM];
 
 /// How many requests a replay looks ahead. Sixteen independent loads keep the memory system of one
 /// core busy; more gain nothing (docs/decisions/0002).

@@ -3,6 +3,12 @@
 use super::arena::Slot;
 use super::index::Vacancy;
 use super::{Access, Replacement};
+use nacre_kernel::Ratio;
+
+/// `share` of `capacity` to the nearest block, at least one and at most all.
+pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
+    ((share.0 * capacity as f64).round() as usize).clamp(1, capacity)
+}
 
 /// The decisions of one policy, in terms of slots: one look-up serves the whole access.
 pub(super) trait Policy: Send {

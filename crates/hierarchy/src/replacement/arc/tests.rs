@@ -1,0 +1,118 @@
+use super::super::Replacement;
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::{Arc, Config};
+
+/// Figure 4 of the paper with lists, the least recent first.
+pub(in super::super) struct NaiveArc {
+    c: usize,
+    p: f64,
+    t1: Vec<u64>,
+    t2: Vec<u64>,
+    b1: Vec<u64>,
+    b2: Vec<u64>,
+}
+
+fn take(list: &mut Vec<u64>, block: u64) -> bool {
+    let before = list.len();
+    list.retain(|kept| *kept != block);
+    list.len() < before
+}
+
+impl NaiveArc {
+    fn replace(&mut self, in_b2: bool) -> Option<u64> {
+        if self.t1.len() + self.t2.len() < self.c {
+            return None;
+        }
+        let t1 = self.t1.len() as f64;
+        let (from, to) = if !self.t1.is_empty() && ((in_b2 && t1 == self.p) || t1 > self.p) {
+            (&mut self.t1, &mut self.b1)
+        } else {
+            (&mut self.t2, &mut self.b2)
+        };
+        let victim = from.remove(0);
+        to.push(victim);
+        Some(victim)
+    }
+}
+
+impl Oracle for NaiveArc {
+    fn touch(&mut self, block: u64) -> bool {
+        let resident = self.remove(block);
+        if resident {
+            self.t2.push(block);
+        }
+        resident
+    }
+
+    fn admit(&mut self, block: u64) -> Option<u64> {
+        let (b1, b2) = (self.b1.len() as f64, self.b2.len() as f64);
+        if self.b1.contains(&block) {
+            let delta = if b1 >= b2 { 1.0 } else { b2 / b1 };
+            self.p = (self.p + delta).min(self.c as f64);
+            let victim = self.replace(false);
+            take(&mut self.b1, block);
+            self.t2.push(block);
+            return victim;
+        }
+        if self.b2.contains(&block) {
+            let delta = if b2 >= b1 { 1.0 } else { b1 / b2 };
+            self.p = (self.p - delta).max(0.0);
+            let victim = self.replace(true);
+            take(&mut self.b2, block);
+            self.t2.push(block);
+            return victim;
+        }
+        let l1 = self.t1.len() + self.b1.len();
+        let l2 = self.t2.len() + self.b2.len();
+        let mut victim = None;
+        if l1 == self.c {
+            if self.t1.len() < self.c {
+                self.b1.remove(0);
+                victim = self.replace(false);
+            } else {
+                victim = Some(self.t1.remove(0));
+            }
+        } else if l1 + l2 >= self.c {
+            if l1 + l2 == 2 * self.c {
+                self.b2.remove(0);
+            }
+            victim = self.replace(false);
+        }
+        self.t1.push(block);
+        victim
+    }
+
+    fn remove(&mut self, block: u64) -> bool {
+        take(&mut self.t1, block) || take(&mut self.t2, block)
+    }
+
+    fn resident(&self) -> Vec<u64> {
+        [self.t1.clone(), self.t2.clone()].concat()
+    }
+}
+
+fn arc(capacity: usize) -> Arc {
+    Arc::new(capacity, &Config {})
+}
+
+fn naive(capacity: usize) -> NaiveArc {
+    NaiveArc { c: capacity, p: 0.0, t1: vec![], t2: vec![], b1: vec![], b2: vec![] }
+}
+
+#[test]
+fn hits_and_victims_equal_figure_4() {
+    agree_everywhere(arc, naive);
+}
+
+#[test]
+fn every_short_sequence_equals_figure_4() {
+    agree_exhaustively(arc, naive);
+}
+
+#[test]
+fn a_scan_does_not_drive_out_what_was_used_twice() {
+    let mut cache = arc(4);
+    cache.replay(&[1, 2, 1, 2]);
+    cache.replay(&(100..200).collect::<Vec<u64>>());
+    assert!(cache.contains(1) && cache.contains(2));
+}

@@ -1,0 +1,161 @@
+//! 2Q: a first-in-first-out queue for newcomers before an LRU queue for what came back.
+//!
+//! # Models
+//! The full version. Newcomers enter A1in and stay in order of arrival, used or not. What leaves A1in
+//! is remembered in A1out; a block that comes back while it is there enters Am, which is LRU. Room is
+//! made from A1in while that is longer than Kin, otherwise from Am.
+//!
+//! # Leaves out
+//! The paper does not say who leaves when A1in is within Kin and Am is empty, which tiny caches can
+//! meet; here A1in gives the block.
+//!
+//! # Sources
+//! T. Johnson, D. Shasha, "2Q: a low overhead high performance buffer management replacement
+//! algorithm", VLDB'94, section 3.1, "2Q, full version"; Kin 25 % and Kout 50 % from there.
+//!
+//! # Checks
+//! Hits and victims equal the paper's procedure written with lists.
+
+use super::ReplacementFamily;
+use super::arena::{Arena, Slot};
+use super::index::Vacancy;
+use super::policy::{self, Policy};
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::Ratio;
+
+#[cfg(test)]
+mod tests;
+
+/// The lengths of the two newcomers' queues.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Kin: share of the capacity that newcomers may hold.
+    #[config(
+        default = "25 %",
+        min = "0 %",
+        max = "100 %",
+        source = "paper: Johnson and Shasha 1994, section 3.1"
+    )]
+    pub newcomers: Ratio,
+    /// Kout: how many blocks that left the newcomers' queue are remembered, as a share of the capacity.
+    #[config(
+        default = "50 %",
+        min = "0 %",
+        max = "1000 %",
+        source = "paper: Johnson and Shasha 1994, section 3.1"
+    )]
+    pub remembered: Ratio,
+}
+
+/// The room.
+pub const ROOM: Room<ReplacementFamily> = Room {
+    card: Card::of::<Config>(
+        "two_q",
+        "newcomers pass a queue first; only what comes back enters the LRU part",
+        &[
+            "Johnson and Shasha 1994, 2Q: a low overhead high performance buffer management replacement algorithm",
+        ],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, context| Ok(Box::new(TwoQ::new(context.capacity, &slot.config(context.families)))),
+};
+
+const A1_IN: usize = 0;
+const A1_OUT: usize = 1;
+const AM: usize = 2;
+
+/// The three queues.
+#[derive(Debug)]
+pub struct TwoQ {
+    arena: Arena<3>,
+    capacity: usize,
+    /// Kin.
+    newcomers: usize,
+    /// Kout.
+    remembered: usize,
+}
+
+impl TwoQ {
+    /// An empty cache of `capacity` blocks.
+    ///
+    /// # Panics
+    /// If `capacity` is zero.
+    pub fn new(capacity: usize, config: &Config) -> TwoQ {
+        assert!(capacity >= 1, "a cache holds at least one block");
+        let remembered = (config.remembered.0 * capacity as f64).round() as usize;
+        let newcomers = policy::blocks(config.newcomers, capacity);
+        TwoQ { arena: Arena::new(capacity.saturating_add(remembered)), capacity, newcomers, remembered }
+    }
+
+    /// `reclaimfor` of the paper, in a full cache. `remembered` becomes false if that pushed the
+    /// `newcomer` out of A1out.
+    fn reclaim(&mut self, newcomer: Slot, remembered: &mut bool) -> u64 {
+        if self.arena.len(A1_IN) <= self.newcomers
+            && let Some(slot) = self.arena.pop_back(AM)
+        {
+            return self.arena.forget(slot);
+        }
+        let slot = self.arena.pop_back(A1_IN).expect("a full cache has a block in A1in or Am");
+        let block = self.arena.block(slot);
+        *remembered &= !self.arena.remember(A1_OUT, slot, self.remembered, newcomer);
+        block
+    }
+}
+
+impl Policy for TwoQ {
+    #[inline]
+    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
+        self.arena.find(block)
+    }
+
+    #[inline]
+    fn is_resident(&self, slot: Slot) -> bool {
+        self.arena.queue(slot) != A1_OUT
+    }
+
+    #[inline]
+    fn hit(&mut self, slot: Slot) {
+        if self.arena.queue(slot) == AM {
+            self.arena.move_front(AM, slot);
+        }
+    }
+
+    #[inline]
+    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
+        let comes_back = found.is_ok();
+        let slot = found.unwrap_or_else(|vacancy| self.arena.enter(vacancy, block));
+        let mut remembered = comes_back;
+        let full = self.resident() == self.capacity;
+        let evicted = full.then(|| self.reclaim(slot, &mut remembered));
+        if remembered {
+            self.arena.unlink(A1_OUT, slot);
+        }
+        self.arena.link_front(if comes_back { AM } else { A1_IN }, slot);
+        evicted
+    }
+
+    fn discard(&mut self, slot: Slot) {
+        self.arena.unlink(self.arena.queue(slot), slot);
+        self.arena.forget(slot);
+    }
+
+    #[inline]
+    fn resident(&self) -> usize {
+        self.arena.len(A1_IN) + self.arena.len(AM)
+    }
+
+    #[inline]
+    fn most(&self) -> usize {
+        self.capacity
+    }
+
+    #[inline]
+    fn read_ahead(&self, blocks: &[u64]) {
+        self.arena.warm_neighbours(blocks);
+    }
+
+    fn audit(&self) {
+        self.arena.check_invariants();
+    }
+}
