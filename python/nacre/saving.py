@@ -88,18 +88,11 @@ class Staging:
 def replacing(target: Path) -> Iterator[Path]:
     """A temporary path beside `target` that takes its place when the block ends well.
 
-    What is not a file, such as a pipe or a device, is written when all is there.
+    Raises `OSError` where a file could not be: in no directory, or over what is not a file.
     """
     target = target.resolve()
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "it is a directory", str(target))
     if target.exists() and not target.is_file():
-        with tempfile.TemporaryDirectory(prefix="nacre-") as scratch:
-            path = Path(scratch) / target.name
-            yield path
-            with path.open("rb") as source, target.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
-        return
+        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such directory", str(target.parent))
     handle, name = tempfile.mkstemp(

@@ -7,6 +7,7 @@ of `read` are traces too.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from nacre import _core
 from nacre.errors import TraceError, nearest
-from nacre.saving import replacing
+from nacre.saving import write_file
 from nacre.view import View
 
 if TYPE_CHECKING:
@@ -87,12 +88,14 @@ def convert(
     **options: Unpack[Options],
 ) -> View:
     """Writes a trace in another format; `to` defaults to what the name of `output` says."""
-    target, kind = Path(output), _writable(to, Path(output))
-    with _readable(paths) as files, replacing(target) as path:
+    target, kind = _target(output), _writable(to, Path(output))
+    with _readable(paths) as files:
         if kind == PARQUET:
             columns = _core.trace_columns(files, _options(options), _answering(progress))
-            return _write_parquet(columns, path)
-        text = _core.trace_convert(files, str(path), kind, _options(options), _answering(progress))
+            return _write_parquet(columns, target)
+        text = _core.trace_convert(
+            files, str(target), kind, _options(options), _answering(progress)
+        )
         return View(json.loads(text))
 
 
@@ -100,25 +103,28 @@ def sample(
     paths: Paths,
     output: str | os.PathLike[str],
     *,
-    fraction: float,
+    fraction: float | None = None,
     by: Sampling = "block",
     seed: int = 1,
     to: str | None = None,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a share of a trace: of its blocks (keeps reuse), of its requests, or its start."""
+    """Writes a share of a trace: of its blocks (which keeps reuse) or of its requests.
+
+    With `by="first"` it is the first `limit` requests.
+    """
     chosen = _options(options) | {"fraction": fraction, "by": by, "seed": seed}
-    target, kind = Path(output), _writable(to, Path(output))
-    with _readable(paths) as files, replacing(target) as path:
+    target, kind = _target(output), _writable(to, Path(output))
+    with _readable(paths) as files:
         if kind != PARQUET:
-            text = _core.trace_sample(files, str(path), kind, chosen, _answering(progress))
+            text = _core.trace_sample(files, str(target), kind, chosen, _answering(progress))
             return View(json.loads(text))
         with tempfile.TemporaryDirectory(prefix="nacre-") as scratch:
             native = str(Path(scratch) / f"sample.{NATIVE}")
             _core.trace_sample(files, native, NATIVE, chosen, _answering(progress))
             plain = _options({"format": NATIVE})
-            return _write_parquet(_core.trace_columns([native], plain, None), path)
+            return _write_parquet(_core.trace_columns([native], plain, None), target)
 
 
 def shipped() -> list[str]:
@@ -184,13 +190,21 @@ def _columns(frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
     return {name: plain[name].to_numpy() for name in COLUMNS}
 
 
-def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], path: Path) -> View:
+def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path) -> View:
     frame = _frame(columns)
-    with path.open("wb") as file:
-        frame.write_parquet(file, compression="zstd")
-        file.flush()
-        os.fsync(file.fileno())
-    return View({"records": frame.height, "bytes": path.stat().st_size})
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd")
+    write_file(target, buffer.getvalue())
+    size = buffer.getbuffer().nbytes
+    return View({"records": frame.height, "bytes": size, "complete": True, "notes": []})
+
+
+def _target(output: str | os.PathLike[str]) -> Path:
+    """Where to write, links followed; raises `TraceError` for what a file must not replace."""
+    target = Path(output).resolve()
+    if target.exists() and not target.is_file():
+        raise TraceError(f"{output}: not a file; a trace is written to a file of its own")
+    return target
 
 
 def _writable(to: str | None, output: Path) -> str:

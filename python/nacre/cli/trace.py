@@ -103,10 +103,15 @@ def convert(
 def sample(
     files: Files,
     output: Output,
-    fraction: Annotated[float, typer.Option(min=0.0, max=1.0, help="The share to keep.")],
+    fraction: Annotated[
+        float | None, typer.Option(help="The share to keep, above 0, at most 1.")
+    ] = None,
     by: Annotated[
         Sampling,
-        typer.Option(help="block: all requests of a share of the blocks, which keeps reuse."),
+        typer.Option(
+            help="block: all requests of a share of the blocks, which keeps reuse; request: a"
+            " share of the requests; first: the first --limit requests."
+        ),
     ] = Sampling.BLOCK,
     seed: Annotated[int, typer.Option(min=0, help="Chooses the sample.")] = 1,
     to: To = None,
@@ -159,11 +164,13 @@ def _report(written: View, output: Path, *, as_json: bool) -> None:
         write_json({"output": str(output), **written.to_dict()})
     else:
         write_line(f"{output}: {count(written.records)} requests, {size(written.bytes)}")
+        for note in written.notes:
+            write_line(f"note: {note}")
 
 
 def _show(found: View) -> None:
     rows = [
-        ["format", f"{found.format}, times in {found.time_unit}"],
+        ["format", found.format + (f", times in {found.time_unit}" if found.time_unit else "")],
         ["requests", count(found.records)],
         ["reads", f"{count(found.reads)} ({percent(found.read_share)})"],
         ["writes", count(found.writes)],
@@ -187,6 +194,6 @@ def _show(found: View) -> None:
     write_line()
     write_table(Table("", ["request size", "requests", "share"], [True] * 3, sizes))
     for bad in found.first_bad:
-        write_line(f"damaged: {bad.place}: {bad.reason}")
-    for warning in found.warnings:
-        write_line(f"warning: {warning}")
+        write_line(f"damaged: {bad.file}: {bad.place}: {bad.reason}")
+    for line in (*found.notes, *found.warnings):
+        write_line(f"note: {line}")

@@ -1,0 +1,225 @@
+"""Records: access, columns, files."""
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import nacre
+import numpy as np
+import polars as pl
+import pytest
+from nacre.record import Record
+
+SUMMARY = {
+    "count": 3,
+    "mean_ns": 2000.0,
+    "mean_ci95_ns": None,
+    "min_ns": 1000.0,
+    "p50_ns": 2000.0,
+    "p95_ns": 3000.0,
+    "p99_ns": 3000.0,
+    "p999_ns": 3000.0,
+    "max_ns": 3000.0,
+}
+BACKING = {
+    "component": "stack",
+    "kind": "measured",
+    "activity": "read",
+    "mean_ns": 2000.0,
+    "share": 1.0,
+}
+STACK = {
+    "path": "stack",
+    "kind": "measured",
+    "servers": 1,
+    "busy": {"read": 6e-6},
+    "utilisation": 0.5,
+    "energy_j": None,
+    "counters": {"reads": 3},
+    "cost": 2.5,
+    "lifetime_days": None,
+}
+DATA: dict[str, Any] = {
+    "schema": "nacre-record-1",
+    "version": "0.1.0",
+    "name": "three reads",
+    "seed": 7,
+    "complete": True,
+    "scenario": {"stack": {"kind": "measured"}},
+    "origins": [],
+    "requests": {
+        "issued": 3, "completed": 3, "reads": 3, "writes": 0, "trims": 0, "flushes": 0, "errors": 0,
+    },
+    "bytes": {"read": 12288, "written": 0},
+    "simulated_s": 12e-6,
+    "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9},
+    "latency": {"read": SUMMARY, "write": None},
+    "time_spent": {"read": [BACKING], "write": []},
+    "components": [STACK],
+    "write_amplification": None,
+    "cleaning_cost": None,
+    "erases": None,
+    "energy_j": {},
+    "cost": 2.5,
+    "lifetime_days": None,
+    "workload": {"kind": "trace", "records": 3, "bad_records": 0, "notes": []},
+}  # fmt: skip
+
+
+def columns() -> dict[str, np.ndarray[Any, Any]]:
+    return {
+        "latency.read.upto_ns": np.array([1000.0, 2000.0, 3000.0]),
+        "latency.read.count": np.array([1, 1, 1], dtype=np.uint64),
+        "latency.write.upto_ns": np.array([], dtype=np.float64),
+        "latency.write.count": np.array([], dtype=np.uint64),
+        "time.start_s": np.array([0.0, 6e-6]),
+        "time.reads": np.array([3, 0], dtype=np.uint64),
+        "time.writes": np.array([0, 0], dtype=np.uint64),
+        "time.bytes": np.array([12288, 0], dtype=np.uint64),
+        "time.mean_latency_ns": np.array([2000.0, np.nan]),
+        "time.width_s": np.array([6e-6]),
+    }
+
+
+@pytest.fixture
+def record() -> Record:
+    return Record(copy.deepcopy(DATA), columns())
+
+
+def test_fields_are_reached_by_key_and_by_attribute(record: Record) -> None:
+    assert record.latency.read is not None
+    assert record.latency.read.p99_ns == record["latency"]["read"]["p99_ns"] == 3000.0
+    assert record.latency.write is None
+    assert record.components[0].busy["read"] == 6e-6
+    assert record.time_spent.read[0].activity == "read"
+    assert "latency" in dir(record)
+    assert list(record) == list(DATA)
+
+
+def test_a_misspelt_field_names_the_one_that_was_meant(record: Record) -> None:
+    with pytest.raises(AttributeError, match=r"no field 'p99'; did you mean 'p99_ns'\?"):
+        _ = record["latency"]["read"].p99
+    with pytest.raises(KeyError):
+        _ = record["latencies"]
+
+
+def test_a_record_reads_back_as_it_was_saved(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path / "runs" / "one")
+    assert Record.load(tmp_path / "runs" / "one") == record
+    assert Record.load(tmp_path / "runs" / "one" / "record.json") == record
+    assert sorted(path.name for path in (tmp_path / "runs" / "one").iterdir()) == [
+        "latency.parquet",
+        "record.json",
+        "time.parquet",
+    ]
+
+
+def test_records_differ_by_their_fields_and_by_their_columns(record: Record) -> None:
+    other = columns()
+    other["time.mean_latency_ns"][0] = 2001.0
+    assert record != Record(DATA, other)
+    assert record != Record(DATA | {"seed": 8}, columns())
+    assert record == Record(DATA, columns())
+    assert record != 1
+
+
+def test_a_record_is_not_changed_through_what_it_hands_out(record: Record) -> None:
+    with pytest.raises(TypeError):
+        record.columns["x"] = np.array([])  # type: ignore[index]
+    record.to_dict()["latency"]["read"]["p99_ns"] = 0
+    assert record["latency"]["read"]["p99_ns"] == 3000.0
+
+
+def test_the_json_is_the_document(record: Record) -> None:
+    assert json.loads(record.to_json()) == DATA
+    assert json.loads(record.to_json(indent=None)) == DATA
+
+
+def test_the_distribution_counts_shares_up_to_one(record: Record) -> None:
+    frame = record.latency_distribution("read")
+    assert frame["count"].sum() == 3
+    assert frame["share"].to_list() == pytest.approx([1 / 3, 2 / 3, 1.0])
+    assert record.latency_distribution("write").height == 0
+    with pytest.raises(ValueError, match="read, write"):
+        record.latency_distribution("trim")  # type: ignore[arg-type]
+
+
+def test_an_interval_in_which_nothing_completed_has_no_mean(record: Record) -> None:
+    assert record.time_series()["mean_latency_ns"].to_list() == [2000.0, None]
+
+
+def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path)
+    (tmp_path / "latency.parquet").unlink()
+    alone = Record.load(tmp_path)
+    assert alone.latency.read == record.latency.read
+    with pytest.raises(nacre.Error, match="latency.parquet is missing"):
+        _ = alone.columns
+    with pytest.raises(nacre.Error, match="made from its JSON alone"):
+        _ = Record(DATA).columns
+
+
+def test_columns_of_another_run_are_not_taken_for_its_own(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path)
+    frame = pl.read_parquet(tmp_path / "latency.parquet")
+    frame.head(2).write_parquet(tmp_path / "latency.parquet")
+    with pytest.raises(nacre.Error, match="come from different runs"):
+        _ = Record.load(tmp_path).columns
+
+
+def test_damaged_columns_are_named(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path)
+    (tmp_path / "time.parquet").write_bytes(b"PAR1 and then nothing of use")
+    with pytest.raises(nacre.Error, match=re.escape(str(tmp_path))):
+        _ = Record.load(tmp_path).columns
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{", "is not a record"),
+        ("[]", "found: list"),
+        ('{"schema": "nacre-record-9"}', "found: nacre-record-9"),
+    ],
+)
+def test_a_file_that_is_no_record_is_refused(content: str, complaint: str, tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    file.write_text(content)
+    with pytest.raises(nacre.Error, match=complaint):
+        Record.load(file)
+
+
+def test_a_record_that_is_not_there_is_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Record.load(tmp_path / "nothing")
+
+
+def test_one_line_and_a_page_of_html_tell_the_run(record: Record) -> None:
+    assert "3 requests" in repr(record)
+    assert "p99 3.00 us" in repr(record)
+    html = record._repr_html_()
+    assert "three reads" in html
+    assert "3.00 us" in html
+    partial = Record(DATA | {"complete": False, "name": "<script>"}, columns())
+    assert "stopped early" in repr(partial)
+    assert "<script>" not in partial._repr_html_()
+
+
+def test_records_side_by_side_make_one_row_each(record: Record) -> None:
+    other = Record(DATA | {"cost": None}, columns())
+    frame = nacre.compare([record, other]).frame()
+    assert frame["name"].to_list() == ["three reads 1", "three reads 2"]
+    assert frame["read_p99_us"].to_list() == [3.0, 3.0]
+    assert frame["cost"].to_list() == [2.5, None]
+    assert nacre.compare({"a": record, "b": other}).frame()["name"].to_list() == ["a", "b"]
+    with pytest.raises(ValueError, match="no records"):
+        nacre.compare([])
+
+
+def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
+    assert record.hit_ratio() is None
+    outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
+    inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
+    assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.6
