@@ -7,10 +7,12 @@
 //! |---|---|
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
+//! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
 pub mod error;
 pub mod synthetic;
+pub mod trace;
 
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,161 @@
+//! The text that blkparse prints by default: events of the Linux block layer.
+//!
+//! # Models
+//! Lines `major,minor cpu sequence seconds pid ACTION RWBS sector + sectors [process]`. Lines of one action
+//! are the requests: those queued (Q), issued to the driver (D) or completed (C). In RWBS the letter R, W or D
+//! (discard) behind a leading F (flush) is the operation; a flush without data is a flush. Sectors are of 512 B. Each
+//! device is a volume. Lines of other actions, commands without a sector, and the summary at the end count as skipped.
+//!
+//! # Leaves out
+//! The flush before a write with data, forced unit access, merges, and remapping: a request counts where the chosen
+//! action shows it, so a trace of both a partition and its disk under Q shows it once for each.
+//!
+//! # Sources
+//! blkparse(1) and `blkparse_fmt.c` of blktrace 1.3.
+//!
+//! # Checks
+//! Lines by hand of every kind, and samples under Q and D.
+
+use crate::trace::clock::Clock;
+use crate::trace::decode::{Decoder, LineFormat, Lines};
+use crate::trace::error::{Fault, TraceError};
+use crate::trace::fields::{Fields, flush, request, sectors};
+use crate::trace::volumes::Volumes;
+use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
+use nacre_kernel::{Op, Request};
+
+/// The line of this room in the table.
+pub static FORMAT: Format = Format {
+    kind: "blkparse",
+    summary: "blkparse text of Linux blktrace: one action (Q, D or C) counts",
+    extensions: &["blkparse", "txt"],
+    time_unit: Some(TimeUnit::Ns),
+    unit_varies: false,
+    several: Several::Merged,
+    detect: score,
+    open,
+    create: None,
+};
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(Lines::new(BlkParse {
+        action: options.action.letter() as u8,
+        summary: false,
+        clock: Clock::default(),
+    })))
+}
+
+fn score(head: Head<'_>) -> u8 {
+    let (mut events, mut lines) = (0u32, 0u32);
+    for line in head.lines().take(100).take_while(|line| !begins_summary(line)) {
+        lines += 1;
+        events += u32::from(Event::parse(line).is_ok());
+    }
+    (events * 100).checked_div(lines).unwrap_or(0) as u8
+}
+
+/// Whether the head holds a request that was queued.
+pub(in crate::trace) fn has_queue(head: Head<'_>) -> bool {
+    head.lines().any(|line| Event::parse(line).is_ok_and(|event| event.action == b"Q"))
+}
+
+struct BlkParse {
+    action: u8,
+    summary: bool,
+    clock: Clock,
+}
+
+/// The fields of a line that every event has.
+struct Event<'a> {
+    device: u64,
+    time_ps: u128,
+    action: &'a [u8],
+    rwbs: &'a [u8],
+    rest: Fields<'a>,
+}
+
+impl<'a> Event<'a> {
+    #[inline]
+    fn parse(line: &'a [u8]) -> Result<Event<'a>, Fault> {
+        let mut fields = Fields(line);
+        fields.blanks();
+        let (major, minor) = fields
+            .number_comma()
+            .zip(fields.number_blank())
+            .ok_or(Fault("the line does not begin with major,minor"))?;
+        if major.max(minor) >= 1 << 32 {
+            return Err(Fault("the line does not begin with major,minor"));
+        }
+        fields.number_blank().ok_or(Fault("the processor is not a whole number"))?;
+        fields.number_blank().ok_or(Fault("the sequence is not a whole number"))?;
+        fields.blanks();
+        let time_ps =
+            fields.time(TimeUnit::S.picoseconds()).ok_or(Fault("the time is not a number of seconds"))?;
+        fields.number_blank().ok_or(Fault("the process is not a whole number"))?;
+        let (action, rwbs) = (fields.word(), fields.word());
+        if action.is_empty() || action.len() > 2 || !action[0].is_ascii_alphabetic() {
+            return Err(Fault("the action is not one or two letters"));
+        }
+        Ok(Event { device: major << 32 | minor, time_ps, action, rwbs, rest: fields })
+    }
+}
+
+impl LineFormat for BlkParse {
+    #[inline]
+    fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault> {
+        let event = match Event::parse(line) {
+            Ok(event) => event,
+            Err(fault) => {
+                self.summary |= begins_summary(line);
+                let heading = line.starts_with(b"===");
+                return if self.summary || heading { Ok(None) } else { Err(fault) };
+            }
+        };
+        if event.action != [self.action] {
+            return Ok(None);
+        }
+        let (flushes, rwbs) = match event.rwbs {
+            [b'F', rest @ ..] => (true, rest),
+            all => (false, all),
+        };
+        let op = match rwbs.first() {
+            Some(b'R') => Op::Read,
+            Some(b'W') => Op::Write,
+            Some(b'D') => Op::Trim,
+            _ if flushes => Op::Flush,
+            _ => return Ok(None),
+        };
+        let mut rest = event.rest;
+        let sector = rest.number_blank();
+        let count = (rest.word() == b"+").then(|| rest.number_blank());
+        match (sector, count) {
+            (Some(sector), Some(Some(count))) if count > 0 || !flushes => {
+                let volume = volumes.numbered_as(event.device, device_name)?;
+                let (address, bytes) = (sectors(sector), sectors(count));
+                request(&mut self.clock, event.time_ps, op, volume, address, bytes).map(Some)
+            }
+            (_, Some(None)) => Err(Fault("the number of sectors behind + is not a whole number")),
+            _ if flushes => {
+                let volume = volumes.numbered_as(event.device, device_name)?;
+                Ok(Some(flush(self.clock.place(event.time_ps)?, volume)))
+            }
+            (None, Some(_)) => Err(Fault("the sector before + is not a whole number")),
+            _ => Ok(None),
+        }
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}
+
+fn begins_summary(line: &[u8]) -> bool {
+    line.starts_with(b"CPU") || line.starts_with(b"Total") || line.starts_with(b"Input file")
+}
+
+fn device_name(device: u64) -> String {
+    format!("{},{}", device >> 32, device & 0xffff_ffff)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! CacheLib's block traces: chunks of Meta's Tectonic file system.
+//!
+//! # Models
+//! CSV below the header `op_time,block_id,block_id_size,io_size,io_offset,user_name,user_namespace,op_name,op_count,host_name,
+//! rs_shard_id`; other orders of columns are followed. Time in seconds, size and offset in bytes within a block.
+//! Operations whose name begins with `get` read, with `put` write. A block id is opaque, so each block gets a
+//! place of 16 MiB (they hold 8 MiB and checksums), in order of first appearance: addresses are exact within a block
+//! and never alias.
+//!
+//! # Leaves out
+//! Users, hosts and shards. `op_count`: a line is one request, and the notes count the lines that stand for more.
+//!
+//! # Sources
+//! cachelib.org, "Evaluating SSD hardware for Facebook workloads" and its traces.
+//!
+//! # Checks
+//! Lines by hand, another order of columns, and CacheLib's sample.
+
+use crate::trace::clock::Clock;
+use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
+use crate::trace::error::{Fault, TraceError};
+use crate::trace::fields::{Fields, request};
+use crate::trace::volumes::Volumes;
+use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
+use nacre_kernel::{Op, Request};
+use rustc_hash::FxHashMap;
+
+/// The line of this room in the table.
+pub static FORMAT: Format = Format {
+    kind: "cachelib",
+    summary: "CacheLib block chunk CSV with header: seconds, block id, size, offset, get or put",
+    extensions: &["csv"],
+    time_unit: Some(TimeUnit::S),
+    unit_varies: true,
+    several: Several::One,
+    detect: score,
+    open,
+    create: None,
+};
+
+/// The place of a block.
+const PLACE_BYTES: u64 = 16 << 20;
+/// The most different blocks, a bound on memory: 5 GiB of table. A week of Tectonic has some millions.
+const MOST_BLOCKS: usize = 1 << 26;
+
+const NAMES: [&[u8]; 6] = [b"op_time", b"block_id", b"io_size", b"io_offset", b"op_name", b"op_count"];
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(Lines::new(CacheLib::new(options.unit.picoseconds()))))
+}
+
+fn score(head: Head<'_>) -> u8 {
+    if head.lines().next().and_then(columns).is_some() {
+        return 100;
+    }
+    share_of_lines(head, CacheLib::new(TimeUnit::S.picoseconds()))
+}
+
+struct CacheLib {
+    unit_ps: u64,
+    /// The place in a line of each of [`NAMES`].
+    columns: [usize; 6],
+    blocks: FxHashMap<Box<[u8]>, u32>,
+    repeated: u64,
+    clock: Clock,
+}
+
+impl CacheLib {
+    fn new(unit_ps: u64) -> CacheLib {
+        let columns = [0, 1, 3, 4, 7, 8];
+        CacheLib { unit_ps, columns, blocks: FxHashMap::default(), repeated: 0, clock: Clock::default() }
+    }
+}
+
+/// Where a header has each of [`NAMES`]; `None` for a line that is no header.
+fn columns(line: &[u8]) -> Option<[usize; 6]> {
+    let names: Vec<&[u8]> = line.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
+    let mut columns = [0; 6];
+    for (column, name) in columns.iter_mut().zip(NAMES) {
+        *column = names.iter().position(|&found| found == name)?;
+    }
+    Some(columns)
+}
+
+impl LineFormat for CacheLib {
+    fn line(&mut self, line: &[u8], _volumes: &mut Volumes) -> Result<Option<Request>, Fault> {
+        let mut values: [&[u8]; 6] = [&[]; 6];
+        let mut found = 0;
+        for (index, value) in line.split(|&b| b == b',').enumerate() {
+            if let Some(column) = self.columns.iter().position(|&column| column == index) {
+                values[column] = value;
+                found += 1;
+            }
+        }
+        if found < values.len() {
+            return Err(Fault("the line has fewer fields than the header"));
+        }
+        let [time, block, size, offset, name, repeats] = values;
+        let Some(time) = Fields(time).number_blank() else {
+            let Some(columns) = columns(line) else {
+                return Err(Fault("the time is not a whole number of seconds"));
+            };
+            self.columns = columns;
+            return Ok(None);
+        };
+        let size = Fields(size).number_blank().ok_or(Fault("the size is not a whole number of bytes"))?;
+        let offset =
+            Fields(offset).number_blank().ok_or(Fault("the offset is not a whole number of bytes"))?;
+        let op = match name {
+            _ if name.starts_with(b"get") => Op::Read,
+            _ if name.starts_with(b"put") => Op::Write,
+            _ => return Err(Fault("the operation begins with neither get nor put")),
+        };
+        let repeats = Fields(repeats).number_blank().ok_or(Fault("the count is not a whole number"))?;
+        if offset.saturating_add(size) > PLACE_BYTES {
+            return Err(Fault("the request ends beyond 16 MiB of its block"));
+        }
+        let place = match self.blocks.get(block) {
+            Some(&place) => place,
+            None if self.blocks.len() >= MOST_BLOCKS => {
+                return Err(Fault("it is on yet another block, past 67108864 of them"));
+            }
+            None => self.blocks.len() as u32,
+        };
+        let address = u64::from(place) * PLACE_BYTES + offset;
+        let ps = u128::from(time) * u128::from(self.unit_ps);
+        let made = request(&mut self.clock, ps, op, 0, address, size)?;
+        if place as usize == self.blocks.len() {
+            self.blocks.insert(block.into(), place);
+        }
+        self.repeated += u64::from(repeats > 1);
+        Ok(Some(made))
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes =
+            vec!["block n of the trace, in order of first appearance, begins at byte n * 16 MiB".into()];
+        if self.repeated > 0 {
+            notes.push(format!(
+                "{} lines stand for more than one operation and are read as one",
+                self.repeated
+            ));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

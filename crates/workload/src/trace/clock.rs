@@ -1,0 +1,38 @@
+//! From the times of a format, which may count from 1601 or 1970, to arrivals near zero.
+
+use super::error::Fault;
+use nacre_kernel::Time;
+
+/// How far before the first record of a source a later record may lie, in picoseconds: one day.
+pub const LOOK_BACK: u64 = 86_400 * 1_000_000_000_000;
+
+/// The longest span from the first record, in picoseconds: 120 days, four times the longest published
+/// block trace, so that shifting by the start of another input and adding service times stays below [`Time::MAX`].
+pub const LONGEST: u64 = 120 * 86_400 * 1_000_000_000_000;
+
+/// Places absolute times on a time line that starts [`LOOK_BACK`] before the first of them.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    origin: Option<u128>,
+}
+
+impl Clock {
+    /// The provisional arrival of a record at `ps` picoseconds since the format's epoch.
+    #[inline]
+    pub fn place(&mut self, ps: u128) -> Result<Time, Fault> {
+        let origin = match self.origin {
+            Some(origin) => origin,
+            None => *self.origin.insert(ps.saturating_sub(u128::from(LOOK_BACK))),
+        };
+        let since = ps.saturating_sub(origin);
+        if since > u128::from(LONGEST + LOOK_BACK) {
+            return Err(Fault::TOO_LATE);
+        }
+        Ok(Time::from_ps(since as u64))
+    }
+
+    /// The instant of provisional arrival zero, in picoseconds since the format's epoch.
+    pub fn origin(&self) -> u128 {
+        self.origin.unwrap_or(0)
+    }
+}

@@ -1,0 +1,58 @@
+//! Which format a file is of, by its content.
+
+use super::error::{TraceError, excerpt};
+use super::source::Head;
+use super::{FORMATS, Format};
+
+/// The least score at which a format is taken.
+const ENOUGH: u8 = 50;
+/// How far the best score must lie above the second.
+const CLEAR: u8 = 15;
+
+/// The format of a file that begins with `head`.
+///
+/// Every room scores the head; the best is taken when it scores 50 of 100 or more and lies 15 above the
+/// next. Otherwise the error lists the formats.
+pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, TraceError> {
+    let mut scores: Vec<(u8, &'static Format)> =
+        FORMATS.iter().map(|&format| ((format.detect)(head), format)).collect();
+    scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));
+    let (best, format) = scores[0];
+    if best < ENOUGH {
+        return Err(TraceError::Unrecognised {
+            source_name: source_name.to_string(),
+            head: if head.bytes.is_empty() {
+                "it is empty".into()
+            } else {
+                excerpt(&head.bytes[..head.bytes.len().min(40)])
+            },
+            known: kinds(),
+        });
+    }
+    if best - scores[1].0 < CLEAR {
+        let close: Vec<String> = scores
+            .iter()
+            .filter(|&&(score, _)| score >= ENOUGH.min(best) && best - score < CLEAR)
+            .map(|(score, format)| format!("{} ({score} of 100)", format.kind))
+            .collect();
+        return Err(TraceError::Ambiguous {
+            source_name: source_name.to_string(),
+            candidates: close.join(", "),
+        });
+    }
+    Ok(format)
+}
+
+/// The format called `kind`; the error lists them all.
+pub fn format_named(kind: &str) -> Result<&'static Format, TraceError> {
+    FORMATS
+        .iter()
+        .copied()
+        .find(|format| format.kind == kind)
+        .ok_or_else(|| TraceError::NoSuchFormat { given: kind.to_string(), known: kinds() })
+}
+
+fn kinds() -> String {
+    let kinds: Vec<&str> = FORMATS.iter().map(|format| format.kind).collect();
+    kinds.join(", ")
+}

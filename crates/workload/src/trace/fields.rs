@@ -1,0 +1,230 @@
+//! Reading numbers out of lines by hand, without floating point.
+
+use super::clock::Clock;
+use super::error::Fault;
+use nacre_kernel::{Op, Request, Time};
+
+/// What is left of a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a>(pub &'a [u8]);
+
+const POWERS_OF_TEN: [u64; 20] = {
+    let mut powers = [1u64; 20];
+    let mut i = 1;
+    while i < 20 {
+        powers[i] = powers[i - 1] * 10;
+        i += 1;
+    }
+    powers
+};
+
+impl<'a> Fields<'a> {
+    /// A run of digits, at least one, below 2^64.
+    #[inline]
+    pub fn number(&mut self) -> Option<u64> {
+        let (value, digits) = run(self.0, 0);
+        let text = self.0;
+        self.0 = &text[digits..];
+        match digits {
+            0 => None,
+            1..=19 => Some(value),
+            _ => std::str::from_utf8(&text[..digits]).ok()?.parse().ok(),
+        }
+    }
+
+    /// A run of digits and a comma.
+    #[inline]
+    pub fn number_comma(&mut self) -> Option<u64> {
+        let value = self.number()?;
+        self.byte(b',').then_some(value)
+    }
+
+    /// A run of digits with blanks before it and a blank or the end behind it.
+    #[inline]
+    pub fn number_blank(&mut self) -> Option<u64> {
+        self.blanks();
+        let value = self.number()?;
+        matches!(self.0.first(), None | Some(b' ' | b'\t')).then_some(value)
+    }
+
+    /// A non-negative decimal number of units of `unit_ps` picoseconds, in picoseconds, rounded to the nearest.
+    #[inline]
+    pub fn time(&mut self, unit_ps: u64) -> Option<u128> {
+        let text = self.0;
+        let (whole, digits) = run(text, 0);
+        if text.get(digits) != Some(&b'.') {
+            let exponent = matches!(text.get(digits), Some(b'e' | b'E'));
+            if digits == 0 || digits > 19 || exponent {
+                return self.odd_time(unit_ps);
+            }
+            self.0 = &text[digits..];
+            return Some(u128::from(whole) * u128::from(unit_ps));
+        }
+        let (value, decimals) = run(&text[digits + 1..], whole);
+        let end = digits + 1 + decimals;
+        let exponent = matches!(text.get(end), Some(b'e' | b'E'));
+        if digits + decimals == 0 || digits + decimals > 19 || exponent {
+            return self.odd_time(unit_ps);
+        }
+        self.0 = &text[end..];
+        let power = POWERS_OF_TEN[decimals];
+        if unit_ps.is_multiple_of(power) {
+            return Some(u128::from(value) * u128::from(unit_ps / power));
+        }
+        Some((u128::from(value) * u128::from(unit_ps) + u128::from(power / 2)) / u128::from(power))
+    }
+
+    /// Times in shapes no published trace has: an exponent, or more than 19 digits.
+    #[cold]
+    fn odd_time(&mut self, unit_ps: u64) -> Option<u128> {
+        let end = self.0.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'-' | b'+'));
+        let (text, rest) = self.0.split_at(end.unwrap_or(self.0.len()));
+        let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+        let ps = value * unit_ps as f64 + 0.5;
+        self.0 = rest;
+        (value >= 0.0 && ps < 1e37).then_some(ps as u128)
+    }
+
+    /// Takes `wanted` if it comes next.
+    #[inline]
+    pub fn byte(&mut self, wanted: u8) -> bool {
+        match self.0 {
+            [first, rest @ ..] if *first == wanted => {
+                self.0 = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes any blanks and tabs.
+    #[inline]
+    pub fn blanks(&mut self) {
+        while let [b' ' | b'\t', rest @ ..] = self.0 {
+            self.0 = rest;
+        }
+    }
+
+    /// Takes the bytes up to `separator` and the separator, or all there are.
+    #[inline]
+    pub fn until(&mut self, separator: u8) -> &'a [u8] {
+        let text = self.0;
+        match memchr::memchr(separator, text) {
+            Some(at) => {
+                self.0 = &text[at + 1..];
+                &text[..at]
+            }
+            None => {
+                self.0 = &[];
+                text
+            }
+        }
+    }
+
+    /// Takes blanks and the word behind them; empty at the end.
+    #[inline]
+    pub fn word(&mut self) -> &'a [u8] {
+        self.blanks();
+        let text = self.0;
+        let end = text.iter().position(|b| matches!(b, b' ' | b'\t')).unwrap_or(text.len());
+        self.0 = &text[end..];
+        &text[..end]
+    }
+
+    /// Whether nothing but space is left.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.0.iter().all(|b| b.is_ascii_whitespace())
+    }
+}
+
+/// The digits at the beginning of `text` appended to `value`, and how many there are.
+/// The value is meaningless past 19 digits in all.
+#[inline]
+fn run(text: &[u8], mut value: u64) -> (u64, usize) {
+    let mut digits = 0;
+    for &b in text {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        digits += 1;
+    }
+    (value, digits)
+}
+
+/// The last byte a request may touch, so that addresses can be added up without overflow.
+const LAST_ADDRESS: u64 = 1 << 62;
+
+/// A read, write or trim at `ps` picoseconds since the epoch of `clock`, checked. A bad one leaves the clock alone.
+#[inline]
+pub fn request(
+    clock: &mut Clock,
+    ps: u128,
+    op: Op,
+    volume: u32,
+    address: u64,
+    bytes: u64,
+) -> Result<Request, Fault> {
+    if bytes.wrapping_sub(1) >= u64::from(u32::MAX) {
+        return Err(if bytes == 0 { Fault::NO_BYTES } else { Fault::TOO_LONG });
+    }
+    if address > LAST_ADDRESS - bytes {
+        return Err(Fault::TOO_FAR);
+    }
+    Ok(Request { arrival: clock.place(ps)?, address, bytes: bytes as u32, volume, op })
+}
+
+/// A flush, which has neither address nor size.
+#[inline]
+pub fn flush(arrival: Time, volume: u32) -> Request {
+    Request { arrival, address: 0, bytes: 0, volume, op: Op::Flush }
+}
+
+/// The bytes in `count` sectors of 512 B, or more than any request may touch.
+#[inline]
+pub fn sectors(count: u64) -> u64 {
+    count.saturating_mul(512)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_seconds_become_picoseconds_exactly() {
+        const S: u64 = 1_000_000_000_000;
+        let time = |text: &str| Fields(text.as_bytes()).time(S);
+        assert_eq!(time("1456095145.133076000"), Some(1_456_095_145_133_076_000_000));
+        assert_eq!(time("0.000001"), Some(1_000_000));
+        assert_eq!(time("7"), Some(7_000_000_000_000));
+        assert_eq!(time(".5"), Some(500_000_000_000));
+        assert_eq!(time("3."), Some(3_000_000_000_000));
+        assert_eq!(time("0.0000000000016"), Some(2), "past picoseconds the nearest is taken");
+        assert_eq!(time("1e-3"), Some(1_000_000_000));
+        assert_eq!(time("-1.0"), None);
+        assert_eq!(time("."), None);
+        assert_eq!(time("nan"), None);
+    }
+
+    #[test]
+    fn numbers_stop_at_the_first_other_byte_and_do_not_wrap() {
+        let mut fields = Fields(b"18446744073709551615,18446744073709551616");
+        assert_eq!(fields.number_comma(), Some(u64::MAX));
+        assert_eq!(fields.number(), None, "one more than fits");
+        assert_eq!(Fields(b"0000000000000000000000012").number(), Some(12));
+        assert_eq!(Fields(b"-1").number(), None);
+    }
+
+    #[test]
+    fn requests_that_break_the_contract_are_refused_with_the_reason() {
+        let make = |address, bytes| request(&mut Clock::default(), 0, Op::Read, 0, address, bytes);
+        assert_eq!(make(0, 0), Err(Fault::NO_BYTES));
+        assert_eq!(make(0, u64::from(u32::MAX)).unwrap().bytes, u32::MAX);
+        assert_eq!(make(0, 1 << 32), Err(Fault::TOO_LONG));
+        assert_eq!(make((1 << 62) - 512, 512).unwrap().address, (1 << 62) - 512);
+        assert_eq!(make((1 << 62) - 511, 512), Err(Fault::TOO_FAR));
+        assert_eq!(sectors(u64::MAX), u64::MAX, "too far rather than wrapped");
+    }
+}

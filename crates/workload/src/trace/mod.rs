@@ -1,0 +1,143 @@
+//! Traces: what real systems asked of their storage, read from every published format we know.
+//!
+//! A reader takes [`Source`]s, which somebody else has opened and decompressed, and hands out
+//! [`Request`]s in the order of time, the first at zero. It never guesses in silence: what it leaves out,
+//! moves or cannot know is in its [`Tally`].
+//!
+//! Each format is a room with one line in [`FORMATS`]. A room says how well the head of a file fits it,
+//! decodes it, and may write it.
+//!
+//! **Order.** Formats do not promise that time never runs backwards. Requests at most 4096 places away
+//! from where their time puts them are moved there; those further away arrive with the request before
+//! them. Both are counted.
+//!
+//! **Volumes.** Every device, LUN, ASU or file that a format names becomes a dense
+//! [`Request::volume`], in order of first appearance; the names are in [`Tally::volumes`].
+
+pub mod alibaba;
+pub mod arc;
+pub mod blkparse;
+pub mod blktrace;
+pub mod cachelib;
+pub mod clock;
+pub mod decode;
+pub mod detect;
+pub mod disksim;
+pub mod error;
+pub mod fields;
+pub mod fio_iolog;
+pub mod msr;
+pub mod nacre;
+pub mod nacre_csv;
+pub mod options;
+pub mod oracle_general;
+pub mod plausible;
+pub mod reader;
+pub mod sample;
+pub mod source;
+pub mod spc;
+pub mod ssdsim;
+pub mod summary;
+pub mod systor;
+pub mod tally;
+pub mod tencent;
+pub mod volumes;
+pub mod vscsi;
+pub mod write;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use detect::{detect, format_named};
+pub use error::{Fault, Place, TraceError};
+pub use options::{Action, Options, TimeUnit};
+pub use plausible::{Implausible, implausible_span};
+pub use reader::open;
+pub use sample::Sampler;
+pub use source::{Head, Source};
+pub use summary::Summary;
+pub use tally::{BadRecord, Tally};
+pub use write::{TraceWriter, WriteOptions, Written, create};
+
+use decode::Decoder;
+use nacre_kernel::Request;
+use std::io::Write;
+
+/// Hands out the requests of a trace in the order of time.
+pub trait TraceReader: Send {
+    /// Appends up to `limit` requests to `out` and returns how many; zero means that the trace has ended.
+    fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError>;
+    /// What has been read. Bad and skipped records count when they are decoded, which is up to 12,288 requests
+    /// ahead of those handed out.
+    fn tally(&self) -> &Tally;
+}
+
+/// What several inputs of one format are to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Several {
+    /// Parts of one recording with one clock and with volumes that mean the same in all: merged by time.
+    Merged,
+    /// Recordings of one disk each under one clock: merged by time, one volume per file.
+    VolumePerFile,
+    /// Clocks or volumes that cannot be related: one input only.
+    One,
+}
+
+/// One trace format.
+pub struct Format {
+    /// Its name on the command line.
+    pub kind: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The usual endings of file names, without the dot.
+    pub extensions: &'static [&'static str],
+    /// The unit of time that holds unless the user says otherwise; `None` where the format has no time.
+    pub time_unit: Option<TimeUnit>,
+    /// Whether files of the format exist in other units, so that the user may say which.
+    pub unit_varies: bool,
+    /// What several inputs are to each other.
+    pub several: Several,
+    /// How well the head of a file fits, from 0 (cannot be) to 100 (cannot be anything else).
+    pub detect: fn(Head<'_>) -> u8,
+    /// A decoder for one input.
+    pub open: fn(&OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError>,
+    /// A writer, where the format can be written.
+    pub create: Option<Create>,
+}
+
+/// Makes a writer of a format over a sink.
+pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn TraceWriter>, TraceError>;
+
+/// What a room needs to know to decode one input.
+pub struct OpenOptions<'a> {
+    /// What the user said.
+    pub options: &'a Options,
+    /// The unit of time: the user's, or else the format's own; nanoseconds where it has none.
+    pub unit: TimeUnit,
+    /// The head of this input.
+    pub head: Head<'a>,
+    /// Which event counts, where the format records several.
+    pub action: Action,
+}
+
+/// Every format, each a room.
+pub static FORMATS: &[&Format] = &[
+    &nacre::FORMAT,
+    &nacre_csv::FORMAT,
+    &vscsi::FORMAT,
+    &msr::FORMAT,
+    &spc::FORMAT,
+    &ssdsim::FORMAT,
+    &disksim::FORMAT,
+    &blkparse::FORMAT,
+    &blktrace::FORMAT,
+    &fio_iolog::FORMAT,
+    &systor::FORMAT,
+    &alibaba::FORMAT,
+    &tencent::FORMAT,
+    &cachelib::FORMAT,
+    &oracle_general::FORMAT,
+    &arc::FORMAT,
+];

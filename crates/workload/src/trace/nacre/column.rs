@@ -1,0 +1,169 @@
+//! A column: integers of one width, packed bit behind bit.
+
+/// Zero bytes behind the last column, so that eight bytes can be read from the beginning of any value.
+pub(super) const PADDING: usize = 8;
+
+/// Wider values are stored in 64 bits, so that one unaligned load reaches every value.
+const WIDEST_PACKED: u8 = 56;
+
+/// The units of arrivals that are tried, in picoseconds, longest first: s, ms, us, 100 ns, ns.
+pub(super) const DECIMAL_UNITS: [u64; 5] = [1_000_000_000_000, 1_000_000_000, 1_000_000, 100_000, 1_000];
+
+/// How a value follows from what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `base + scale * stored`.
+    Offset,
+    /// The value before (`base` for the first) plus `scale` times the zigzag-coded difference.
+    Difference,
+}
+
+/// What a block header says of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) kind: Kind,
+    pub(super) width: u8,
+    pub(super) base: u64,
+    pub(super) scale: u64,
+}
+
+impl Layout {
+    pub(super) const BYTES: usize = 24;
+
+    /// The bytes that `count` values take, whole words.
+    pub(super) fn size(self, count: usize) -> usize {
+        (count * usize::from(self.width)).div_ceil(64) * 8
+    }
+
+    pub(super) fn store(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[self.kind as u8, self.width, 0, 0, 0, 0, 0, 0]);
+        out.extend_from_slice(&self.base.to_le_bytes());
+        out.extend_from_slice(&self.scale.to_le_bytes());
+    }
+
+    pub(super) fn load(bytes: &[u8; Layout::BYTES]) -> Option<Layout> {
+        let (words, _) = bytes.as_chunks::<8>();
+        let kind = match bytes[0] {
+            0 => Kind::Offset,
+            1 => Kind::Difference,
+            _ => return None,
+        };
+        let width = bytes[1];
+        (width <= WIDEST_PACKED || width == 64).then_some(Layout {
+            kind,
+            width,
+            base: u64::from_le_bytes(words[1]),
+            scale: u64::from_le_bytes(words[2]),
+        })
+    }
+}
+
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+fn unzigzag(stored: u64) -> u64 {
+    (stored >> 1) ^ (stored & 1).wrapping_neg()
+}
+
+fn width_of(all: u64) -> u8 {
+    let width = (64 - all.leading_zeros()) as u8;
+    if width > WIDEST_PACKED { 64 } else { width }
+}
+
+/// The layout that stores `values` as offsets from the least, in units of a power of two.
+pub(super) fn offsets(values: &[u64]) -> Layout {
+    let base = values.iter().copied().min().unwrap_or(0);
+    let all = values.iter().fold(0, |all, &value| all | (value - base));
+    let shift = if all == 0 { 0 } else { all.trailing_zeros() };
+    let largest = values.iter().copied().max().unwrap_or(0) - base;
+    Layout { kind: Kind::Offset, width: width_of(largest >> shift), base, scale: 1 << shift }
+}
+
+/// The layout that stores `values` as differences, in the largest of `units` that divides them all, or
+/// else in the largest power of two.
+pub(super) fn differences(values: &[u64], units: &[u64]) -> Layout {
+    let base = values.first().copied().unwrap_or(0);
+    let steps = || values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
+    let exact = |unit: &&u64| steps().all(|step| step % (**unit as i64) == 0);
+    let scale = units.iter().find(exact).copied().unwrap_or_else(|| {
+        let all = steps().fold(0, |all, step| all | step);
+        1u64 << if all == 0 { 0 } else { all.trailing_zeros().min(62) }
+    });
+    let widest = steps().fold(0, |all, step| all | zigzag(step / scale as i64));
+    Layout { kind: Kind::Difference, width: width_of(widest), base, scale }
+}
+
+/// Appends `values` under `layout`, which was made for them.
+pub(super) fn pack(values: &[u64], layout: Layout, out: &mut Vec<u8>) {
+    let (mut word, mut used, mut before) = (0u64, 0u32, layout.base);
+    let width = u32::from(layout.width);
+    let end = out.len() + layout.size(values.len());
+    for &value in values {
+        let stored = match layout.kind {
+            Kind::Offset => (value - layout.base) / layout.scale,
+            Kind::Difference => zigzag((value.wrapping_sub(before) as i64) / layout.scale as i64),
+        };
+        before = value;
+        word |= stored.wrapping_shl(used) * u64::from(width > 0);
+        used += width;
+        if used >= 64 {
+            out.extend_from_slice(&word.to_le_bytes());
+            used -= 64;
+            word = if used == 0 { 0 } else { stored >> (width - used) };
+        }
+    }
+    if used > 0 {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    debug_assert_eq!(out.len(), end, "the size in the header is the size written");
+}
+
+/// Reads values on from where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    layout: Layout,
+    bit: usize,
+    before: u64,
+}
+
+impl Cursor {
+    /// Stands before the first value of a column that begins `offset` bytes into the payload.
+    pub(super) fn new(layout: Layout, offset: usize) -> Cursor {
+        Cursor { layout, bit: offset * 8, before: layout.base }
+    }
+
+    /// Fills `out` with the next values. `payload` ends with [`PADDING`].
+    #[inline]
+    pub(super) fn read(&mut self, payload: &[u8], out: &mut [u64]) {
+        let Layout { kind, width, base, scale } = self.layout;
+        if width == 0 {
+            out.fill(base);
+            return;
+        }
+        let mask = u64::MAX >> (64 - width);
+        let mut bit = self.bit;
+        let stored = |bit: usize| {
+            let bytes = payload[bit >> 3..].first_chunk::<8>().expect("the payload is padded");
+            (u64::from_le_bytes(*bytes) >> (bit & 7)) & mask
+        };
+        match kind {
+            Kind::Offset => {
+                for value in out {
+                    *value = base.wrapping_add(scale.wrapping_mul(stored(bit)));
+                    bit += usize::from(width);
+                }
+            }
+            Kind::Difference => {
+                let mut before = self.before;
+                for value in out {
+                    before = before.wrapping_add(scale.wrapping_mul(unzigzag(stored(bit))));
+                    *value = before;
+                    bit += usize::from(width);
+                }
+                self.before = before;
+            }
+        }
+        self.bit = bit;
+    }
+}

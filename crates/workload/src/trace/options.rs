@@ -1,0 +1,109 @@
+//! What the user may say about how a trace is read.
+
+use super::error::TraceError;
+
+/// The unit in which a format counts time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Steps of 100 ns, as in Windows file times.
+    HundredNs,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+impl TimeUnit {
+    /// Every unit, shortest first.
+    pub const ALL: [TimeUnit; 5] =
+        [TimeUnit::Ns, TimeUnit::HundredNs, TimeUnit::Us, TimeUnit::Ms, TimeUnit::S];
+
+    /// The word for it on the command line and in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Ns => "ns",
+            TimeUnit::HundredNs => "100ns",
+            TimeUnit::Us => "us",
+            TimeUnit::Ms => "ms",
+            TimeUnit::S => "s",
+        }
+    }
+
+    /// How many picoseconds it is.
+    pub const fn picoseconds(self) -> u64 {
+        match self {
+            TimeUnit::Ns => 1_000,
+            TimeUnit::HundredNs => 100_000,
+            TimeUnit::Us => 1_000_000,
+            TimeUnit::Ms => 1_000_000_000,
+            TimeUnit::S => 1_000_000_000_000,
+        }
+    }
+
+    /// The unit called `name`; the error lists the units.
+    pub fn parse(name: &str) -> Result<TimeUnit, TraceError> {
+        let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+        TimeUnit::ALL.into_iter().find(|unit| unit.name() == compact).ok_or_else(|| TraceError::Option {
+            option: format!("--time-unit {name}"),
+            problem: "there is no such unit of time".into(),
+            remedy: "use ns, 100ns, us, ms or s".into(),
+        })
+    }
+}
+
+/// Which event of a request's life in the Linux block layer counts as the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Queued by the host (`Q`).
+    Queue,
+    /// Issued to the driver (`D`).
+    Issue,
+    /// Completed by the device (`C`).
+    Complete,
+}
+
+impl Action {
+    /// The letter blkparse prints.
+    pub const fn letter(self) -> char {
+        match self {
+            Action::Queue => 'Q',
+            Action::Issue => 'D',
+            Action::Complete => 'C',
+        }
+    }
+
+    /// The action called by `letter`; the error lists the letters.
+    pub fn parse(letter: &str) -> Result<Action, TraceError> {
+        match letter {
+            "Q" | "q" => Ok(Action::Queue),
+            "D" | "d" => Ok(Action::Issue),
+            "C" | "c" => Ok(Action::Complete),
+            _ => Err(TraceError::Option {
+                option: format!("--action {letter}"),
+                problem: "there is no such action".into(),
+                remedy: "use Q (queued), D (issued to the driver) or C (completed)".into(),
+            }),
+        }
+    }
+}
+
+/// How a trace is read. The default decides everything from the content.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The kind of format; `None` finds out from the content.
+    pub format: Option<String>,
+    /// The unit of the times in the file; `None` takes the default of the format.
+    pub time_unit: Option<TimeUnit>,
+    /// Whether the first bad record ends the reading with an error.
+    pub strict: bool,
+    /// For blkparse and blktrace: which event counts; `None` takes `Q` where the head of the trace
+    /// has any, else `D`, and says so in the notes.
+    pub action: Option<Action>,
+    /// The size in bytes of a page of an `arc` trace (default 512), or the distance in bytes between
+    /// neighbouring objects of an `oracle_general` trace (default 4096). A power of two from 512 to 2^30.
+    pub page_bytes: Option<u64>,
+}

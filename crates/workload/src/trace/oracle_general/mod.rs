@@ -1,0 +1,120 @@
+//! libCacheSim's oracleGeneral: what most published cache traces are converted to.
+//!
+//! # Models
+//! Records of 24 bytes, little-endian: `u32 clock, u64 obj_id, u32 size, i64 next_access`; the clock in seconds.
+//! An object id is opaque, so it becomes a place: object `i` begins at `i * 4096` bytes, or `i` times the
+//! distance the user gives. Where ids are block numbers of another size, that size is the right
+//! distance (512 where they are sectors); objects longer than the distance share bytes with their neighbours.
+//! Ids whose place would lie beyond 2^61 bytes, such as hashes, lose their upper bits, and a note says so.
+//!
+//! # Leaves out
+//! `next_access`, which only an oracle may know. The format has no operations: all requests read.
+//!
+//! # Sources
+//! libCacheSim, `doc/quickstart_cachesim.md` and `traceReader/customizedReader/oracle/oracleGeneralBin.h`.
+//!
+//! # Checks
+//! Records by hand, hashed ids, truncation.
+
+use crate::trace::clock::Clock;
+use crate::trace::decode::{Decoder, RecordFormat, Records};
+use crate::trace::error::{Fault, TraceError};
+use crate::trace::fields::request;
+use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
+use nacre_kernel::{Op, Request};
+
+/// The line of this room in the table.
+pub static FORMAT: Format = Format {
+    kind: "oracle_general",
+    summary: "libCacheSim oracleGeneral: seconds, object id, size, next access; binary, reads only",
+    extensions: &["oracleGeneral", "bin"],
+    time_unit: Some(TimeUnit::S),
+    unit_varies: true,
+    several: Several::One,
+    detect: score,
+    open,
+    create: None,
+};
+
+/// The distance between objects unless the user says otherwise.
+const PLACE_BYTES: u64 = 4096;
+/// Places are kept below this, which leaves room for the object itself.
+const LAST_PLACE: u64 = 1 << 61;
+const RECORD: usize = 24;
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(Records::new(Oracle {
+        unit_ps: options.unit.picoseconds(),
+        place_bytes: options.options.page_bytes.unwrap_or(PLACE_BYTES),
+        wrapped: 0,
+        clock: Clock::default(),
+    })))
+}
+
+/// Whether the head is records whose clock runs forwards in small steps, whose sizes are sizes, and
+/// whose next access is never or still to come.
+fn score(head: Head<'_>) -> u8 {
+    let (records, _) = head.bytes.as_chunks::<RECORD>();
+    let records = &records[..records.len().min(200)];
+    let mut before = None;
+    let mut good = 0;
+    for (index, record) in records.iter().enumerate() {
+        let (clock, _, size, next) = split(record);
+        let forwards = before.is_none_or(|before| clock >= before && clock - before < 7 * 86_400);
+        let to_come = next == -1 || next == i64::MAX || next > index as i64;
+        // Traces have fewer than 2^40 requests: a larger number is no index.
+        let an_index = next == -1 || next == i64::MAX || next < 1 << 40;
+        good += usize::from(forwards && to_come && an_index && size > 0 && size < 1 << 31);
+        before = Some(clock);
+    }
+    // Text and zeros may pass for a record or two; the share counts the more the more there are.
+    let share = (good * 90).checked_div(records.len()).unwrap_or(0) as u8;
+    if head.is_text() { 0 } else { share }
+}
+
+fn split(record: &[u8; RECORD]) -> (u32, u64, u32, i64) {
+    let [a, b, c, d, i0, i1, i2, i3, i4, i5, i6, i7, s0, s1, s2, s3, next @ ..] = *record;
+    (
+        u32::from_le_bytes([a, b, c, d]),
+        u64::from_le_bytes([i0, i1, i2, i3, i4, i5, i6, i7]),
+        u32::from_le_bytes([s0, s1, s2, s3]),
+        i64::from_le_bytes(next),
+    )
+}
+
+struct Oracle {
+    unit_ps: u64,
+    place_bytes: u64,
+    wrapped: u64,
+    clock: Clock,
+}
+
+impl RecordFormat<RECORD> for Oracle {
+    #[inline]
+    fn record(&mut self, record: &[u8; RECORD]) -> Result<Option<Request>, Fault> {
+        let (clock, id, size, _) = split(record);
+        let places = LAST_PLACE / self.place_bytes;
+        self.wrapped += u64::from(id >= places);
+        let address = (id & (places - 1)) * self.place_bytes;
+        let ps = u128::from(clock) * u128::from(self.unit_ps);
+        request(&mut self.clock, ps, Op::Read, 0, address, u64::from(size)).map(Some)
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "the format has no operations: all requests read".into(),
+            format!("object i begins at byte i * {}", self.place_bytes),
+        ];
+        if self.wrapped > 0 {
+            notes.push("some object ids are too large to be places and lost their upper bits".into());
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests;

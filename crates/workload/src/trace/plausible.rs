@@ -1,0 +1,113 @@
+//! Whether the span of a trace can be right in its unit of time.
+
+use super::options::TimeUnit;
+
+/// Longer than any published block trace.
+const YEAR: f64 = 366.0 * 86_400e12;
+/// Fewer records say nothing about a rate.
+const FEWEST: u64 = 100;
+/// Between these two a mean distance of requests raises no eyebrow: 20 million a second to one in ten seconds.
+const USUAL: (f64, f64) = (50e3, 10e12);
+/// What traces of real systems show, and what units are proposed for.
+const TYPICAL: (f64, f64) = (1e6, 1e12);
+
+/// Why a unit of time looks wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Implausible {
+    /// Whether it cannot be right, rather than being merely odd.
+    pub impossible: bool,
+    /// The span and the rate that follow from it.
+    pub problem: String,
+    /// The units under which the trace would look like those of real systems.
+    pub units: Vec<TimeUnit>,
+}
+
+impl Implausible {
+    /// What to do about it.
+    pub fn remedy(&self) -> String {
+        if self.units.is_empty() {
+            return "check the times in the file".into();
+        }
+        let units: Vec<&str> = self.units.iter().map(|unit| unit.name()).collect();
+        format!("{} would be plausible", units.join(" or "))
+    }
+}
+
+/// Looks at `records` requests that span `span_ps` picoseconds when times are counted in `unit`.
+///
+/// More than a year, or less than 1 ns from one request to the next, is impossible; more than 10 s or
+/// less than 50 ns is odd.
+pub fn implausible_span(unit: TimeUnit, span_ps: u128, records: u64) -> Option<Implausible> {
+    if records < 2 || span_ps == 0 {
+        return None;
+    }
+    let span = span_ps as f64;
+    let mean = span / (records - 1) as f64;
+    let judged = records >= FEWEST;
+    let impossible = span > YEAR || (judged && mean < 1e3);
+    if !impossible && (!judged || (USUAL.0..=USUAL.1).contains(&mean)) {
+        return None;
+    }
+    let scale = |other: TimeUnit| other.picoseconds() as f64 / unit.picoseconds() as f64;
+    let units = TimeUnit::ALL
+        .into_iter()
+        .filter(|&other| other != unit && span * scale(other) <= YEAR)
+        .filter(|&other| (TYPICAL.0..=TYPICAL.1).contains(&(mean * scale(other))))
+        .collect();
+    let problem =
+        format!("{records} requests would span {}, one every {} on average", words(span), words(mean));
+    Some(Implausible { impossible, problem, units })
+}
+
+/// A span of picoseconds in the largest unit that makes it one or more.
+fn words(ps: f64) -> String {
+    const SCALES: [(&str, f64); 8] = [
+        ("years", 365.0 * 86_400e12),
+        ("days", 86_400e12),
+        ("h", 3_600e12),
+        ("s", 1e12),
+        ("ms", 1e9),
+        ("us", 1e6),
+        ("ns", 1e3),
+        ("ps", 1.0),
+    ];
+    let (unit, scale) = SCALES.into_iter().find(|&(_, scale)| ps >= scale).unwrap_or(("ps", 1.0));
+    format!("{:.3} {unit}", ps / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u128 = 1_000_000_000_000;
+
+    #[test]
+    fn a_trace_of_seconds_read_as_nanoseconds_is_impossible_and_s_is_named() {
+        // A million requests in an hour, whose seconds are taken for nanoseconds: 3.6 ps apart.
+        // Seconds would make that 3.6 ms, milliseconds 3.6 us; microseconds 3.6 ns, which no system shows.
+        let found = implausible_span(TimeUnit::Ns, 3600 * 1000, 1_000_000).unwrap();
+        assert!(found.impossible);
+        assert_eq!(found.units, [TimeUnit::Ms, TimeUnit::S]);
+    }
+
+    #[test]
+    fn nanoseconds_read_as_milliseconds_span_years() {
+        // 10,000 requests in 259.6 s of nanoseconds, each taken for a millisecond: 8.2 years.
+        // 26 ms apart in nanoseconds; 2.6 s apart in steps of 100 ns, rarer than TYPICAL.
+        let found = implausible_span(TimeUnit::Ms, 259_600_000 * SECOND, 10_000).unwrap();
+        assert!(found.impossible);
+        assert_eq!(found.problem, "10000 requests would span 8.232 years, one every 7.212 h on average");
+        assert_eq!(found.units, [TimeUnit::Ns]);
+    }
+
+    #[test]
+    fn an_odd_rate_is_a_warning_and_a_usual_one_is_none() {
+        // 6,999 requests in 0.136 s, taken for milliseconds: 37.8 hours.
+        let odd = implausible_span(TimeUnit::Ms, 136_000 * SECOND, 6_999).unwrap();
+        assert!(!odd.impossible);
+        assert!(odd.units.contains(&TimeUnit::Ns));
+        assert_eq!(implausible_span(TimeUnit::Ns, SECOND * 136 / 1000, 6_999), None);
+        assert_eq!(implausible_span(TimeUnit::S, 0, 1000), None, "all in one second says nothing");
+        assert_eq!(implausible_span(TimeUnit::Ns, 5, 2), None, "two requests say nothing about a rate");
+    }
+}

@@ -1,0 +1,436 @@
+//! One reader for all formats: merges several inputs by time, puts requests into the order of time,
+//! and makes the first of them arrive at zero.
+
+use super::clock::{LONGEST, LOOK_BACK};
+use super::decode::Decoder;
+use super::detect::{detect, format_named};
+use super::error::TraceError;
+use super::options::{Action, Options, TimeUnit};
+use super::plausible::implausible_span;
+use super::source::Source;
+use super::tally::{BAD_RECORDS_KEPT, Log, Tally};
+use super::volumes::Volumes;
+use super::{Format, OpenOptions, Several, TraceReader, blkparse, blktrace};
+use nacre_kernel::{Request, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// How many places a request may be away from where its time puts it.
+const WINDOW: usize = 4096;
+/// How many requests are decoded at a time.
+const BATCH: usize = 8192;
+/// The most inputs of one trace, a bound on memory (256 KiB each): more than any machine has processors.
+const MOST_SOURCES: usize = 4096;
+
+/// How far apart, in picoseconds, several inputs may begin: 90 days.
+const FURTHEST_APART: u64 = 90 * 86_400 * 1_000_000_000_000;
+const _: () = assert!(
+    (FURTHEST_APART as u128) + (LONGEST as u128) + (LOOK_BACK as u128) <= Time::MAX.as_ps() as u128,
+    "the last arrival of the last input is a Time"
+);
+
+/// Opens a trace that lies in one or several sources.
+///
+/// The format is the one named in `options`, or else found by content; the user's mistakes in options
+/// are errors here, those of content at the first [`TraceReader::read`].
+pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceReader>, TraceError> {
+    let mut sources = sources;
+    let format = choose(&mut sources, options)?;
+    check(format, &sources, options)?;
+    let (action, mut notes) = choose_action(format, &mut sources, options)?;
+    if let Some(unit) = options.time_unit {
+        notes.push(format!("times are counted in {}, as asked for", unit.name()));
+    }
+    let unit = options.time_unit.or(format.time_unit).unwrap_or(TimeUnit::Ns);
+    let mut feeds = Vec::with_capacity(sources.len());
+    for mut source in sources {
+        let head = source.head()?;
+        let decoder = (format.open)(&OpenOptions { options, unit, head, action })?;
+        let log = Log::new(source.name(), format.kind, options.strict, options.time_unit);
+        feeds.push(Feed::new(source, decoder, log));
+    }
+    Ok(Box::new(Reader::new(format, feeds, options.time_unit, notes)))
+}
+
+fn choose(sources: &mut [Source], options: &Options) -> Result<&'static Format, TraceError> {
+    if sources.is_empty() || sources.len() > MOST_SOURCES {
+        return Err(TraceError::Option {
+            option: "FILE".into(),
+            problem: format!("a trace lies in 1 to {MOST_SOURCES} files, not {}", sources.len()),
+            remedy: "name the files of one trace".into(),
+        });
+    }
+    if let Some(kind) = &options.format {
+        return format_named(kind);
+    }
+    for source in sources.iter_mut() {
+        let name = source.name().to_string();
+        let head = source.head()?;
+        if !head.bytes.is_empty() {
+            return detect(&name, head);
+        }
+    }
+    let name = sources[0].name().to_string();
+    detect(&name, sources[0].head()?)
+}
+
+fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), TraceError> {
+    if sources.len() > 1 && format.several == Several::One {
+        return Err(TraceError::Option {
+            option: format!("{} files", sources.len()),
+            problem: format!("the clocks and volumes of several {} files cannot be related", format.kind),
+            remedy: "name one file".into(),
+        });
+    }
+    if let Some(unit) = options.time_unit.filter(|_| !format.unit_varies) {
+        return Err(TraceError::Option {
+            option: format!("--time-unit {}", unit.name()),
+            problem: match format.time_unit {
+                Some(own) => format!("times of {} are in {} by definition", format.kind, own.name()),
+                None => format!("{} has no times", format.kind),
+            },
+            remedy: "leave it out".into(),
+        });
+    }
+    let with_pages = matches!(format.kind, "arc" | "oracle_general");
+    match options.page_bytes {
+        Some(bytes) if !with_pages || !bytes.is_power_of_two() || !(512..=1 << 30).contains(&bytes) => {
+            Err(TraceError::Option {
+                option: format!("page size {bytes}"),
+                problem: if with_pages {
+                    "it is not a power of two from 512 to 2^30".into()
+                } else {
+                    format!("{} gives its addresses in bytes or sectors", format.kind)
+                },
+                remedy: "leave it out for the default of the format".into(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Which event counts, and a note on why, for the formats that record several.
+fn choose_action(
+    format: &Format,
+    sources: &mut [Source],
+    options: &Options,
+) -> Result<(Action, Vec<String>), TraceError> {
+    let has_queue = match format.kind {
+        "blkparse" => blkparse::has_queue,
+        "blktrace" => blktrace::has_queue,
+        _ if options.action.is_some() => {
+            return Err(TraceError::Option {
+                option: "--action".into(),
+                problem: format!("{} records one event per request", format.kind),
+                remedy: "leave it out".into(),
+            });
+        }
+        _ => return Ok((Action::Queue, Vec::new())),
+    };
+    if let Some(action) = options.action {
+        return Ok((action, vec![format!("requests are the {} events, as asked for", action.letter())]));
+    }
+    for source in sources {
+        if has_queue(source.head()?) {
+            let note = "requests are the Q (queued) events; --action D takes those issued to the driver";
+            return Ok((Action::Queue, vec![note.into()]));
+        }
+    }
+    let note =
+        "requests are the D (issued to the driver) events: the head of the trace has no Q (queued) ones";
+    Ok((Action::Issue, vec![note.into()]))
+}
+
+/// One source with its decoder, and the requests decoded but not yet merged.
+struct Feed {
+    source: Source,
+    decoder: Box<dyn Decoder>,
+    log: Log,
+    more: bool,
+    latest: Time,
+    out_of_order: u64,
+    buffer: Vec<Request>,
+    next: usize,
+    /// What makes the arrivals of this feed count from the earliest origin of all.
+    shift: Time,
+    /// The volume of the trace for each volume of this source.
+    volumes: Vec<u32>,
+}
+
+impl Feed {
+    fn new(source: Source, decoder: Box<dyn Decoder>, log: Log) -> Feed {
+        Feed {
+            source,
+            decoder,
+            log,
+            more: true,
+            latest: Time::ZERO,
+            out_of_order: 0,
+            buffer: Vec::new(),
+            next: 0,
+            shift: Time::ZERO,
+            volumes: Vec::new(),
+        }
+    }
+
+    /// Appends up to `limit` requests to `out`, counting those that go back in time.
+    fn decode(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<(), TraceError> {
+        let start = out.len();
+        self.more = self.decoder.decode(&mut self.source, out, limit, &mut self.log)?;
+        let (mut latest, mut back) = (self.latest, 0);
+        for request in &out[start..] {
+            back += u64::from(request.arrival < latest);
+            latest = latest.max(request.arrival);
+        }
+        self.latest = latest;
+        self.out_of_order += back;
+        Ok(())
+    }
+
+    /// Decodes on where the buffer has been used up.
+    fn refill(&mut self) -> Result<(), TraceError> {
+        while self.next == self.buffer.len() && self.more {
+            self.buffer.clear();
+            self.next = 0;
+            let mut buffer = std::mem::take(&mut self.buffer);
+            let done = self.decode(&mut buffer, BATCH);
+            self.buffer = buffer;
+            done?;
+        }
+        Ok(())
+    }
+
+    fn arrival(&self) -> Time {
+        self.buffer[self.next].arrival + self.shift
+    }
+}
+
+struct Reader {
+    format: &'static Format,
+    unit_given: Option<TimeUnit>,
+    feeds: Vec<Feed>,
+    /// The next arrival of each feed that has one; used for several feeds only.
+    heads: BinaryHeap<Reverse<(Time, usize)>>,
+    volumes: Volumes,
+    window: Vec<Request>,
+    /// The requests of the window from `given` to `ready` may be handed out.
+    given: usize,
+    ready: usize,
+    started: bool,
+    ended: bool,
+    start: Time,
+    latest: Time,
+    tally: Tally,
+    notes: Vec<String>,
+}
+
+impl Reader {
+    fn new(
+        format: &'static Format,
+        feeds: Vec<Feed>,
+        unit_given: Option<TimeUnit>,
+        notes: Vec<String>,
+    ) -> Reader {
+        let time_unit = format.time_unit.map(|own| unit_given.unwrap_or(own));
+        Reader {
+            format,
+            unit_given,
+            feeds,
+            heads: BinaryHeap::new(),
+            volumes: Volumes::new(),
+            window: Vec::new(),
+            given: 0,
+            ready: 0,
+            started: false,
+            ended: false,
+            start: Time::ZERO,
+            latest: Time::ZERO,
+            tally: Tally { format: format.kind, time_unit, ..Tally::default() },
+            notes,
+        }
+    }
+
+    /// Makes more requests ready, or ends.
+    fn advance(&mut self) -> Result<(), TraceError> {
+        self.window.drain(..self.ready);
+        (self.given, self.ready) = (0, 0);
+        let wanted = WINDOW + BATCH - self.window.len();
+        let more = if self.feeds.len() == 1 {
+            self.feeds[0].decode(&mut self.window, wanted)?;
+            self.feeds[0].more
+        } else {
+            self.merge(wanted)?
+        };
+        if !self.window.is_sorted_by_key(|request| request.arrival) {
+            self.window.sort_by_key(|request| request.arrival);
+        }
+        if !more {
+            self.end()?;
+        }
+        self.ready = if more { self.window.len().saturating_sub(WINDOW) } else { self.window.len() };
+        self.ended = !more;
+        if !self.started && !self.window.is_empty() {
+            self.started = true;
+            self.start = self.window[0].arrival;
+            self.latest = self.start;
+            self.judge_unit()?;
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Appends up to `wanted` requests of all feeds in the order of time.
+    fn merge(&mut self, wanted: usize) -> Result<bool, TraceError> {
+        if !self.started && self.heads.is_empty() {
+            self.align()?;
+        }
+        for _ in 0..wanted {
+            let Some(Reverse((arrival, index))) = self.heads.pop() else { return Ok(false) };
+            let feed = &mut self.feeds[index];
+            let mut request = feed.buffer[feed.next];
+            request.arrival = arrival;
+            if self.format.several == Several::VolumePerFile {
+                request.volume = index as u32;
+            } else {
+                let own = request.volume as usize;
+                for name in &feed.decoder.volumes()[feed.volumes.len()..] {
+                    // The number of volumes is bounded within each feed; past the bound in all of them
+                    // together the last volume would be shared, so the reader fails instead.
+                    match self.volumes.named(name.as_bytes()) {
+                        Ok(volume) => feed.volumes.push(volume),
+                        Err(fault) => return Err(too_many(self.format, fault.0)),
+                    }
+                }
+                request.volume = feed.volumes[own];
+            }
+            self.window.push(request);
+            feed.next += 1;
+            feed.refill()?;
+            if feed.next < feed.buffer.len() {
+                self.heads.push(Reverse((feed.arrival(), index)));
+            }
+        }
+        Ok(!self.heads.is_empty())
+    }
+
+    /// Fills the buffer of every feed and relates their clocks.
+    fn align(&mut self) -> Result<(), TraceError> {
+        for feed in &mut self.feeds {
+            feed.refill()?;
+        }
+        let with_requests = || self.feeds.iter().filter(|feed| !feed.buffer.is_empty());
+        let earliest = with_requests().map(|feed| feed.decoder.clock().origin()).min().unwrap_or(0);
+        let latest = with_requests().map(|feed| feed.decoder.clock().origin()).max().unwrap_or(0);
+        if latest - earliest > u128::from(FURTHEST_APART) {
+            return Err(TraceError::Option {
+                option: format!("{} files", self.feeds.len()),
+                problem: "they begin more than 90 days apart".into(),
+                remedy: "read them one after another, or check that they belong to one trace".into(),
+            });
+        }
+        for (index, feed) in self.feeds.iter_mut().enumerate() {
+            if feed.next < feed.buffer.len() {
+                feed.shift = Time::from_ps((feed.decoder.clock().origin() - earliest) as u64);
+                self.heads.push(Reverse((feed.arrival(), index)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where nothing was found, or too little of what was read fits the format.
+    fn end(&self) -> Result<(), TraceError> {
+        let several = self.feeds.len() > 1;
+        let any = self.feeds.iter().any(|feed| feed.log.good > 0);
+        for feed in &self.feeds {
+            feed.log.end(feed.decoder.empty_is_valid() || (several && any))?;
+        }
+        Ok(())
+    }
+
+    /// Fails where the user's unit of time makes the first requests impossibly dense.
+    fn judge_unit(&self) -> Result<(), TraceError> {
+        let Some(unit) = self.unit_given else { return Ok(()) };
+        let last = self.window[self.window.len() - 1].arrival;
+        let span = u128::from((last - self.start).as_ps());
+        match implausible_span(unit, span, self.window.len() as u64) {
+            Some(found) if found.impossible => Err(TraceError::TimeUnit {
+                given: unit.name(),
+                remedy: found.remedy(),
+                problem: found.problem,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds the logs of all feeds up into the tally.
+    fn collect(&mut self) {
+        let tally = &mut self.tally;
+        (tally.bad_records, tally.skipped, tally.out_of_order) = (0, 0, 0);
+        tally.first_bad.clear();
+        for feed in &self.feeds {
+            tally.bad_records += feed.log.bad;
+            tally.skipped += feed.log.skipped;
+            tally.out_of_order += feed.out_of_order;
+            let room = BAD_RECORDS_KEPT - tally.first_bad.len();
+            tally.first_bad.extend(feed.log.first_bad.iter().take(room).cloned());
+        }
+        let names: &[String] = match self.format.several {
+            _ if self.feeds.len() == 1 => self.feeds[0].decoder.volumes(),
+            Several::VolumePerFile if tally.volumes.is_empty() => {
+                tally.volumes = self.feeds.iter().map(|feed| feed.log.source_name.clone()).collect();
+                &[]
+            }
+            Several::VolumePerFile => &[],
+            _ => self.volumes.names(),
+        };
+        tally.volumes.extend_from_slice(names.get(tally.volumes.len()..).unwrap_or(&[]));
+        tally.notes.clone_from(&self.notes);
+        for feed in &self.feeds {
+            for note in feed.decoder.notes() {
+                if !tally.notes.contains(&note) {
+                    tally.notes.push(note);
+                }
+            }
+        }
+    }
+}
+
+fn too_many(format: &Format, problem: &'static str) -> TraceError {
+    TraceError::Option {
+        option: format!("files of {}", format.kind),
+        problem: problem.into(),
+        remedy: "read fewer files at once".into(),
+    }
+}
+
+impl TraceReader for Reader {
+    fn read(&mut self, out: &mut Vec<Request>, limit: usize) -> Result<usize, TraceError> {
+        let before = out.len();
+        while out.len() - before < limit {
+            if self.given == self.ready {
+                if self.ended {
+                    break;
+                }
+                self.advance()?;
+                continue;
+            }
+            let count = (limit - (out.len() - before)).min(self.ready - self.given);
+            let (start, mut latest, mut held_back) = (self.start, self.latest, 0);
+            out.extend(self.window[self.given..self.given + count].iter().map(|&request| {
+                held_back += u64::from(request.arrival < latest);
+                latest = latest.max(request.arrival);
+                Request { arrival: latest - start, ..request }
+            }));
+            self.latest = latest;
+            self.tally.held_back += held_back;
+            self.given += count;
+        }
+        let count = out.len() - before;
+        self.tally.records += count as u64;
+        Ok(count)
+    }
+
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}

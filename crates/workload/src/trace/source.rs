@@ -1,0 +1,151 @@
+//! One input of a reader: a name for messages and a stream of bytes, already decompressed.
+
+use super::error::{Place, TraceError};
+use std::io::{BufRead, ErrorKind};
+
+/// How many bytes at the beginning of an input decide its format.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// A named stream of bytes. Whoever opens files makes these.
+pub struct Source {
+    name: String,
+    head: Vec<u8>,
+    head_used: usize,
+    whole: bool,
+    rest: Box<dyn BufRead + Send>,
+    offset: u64,
+}
+
+impl Source {
+    /// A source called `name` in messages, usually the path of a file. `stream` should have a buffer of
+    /// 256 KiB or more.
+    pub fn new(name: impl Into<String>, stream: Box<dyn BufRead + Send>) -> Source {
+        Source { name: name.into(), head: Vec::new(), head_used: 0, whole: false, rest: stream, offset: 0 }
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The first [`HEAD_BYTES`] bytes, or all there are, without using them up.
+    ///
+    /// To be called before anything is consumed.
+    pub fn head(&mut self) -> Result<Head<'_>, TraceError> {
+        while self.offset == 0 && !self.whole && self.head.len() < HEAD_BYTES {
+            let got = fill(&mut self.rest, &self.name, self.head.len() as u64)?;
+            let take = got.len().min(HEAD_BYTES - self.head.len());
+            self.head.extend_from_slice(&got[..take]);
+            self.whole = take == 0;
+            self.rest.consume(take);
+        }
+        Ok(Head { bytes: &self.head, whole: self.whole })
+    }
+
+    /// The bytes that are at hand; none at the end.
+    pub fn chunk(&mut self) -> Result<&[u8], TraceError> {
+        if self.head_used < self.head.len() {
+            return Ok(&self.head[self.head_used..]);
+        }
+        fill(&mut self.rest, &self.name, self.offset)
+    }
+
+    /// Uses up `count` bytes of the chunk.
+    pub fn consume(&mut self, count: usize) {
+        self.offset += count as u64;
+        if self.head_used < self.head.len() {
+            self.head_used += count;
+        } else {
+            self.rest.consume(count);
+        }
+    }
+
+    /// How many bytes have been used up.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Fills `buffer` as far as the source reaches; returns how many bytes that were.
+    pub fn take(&mut self, buffer: &mut [u8]) -> Result<usize, TraceError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let chunk = self.chunk()?;
+            if chunk.is_empty() {
+                break;
+            }
+            let count = chunk.len().min(buffer.len() - filled);
+            buffer[filled..filled + count].copy_from_slice(&chunk[..count]);
+            filled += count;
+            self.consume(count);
+        }
+        Ok(filled)
+    }
+
+    /// Uses up `count` bytes, or what there is; returns how many bytes that were.
+    pub fn skip(&mut self, count: usize) -> Result<usize, TraceError> {
+        let mut skipped = 0;
+        while skipped < count {
+            let step = self.chunk()?.len().min(count - skipped);
+            if step == 0 {
+                break;
+            }
+            skipped += step;
+            self.consume(step);
+        }
+        Ok(skipped)
+    }
+}
+
+/// What `stream` has at hand.
+fn fill<'a>(
+    stream: &'a mut Box<dyn BufRead + Send>,
+    name: &str,
+    offset: u64,
+) -> Result<&'a [u8], TraceError> {
+    loop {
+        match stream.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => {
+                let (source_name, place) = (name.to_string(), Place::Byte(offset));
+                return Err(TraceError::Io { source_name, place, error });
+            }
+        }
+    }
+    // A second call hands out the buffer that is already filled: the borrow checker cannot see that the
+    // loop above ends with it.
+    stream.fill_buf().map_err(|error| TraceError::Io {
+        source_name: name.to_string(),
+        place: Place::Byte(offset),
+        error,
+    })
+}
+
+/// The beginning of an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Whether these are all there are.
+    pub whole: bool,
+}
+
+impl<'a> Head<'a> {
+    /// Whether it holds text: no control characters but tabs, line ends and form feeds.
+    pub fn is_text(&self) -> bool {
+        !self.bytes.is_empty()
+            && !self.bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
+    }
+
+    /// Its complete lines without their ends, without blank lines and comments; none for binary data.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
+        let text = if self.is_text() { self.bytes } else { &[] };
+        let end = if self.whole { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(0) };
+        text[..end].split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !is_comment(line))
+    }
+}
+
+/// Whether a line of any text format holds nothing but space or a comment.
+pub(crate) fn is_comment(line: &[u8]) -> bool {
+    matches!(line.trim_ascii_start().first(), None | Some(b'#'))
+}

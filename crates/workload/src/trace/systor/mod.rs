@@ -1,0 +1,91 @@
+//! SYSTOR '17: block traces of a virtual desktop infrastructure.
+//!
+//! # Models
+//! Lines `Timestamp,Response,IOType,LUN,Offset,Size`, perhaps below that header: decimal seconds, decimal seconds or
+//! nothing, R or W or nothing, a LUN number, bytes, bytes. Each LUN is a volume. A line without a type is
+//! counted as skipped: the recorder did not see the command. Several files are parts of one recording.
+//!
+//! # Leaves out
+//! Response times.
+//!
+//! # Sources
+//! Lee et al., "Understanding storage traffic characteristics on enterprise virtual desktop infrastructure",
+//! SYSTOR 2017; the description at SNIA IOTTA.
+//!
+//! # Checks
+//! Lines by hand, with and without header, blank types and blank response times.
+
+use crate::trace::clock::Clock;
+use crate::trace::decode::{Decoder, LineFormat, Lines, share_of_lines};
+use crate::trace::error::{Fault, TraceError};
+use crate::trace::fields::{Fields, request};
+use crate::trace::volumes::Volumes;
+use crate::trace::{Format, OpenOptions, Several, TimeUnit};
+use nacre_kernel::{Op, Request};
+
+/// The line of this room in the table.
+pub static FORMAT: Format = Format {
+    kind: "systor",
+    summary: "SYSTOR '17 CSV: seconds, response, R or W or nothing, LUN, offset, size",
+    extensions: &["csv"],
+    time_unit: Some(TimeUnit::S),
+    unit_varies: true,
+    several: Several::Merged,
+    detect: |head| share_of_lines(head, Systor::new(TimeUnit::S.picoseconds())),
+    open,
+    create: None,
+};
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
+    Ok(Box::new(Lines::new(Systor::new(options.unit.picoseconds()))))
+}
+
+struct Systor {
+    unit_ps: u64,
+    clock: Clock,
+}
+
+impl Systor {
+    fn new(unit_ps: u64) -> Systor {
+        Systor { unit_ps, clock: Clock::default() }
+    }
+}
+
+impl LineFormat for Systor {
+    #[inline]
+    fn line(&mut self, line: &[u8], volumes: &mut Volumes) -> Result<Option<Request>, Fault> {
+        let mut fields = Fields(line);
+        let Some(time) = fields.time(self.unit_ps) else {
+            if line.starts_with(b"Timestamp,") {
+                return Ok(None);
+            }
+            return Err(Fault("the timestamp is not a number of seconds"));
+        };
+        if !fields.byte(b',') {
+            return Err(Fault("the timestamp is not followed by a comma"));
+        }
+        let response = Fields(fields.until(b','));
+        if !response.0.is_empty() && { response }.time(1).is_none() {
+            return Err(Fault("the response time is neither empty nor a number"));
+        }
+        let op = match fields.until(b',') {
+            b"R" => Some(Op::Read),
+            b"W" => Some(Op::Write),
+            b"" => None,
+            _ => return Err(Fault("the type is none of R, W and nothing")),
+        };
+        let lun = fields.number_comma().ok_or(Fault("the LUN is not a whole number"))?;
+        let offset = fields.number_comma().ok_or(Fault("the offset is not a whole number of bytes"))?;
+        let size = fields.number().filter(|_| fields.is_done());
+        let size = size.ok_or(Fault("the size is not a whole number of bytes at the end of the line"))?;
+        let Some(op) = op else { return Ok(None) };
+        request(&mut self.clock, time, op, volumes.numbered(lun)?, offset, size).map(Some)
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! What a reader has seen: how much, what was bad, and what was passed over.
+
+use super::error::{Fault, Place, TraceError, excerpt};
+use super::options::TimeUnit;
+
+/// How many bad records are kept with their place and reason; the rest are only counted.
+pub const BAD_RECORDS_KEPT: usize = 10;
+
+/// How many records decide whether a file is of the format at all.
+const SETTLED: u64 = 1000;
+
+/// One bad record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRecord {
+    /// The file it is in.
+    pub source_name: String,
+    /// Where in the file.
+    pub place: Place,
+    /// What was found and what is expected.
+    pub reason: String,
+}
+
+/// What a reader has seen so far.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The kind of the format.
+    pub format: &'static str,
+    /// The unit of the times in the file; `None` where the format has no time.
+    pub time_unit: Option<TimeUnit>,
+    /// Requests handed out.
+    pub records: u64,
+    /// Records that break the format and were left out.
+    pub bad_records: u64,
+    /// The first [`BAD_RECORDS_KEPT`] of them.
+    pub first_bad: Vec<BadRecord>,
+    /// Records that are whole but are no request: headers, comments, notes, events other than the chosen action.
+    pub skipped: u64,
+    /// Requests whose time in the file lies before that of an earlier one. They are put into the order
+    /// of time when they are at most 4096 requests away from their place.
+    pub out_of_order: u64,
+    /// Those of them that are further away. They arrive together with the request before them.
+    pub held_back: u64,
+    /// The name of each volume in the trace, by [`nacre_kernel::Request::volume`]. Empty where the
+    /// format has no volumes.
+    pub volumes: Vec<String>,
+    /// What the user should know about how the trace was read.
+    pub notes: Vec<String>,
+}
+
+/// The tally of one source while it is being decoded, and what to do with bad records.
+#[derive(Debug)]
+pub struct Log {
+    /// The file.
+    pub source_name: String,
+    /// The kind it is read as.
+    pub format: &'static str,
+    /// Whether the first bad record is fatal.
+    pub strict: bool,
+    /// The unit of time, where the user chose it.
+    pub unit_given: Option<TimeUnit>,
+    /// Requests decoded so far; whoever decodes keeps it up to date before calling [`Log::bad`].
+    pub good: u64,
+    /// Bad records so far.
+    pub bad: u64,
+    /// Whole records that are no request.
+    pub skipped: u64,
+    /// The first bad records.
+    pub first_bad: Vec<BadRecord>,
+}
+
+impl Log {
+    /// A log that has seen nothing.
+    pub fn new(source_name: &str, format: &'static str, strict: bool, unit_given: Option<TimeUnit>) -> Log {
+        Log {
+            source_name: source_name.to_string(),
+            format,
+            strict,
+            unit_given,
+            good: 0,
+            bad: 0,
+            skipped: 0,
+            first_bad: Vec::new(),
+        }
+    }
+
+    /// Notes a bad record whose text or bytes are `found`.
+    ///
+    /// Fails where bad records are fatal, or where most of the file so far is bad.
+    #[cold]
+    pub fn bad(&mut self, place: Place, fault: Fault, found: &[u8]) -> Result<(), TraceError> {
+        if let (Fault::TOO_LATE, Some(unit)) = (fault, self.unit_given) {
+            return Err(self.wrong_unit(place, unit));
+        }
+        let reason = if self.strict || self.first_bad.len() < BAD_RECORDS_KEPT {
+            format!("{}: {}", fault.0, excerpt(found))
+        } else {
+            String::new()
+        };
+        self.bad_because(place, 1, reason)
+    }
+
+    /// Notes `count` bad records at one place.
+    #[cold]
+    pub fn bad_because(&mut self, place: Place, count: u64, reason: String) -> Result<(), TraceError> {
+        if self.strict {
+            let source_name = self.source_name.clone();
+            return Err(TraceError::BadRecord { source_name, place, problem: reason });
+        }
+        self.bad += count;
+        if self.first_bad.len() < BAD_RECORDS_KEPT {
+            self.first_bad.push(BadRecord { source_name: self.source_name.clone(), place, reason });
+        }
+        if self.good + self.bad <= SETTLED && self.bad > SETTLED / 2 {
+            return Err(self.wrong_format());
+        }
+        Ok(())
+    }
+
+    /// Fails where a trace that has come to its end held more bad records than good ones, or nothing.
+    pub fn end(&self, empty_is_valid: bool) -> Result<(), TraceError> {
+        let settled = self.good + self.bad > SETTLED;
+        if (self.good == 0 && !empty_is_valid) || (!settled && self.bad > self.good) {
+            return Err(self.wrong_format());
+        }
+        Ok(())
+    }
+
+    fn wrong_unit(&self, place: Place, unit: TimeUnit) -> TraceError {
+        let shorter: Vec<&str> =
+            TimeUnit::ALL.iter().take_while(|&&other| other != unit).map(|other| other.name()).collect();
+        TraceError::TimeUnit {
+            given: unit.name(),
+            problem: format!(
+                "the record at {place} of {} would lie more than 120 days after the first",
+                self.source_name
+            ),
+            remedy: match shorter.is_empty() {
+                true => "check the times in the file".into(),
+                false => format!("{} would be plausible", shorter.join(" or ")),
+            },
+        }
+    }
+
+    fn wrong_format(&self) -> TraceError {
+        let mut found =
+            format!("{} requests, {} bad records and {} others", self.good, self.bad, self.skipped);
+        if let Some(first) = self.first_bad.first() {
+            found.push_str(&format!("; the first bad one is at {}: {}", first.place, first.reason));
+        }
+        TraceError::WrongFormat {
+            source_name: self.source_name.clone(),
+            format: self.format,
+            found,
+            remedy: "check that the file is whole, or name its format with --format".into(),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the tests of traces share.
+
+use super::{Options, Source, Tally, TraceError, WriteOptions, Written, create, open};
+use nacre_kernel::{Op, Request, Time};
+use std::io::{BufReader, Cursor, Read, Write};
+use std::sync::{Arc, Mutex};
+
+/// A source over `bytes` that hands them out `buffer` bytes at a time.
+pub(super) fn source(name: &str, bytes: &[u8], buffer: usize) -> Source {
+    Source::new(name, Box::new(BufReader::with_capacity(buffer, Cursor::new(bytes.to_vec()))))
+}
+
+/// Everything in `inputs`, read in odd portions, with the tally.
+pub(super) fn read_several(inputs: &[&[u8]], options: &Options) -> Result<(Vec<Request>, Tally), TraceError> {
+    let names = ["a.trace", "b.trace", "c.trace"];
+    let sources = inputs.iter().zip(names).map(|(bytes, name)| source(name, bytes, 4096)).collect();
+    let mut reader = open(sources, options)?;
+    let mut requests = Vec::new();
+    while reader.read(&mut requests, 1001)? > 0 {}
+    Ok((requests, reader.tally().clone()))
+}
+
+/// Everything in `bytes`, read as `kind`.
+pub(super) fn read_as(kind: &str, bytes: &[u8]) -> Result<(Vec<Request>, Tally), TraceError> {
+    read_several(&[bytes], &of_kind(kind))
+}
+
+/// The options that name only a format.
+pub(super) fn of_kind(kind: &str) -> Options {
+    Options { format: Some(kind.into()), ..Options::default() }
+}
+
+/// The same with bad records fatal.
+pub(super) fn strictly(kind: &str) -> Options {
+    Options { strict: true, ..of_kind(kind) }
+}
+
+/// A request that arrives at `ps`.
+pub(super) fn request(ps: u64, op: Op, volume: u32, address: u64, bytes: u32) -> Request {
+    Request { arrival: Time::from_ps(ps), address, bytes, volume, op }
+}
+
+/// What a writer of `kind` makes of `requests`.
+pub(super) fn written(
+    kind: &str,
+    requests: &[Request],
+    options: &WriteOptions,
+) -> Result<(Vec<u8>, Written), TraceError> {
+    let store = Store::default();
+    let mut writer = create(kind, Box::new(store.clone()), options)?;
+    for batch in requests.chunks(777) {
+        writer.write(batch)?;
+    }
+    let written = writer.finish()?;
+    let bytes = store.0.lock().unwrap().clone();
+    Ok((bytes, written))
+}
+
+/// A file in memory that outlives its writer.
+#[derive(Clone, Default)]
+pub(super) struct Store(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Store {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The sample trace called `name`, or `None`, said aloud, where the samples are not there.
+#[expect(clippy::print_stderr, reason = "a skipped check must be seen")]
+#[expect(clippy::disallowed_methods, reason = "tests may read samples")]
+pub(super) fn sample(name: &str) -> Option<Vec<u8>> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces").join(name);
+    let Ok(mut file) = std::fs::File::open(&path) else {
+        eprintln!("SKIPPED: the sample {} is absent", path.display());
+        return None;
+    };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).unwrap();
+    Some(bytes)
+}

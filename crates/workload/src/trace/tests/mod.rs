@@ -1,0 +1,3 @@
+//! Tests across rooms.
+
+mod samples;

@@ -1,0 +1,279 @@
+//! Writing traces: what a format can hold is stated once, and what it cannot is counted or refused.
+
+use super::detect::format_named;
+use super::error::{Place, TraceError};
+use nacre_kernel::{Op, Request, Time};
+use std::io::Write;
+
+/// How a trace is written.
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    /// Whether a request that the format cannot hold exactly is an error. Otherwise it is counted in [`Written`].
+    pub strict: bool,
+    /// Where the trace comes from, for formats that can say so.
+    pub provenance: String,
+}
+
+/// Takes requests in the order of time.
+pub trait TraceWriter: Send {
+    /// Writes `batch`.
+    fn write(&mut self, batch: &[Request]) -> Result<(), TraceError>;
+    /// The names of the volumes by number, for formats that keep them; before [`TraceWriter::finish`].
+    fn name_volumes(&mut self, names: &[String]) {
+        let _ = names;
+    }
+    /// Writes what is left and says what has been written. Without it the file is incomplete.
+    fn finish(&mut self) -> Result<Written, TraceError>;
+}
+
+/// What has been written, and what could not be held exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Requests written.
+    pub records: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Trims left out.
+    pub dropped_trims: u64,
+    /// Flushes left out.
+    pub dropped_flushes: u64,
+    /// Requests whose arrival was rounded to the unit of the format.
+    pub rounded_times: u64,
+    /// Requests that were widened to whole sectors.
+    pub widened: u64,
+}
+
+impl Written {
+    /// One sentence for everything that was lost.
+    pub fn notes(&self) -> Vec<String> {
+        [
+            (self.dropped_trims, "trims were left out"),
+            (self.dropped_flushes, "flushes were left out"),
+            (self.rounded_times, "arrivals were rounded to the unit of the format"),
+            (self.widened, "requests were widened to whole sectors"),
+        ]
+        .into_iter()
+        .filter(|&(count, _)| count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect()
+    }
+}
+
+/// A writer of the format called `kind`, over a sink that somebody else has opened.
+pub fn create(
+    kind: &str,
+    sink: Box<dyn Write + Send>,
+    options: &WriteOptions,
+) -> Result<Box<dyn TraceWriter>, TraceError> {
+    let format = format_named(kind)?;
+    let Some(create) = format.create else {
+        let writable: Vec<&str> = super::FORMATS
+            .iter()
+            .filter(|format| format.create.is_some())
+            .map(|format| format.kind)
+            .collect();
+        return Err(TraceError::Option {
+            option: format!("--to {kind}"),
+            problem: "this format can be read but not written".into(),
+            remedy: format!("use {}", writable.join(", ")),
+        });
+    };
+    create(sink, options)
+}
+
+/// What a format can hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The name of the format.
+    pub kind: &'static str,
+    /// The unit of arrivals in picoseconds.
+    pub tick_ps: u64,
+    /// The unit of addresses, and of sizes where `sized_in_sectors`.
+    pub sector_bytes: u64,
+    /// Whether sizes are whole sectors too.
+    pub sized_in_sectors: bool,
+    /// Whether it has an operation for trims.
+    pub trims: bool,
+    /// Whether it has an operation for flushes.
+    pub flushes: bool,
+    /// Whether it tells volumes apart.
+    pub volumes: bool,
+}
+
+/// Turns one request that fits the [`Limits`] into bytes.
+pub trait Encoder: Send {
+    /// What the format can hold.
+    const LIMITS: Limits;
+    /// What comes before the first request.
+    fn header(&mut self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+    /// Appends `request`, which arrives at `ticks` units of the format.
+    fn request(&mut self, request: &Request, ticks: u64, out: &mut Vec<u8>);
+}
+
+/// Writes any format that has an [`Encoder`].
+pub struct Encoded<E> {
+    encoder: E,
+    sink: Sink,
+    strict: bool,
+    written: Written,
+    buffer: Vec<u8>,
+}
+
+/// How many bytes are gathered before the sink sees them.
+const GATHERED: usize = 256 << 10;
+
+impl<E: Encoder> Encoded<E> {
+    /// Writes through `encoder` into `sink`.
+    pub fn new(mut encoder: E, sink: Box<dyn Write + Send>, options: &WriteOptions) -> Encoded<E> {
+        let mut buffer = Vec::with_capacity(GATHERED + 256);
+        encoder.header(&mut buffer);
+        Encoded {
+            encoder,
+            sink: Sink::new(sink),
+            strict: options.strict,
+            written: Written::default(),
+            buffer,
+        }
+    }
+
+    /// The request as the format can hold it, or `None` where it is left out.
+    #[inline]
+    fn fit(&mut self, request: &Request) -> Result<Option<(Request, u64)>, TraceError> {
+        let limits = E::LIMITS;
+        if request.volume != 0 && !limits.volumes {
+            return Err(TraceError::CannotHold {
+                format: limits.kind,
+                what: format!("more than one volume (request {})", self.written.records + 1),
+                remedy: "sample one volume first, or write nacre, which keeps them apart".into(),
+            });
+        }
+        let dropped = match request.op {
+            Op::Trim if !limits.trims => &mut self.written.dropped_trims,
+            Op::Flush if !limits.flushes => &mut self.written.dropped_flushes,
+            _ => return self.fit_extent(request).map(Some),
+        };
+        *dropped += 1;
+        self.lose(|| format!("a {}", request.op.name()))?;
+        Ok(None)
+    }
+
+    #[inline]
+    fn fit_extent(&mut self, request: &Request) -> Result<(Request, u64), TraceError> {
+        let limits = E::LIMITS;
+        let ps = request.arrival.as_ps();
+        let ticks = ps / limits.tick_ps + u64::from(ps % limits.tick_ps >= limits.tick_ps.div_ceil(2));
+        if !ps.is_multiple_of(limits.tick_ps) {
+            self.written.rounded_times += 1;
+            self.lose(|| format!("an arrival of {} exactly", request.arrival))?;
+        }
+        let sector = limits.sector_bytes;
+        let size_sector = if limits.sized_in_sectors { sector } else { 1 };
+        let mut fitted = *request;
+        if !request.address.is_multiple_of(sector) || !u64::from(request.bytes).is_multiple_of(size_sector) {
+            let end = (request.address + u64::from(request.bytes)).next_multiple_of(size_sector);
+            fitted.address -= request.address % sector;
+            let bytes = u32::try_from(end - fitted.address);
+            fitted.bytes = bytes.unwrap_or(u32::MAX - (size_sector as u32 - 1));
+            self.written.widened += 1;
+            self.lose(|| format!("address {} and size {} exactly", request.address, request.bytes))?;
+        }
+        Ok((fitted, ticks))
+    }
+
+    fn lose(&self, what: impl Fn() -> String) -> Result<(), TraceError> {
+        if !self.strict {
+            return Ok(());
+        }
+        Err(TraceError::CannotHold {
+            format: E::LIMITS.kind,
+            what: format!("{} (request {})", what(), self.written.records + 1),
+            remedy: "leave out --strict to have such losses counted, or write nacre".into(),
+        })
+    }
+}
+
+impl<E: Encoder> TraceWriter for Encoded<E> {
+    fn write(&mut self, batch: &[Request]) -> Result<(), TraceError> {
+        for request in batch {
+            if let Some((fitted, ticks)) = self.fit(request)? {
+                self.encoder.request(&fitted, ticks, &mut self.buffer);
+                self.written.records += 1;
+            }
+            if self.buffer.len() >= GATHERED {
+                self.sink.write(&self.buffer)?;
+                self.buffer.clear();
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Written, TraceError> {
+        self.sink.write(&self.buffer)?;
+        self.buffer.clear();
+        self.written.bytes = self.sink.finish()?;
+        Ok(self.written)
+    }
+}
+
+/// A stream of bytes that counts what goes in.
+pub struct Sink {
+    stream: Box<dyn Write + Send>,
+    bytes: u64,
+}
+
+impl Sink {
+    /// Nothing written yet.
+    pub fn new(stream: Box<dyn Write + Send>) -> Sink {
+        Sink { stream, bytes: 0 }
+    }
+
+    /// Writes all of `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        self.stream.write_all(bytes).map_err(|error| self.failed(error))?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Flushes the stream; returns how many bytes have been written.
+    pub fn finish(&mut self) -> Result<u64, TraceError> {
+        self.stream.flush().map_err(|error| self.failed(error))?;
+        Ok(self.bytes)
+    }
+
+    fn failed(&self, error: std::io::Error) -> TraceError {
+        TraceError::Io { source_name: "output".into(), place: Place::Byte(self.bytes), error }
+    }
+}
+
+/// Appends `value` in decimal.
+#[inline]
+pub fn decimal(value: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let (mut rest, mut at) = (value, digits.len());
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends `time` in units of `unit_ps`, with as many decimals as it takes to be exact but at least `fewest`.
+pub fn decimal_time(time: Time, unit_ps: u64, fewest: usize, out: &mut Vec<u8>) {
+    decimal(time.as_ps() / unit_ps, out);
+    let (mut rest, mut unit, mut decimals) = (time.as_ps() % unit_ps, unit_ps, 0);
+    while rest > 0 || decimals < fewest {
+        if decimals == 0 {
+            out.push(b'.');
+        }
+        unit /= 10;
+        out.push(b'0' + (rest / unit) as u8);
+        rest %= unit;
+        decimals += 1;
+    }
+}
