@@ -2,6 +2,8 @@
 //!
 //! | word | does |
 //! |---|---|
+//! | `gen` | writes what is generated from the rooms: schemas, Python classes, the model reference |
+//! | `gen --check` | fails where a generated file is stale |
 //! | `tidy` | checks the tree against the rules of CONTRIBUTING.md that no compiler knows |
 
 #![expect(
@@ -10,6 +12,7 @@
     reason = "a command of the edge: reads files, prints"
 )]
 
+mod generate;
 mod tidy;
 
 use std::path::Path;
@@ -17,6 +20,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
+        Some("gen") => generate::command(root(), std::env::args().nth(2).as_deref() == Some("--check")),
         Some("tidy") => tidy::command(root()),
         Some(word) => usage(&format!("no command called \"{word}\"")),
         None => usage("which command?"),
@@ -29,6 +33,6 @@ fn root() -> &'static Path {
 }
 
 fn usage(problem: &str) -> ExitCode {
-    println!("xtask: {problem}\nusage: cargo run -p xtask -- tidy");
+    println!("xtask: {problem}\nusage: cargo run -p xtask -- gen [--check] | tidy");
     ExitCode::from(2)
 }

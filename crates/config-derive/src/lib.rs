@@ -50,8 +50,7 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
         if attributes.default.is_some() && attributes.source.is_none() {
             return Err(Error::new_spanned(ident, "a default needs a source"));
         }
-        let [default, min, max] =
-            [&attributes.default, &attributes.min, &attributes.max].map(|literal| literal_tokens(literal));
+        let [default, min, max] = [&attributes.default, &attributes.min, &attributes.max].map(literal_tokens);
         let source = attributes.source.map_or_else(|| quote!(None), |source| quote!(Some(#source)));
         described.push(quote! {
             ::nacre_config::Field {

@@ -55,8 +55,11 @@ pub struct Room<F: Family> {
     /// What it says about itself.
     pub card: Card,
     /// Builds it from a slot that was checked. Errors are the user's (a missing file, a size that fits nowhere).
-    pub build: fn(&Slot<F>, &mut F::Context<'_>) -> Result<F::Built, Problems>,
+    pub build: Build<F>,
 }
+
+/// How a room of the family `F` is built.
+pub type Build<F> = fn(&Slot<F>, &mut <F as Family>::Context<'_>) -> Result<<F as Family>::Built, Problems>;
 
 /// A kind of component: devices, replacement policies, workloads, ...
 pub trait Family: Sized + 'static {

@@ -116,13 +116,15 @@ impl Timeline {
 #[derive(Clone, Debug)]
 pub struct Pool {
     servers: Vec<Timeline>,
+    /// Reservations since the pool last forgot.
+    fresh: usize,
 }
 
 impl Pool {
     /// `servers` free servers; at least one.
     pub fn new(servers: u32) -> Pool {
         assert!(servers > 0, "a pool needs at least one server");
-        Pool { servers: vec![Timeline::new(); servers as usize] }
+        Pool { servers: vec![Timeline::new(); servers as usize], fresh: 0 }
     }
 
     /// Reserves one server for `duration` as early as possible from `earliest` on; returns the start.
@@ -142,14 +144,19 @@ impl Pool {
             }
         }
         self.servers[best].occupy(best_start, duration);
+        self.fresh += 1;
         best_start
     }
 
     /// Forgets what ended at or before `time`; nothing may be reserved before it any more.
+    ///
+    /// It may put this off until there are about as many reservations to forget as servers, so that a
+    /// call between any two requests costs next to nothing.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
-        for server in &mut self.servers {
-            server.forget_before(time);
+        if self.fresh >= self.servers.len().min(INTERVALS_MAX / 4) {
+            self.fresh = 0;
+            self.servers.iter_mut().for_each(|server| server.forget_before(time));
         }
     }
 

@@ -135,7 +135,8 @@ impl Quantity for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let power = (1..6).rev().find(|power| self.0 != 0 && self.0 % (1 << (10 * power)) == 0).unwrap_or(0);
+        let power =
+            (1..6).rev().find(|power| self.0 != 0 && self.0.is_multiple_of(1 << (10 * power))).unwrap_or(0);
         write!(f, "{} {}", self.0 >> (10 * power), Bytes::UNITS[power])
     }
 }

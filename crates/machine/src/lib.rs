@@ -1,1 +1,33 @@
-//! Placeholder.
+//! The machine: scenario -> resolved -> checked -> built -> run -> record.
+//!
+//! The only crate that knows every room. It still does no I/O: documents come in as text, traces and
+//! other files through the [`Files`] the caller brings, and the record goes out as a value.
+//!
+//! | module | step |
+//! |---|---|
+//! | [`scenario`] | what a scenario holds; reading it, presets and overrides, every mistake at once |
+//! | [`rooms`] | every family and room of the product |
+//! | [`catalog`] | shipped devices, workloads and scenarios |
+//! | [`stack`] | from a checked scenario to live components |
+//! | [`drive`] | the virtual-time driver: open and closed loop |
+//! | [`meter`] | what is measured while it runs |
+//! | [`record`] | the result, as published in `schema/record.json` |
+//! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
+
+pub mod catalog;
+pub mod drive;
+pub mod meter;
+pub mod record;
+pub mod rooms;
+pub mod scenario;
+pub mod schema;
+pub mod stack;
+
+pub use drive::{Progress, RunError, run};
+pub use nacre_config::{Problem, Problems};
+pub use record::{Columns, Outcome, Record};
+pub use scenario::{Checked, Document, check};
+pub use stack::Files;
+
+#[cfg(test)]
+mod tests;

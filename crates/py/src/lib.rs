@@ -1,14 +1,31 @@
 //! The extension module `nacre._core`: converts and forwards, holds no logic.
+//!
+//! Documents go in as text, records come out as JSON text with their columns as NumPy arrays. Long
+//! work releases the interpreter lock and reports through a callback about ten times a second.
 
 use pyo3::prelude::*;
+
+mod catalog;
+mod errors;
+mod progress;
+mod run;
+mod trace;
 
 /// The module Python imports as `nacre._core`.
 #[pymodule]
 mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
+    #[pymodule_export]
+    use super::catalog::{catalog, formats, rooms, shipped_scenarios};
+    #[pymodule_export]
+    use super::run::{check, run};
+    #[pymodule_export]
+    use super::trace::{trace_columns, trace_convert, trace_from_columns, trace_info, trace_sample};
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::errors::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

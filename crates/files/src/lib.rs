@@ -1,0 +1,68 @@
+//! The edge between the model and the disk: opens scenarios' files, decompresses traces, writes new
+//! files so that nothing is ever left half-written.
+//!
+//! The model crates open nothing themselves; whoever drives them brings a [`ScenarioFiles`].
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this crate is where files are opened; the fences are for the model"
+)]
+
+use nacre_machine::Files;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+mod compression;
+mod whole;
+
+pub use compression::decompressed;
+pub use whole::{SharedFile, WholeFile};
+
+/// Bytes read from or written to the disk at a time.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// The files of one scenario: paths are relative to its folder, bare names are shipped traces.
+#[derive(Clone, Debug)]
+pub struct ScenarioFiles {
+    folder: PathBuf,
+    shipped_traces: Option<PathBuf>,
+}
+
+impl ScenarioFiles {
+    /// Files named relative to `folder`; shipped traces lie in `shipped_traces`.
+    pub fn new(folder: impl Into<PathBuf>, shipped_traces: Option<PathBuf>) -> ScenarioFiles {
+        ScenarioFiles { folder: folder.into(), shipped_traces }
+    }
+
+    /// The path `file` stands for: relative to the scenario, or a shipped trace called so.
+    pub fn locate(&self, file: &str) -> PathBuf {
+        let path = self.folder.join(file);
+        if path.exists() || Path::new(file).components().count() != 1 {
+            return path;
+        }
+        let shipped = self.shipped_traces.iter().map(|folder| folder.join(format!("{file}.nacre")));
+        shipped.into_iter().find(|shipped| shipped.exists()).unwrap_or(path)
+    }
+}
+
+impl Files for ScenarioFiles {
+    fn text(&self, file: &str) -> io::Result<String> {
+        let mut text = String::new();
+        open(&self.locate(file))?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        open(&self.locate(file))
+    }
+}
+
+/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content.
+///
+/// Errors: the file is not there, is a directory, or cannot be read.
+pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    if fs::metadata(path)?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+    }
+    decompressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?)))
+}

@@ -1,0 +1,95 @@
+//! Files that appear whole or not at all.
+
+use crate::compression::Compressor;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// A file being written under a temporary name beside its place. Dropped unfinished, it leaves nothing.
+///
+/// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
+pub struct WholeFile {
+    place: PathBuf,
+    temporary: PathBuf,
+    content: Option<Compressor>,
+}
+
+impl WholeFile {
+    /// Starts a file that will appear at `place`.
+    ///
+    /// Errors: the folder is not there or cannot be written.
+    pub fn begin(place: &Path) -> io::Result<WholeFile> {
+        let name = place
+            .file_name()
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
+        let temporary =
+            place.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+        let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create(&temporary)?);
+        let content = Some(Compressor::new(file, place)?);
+        Ok(WholeFile { place: place.to_path_buf(), temporary, content })
+    }
+
+    /// Makes the file durable and puts it in its place, replacing what was there.
+    ///
+    /// Errors: the disk is full or fails; then the old file is still there.
+    pub fn finish(mut self) -> io::Result<()> {
+        let file = self.content.take().expect("the file is open until it is finished").finish()?;
+        file.sync_all()?;
+        fs::rename(&self.temporary, &self.place)
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.content.as_mut().expect("the file is open until it is finished").writer().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.content.as_mut().expect("the file is open until it is finished").writer().flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        // After `finish` the temporary name is gone and this does nothing.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// A [`WholeFile`] that a writer may own while somebody else keeps the right to finish it.
+#[derive(Clone)]
+pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
+
+impl SharedFile {
+    /// Starts a file that will appear at `place`.
+    ///
+    /// Errors: the folder is not there or cannot be written.
+    pub fn begin(place: &Path) -> io::Result<SharedFile> {
+        Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place)?)))))
+    }
+
+    /// Makes the file durable and puts it in its place; further writes fail.
+    ///
+    /// Errors: the disk is full or fails; then the old file is still there.
+    pub fn finish(&self) -> io::Result<()> {
+        self.with(|file| file.take().map_or(Ok(()), WholeFile::finish))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Option<WholeFile>) -> T) -> T {
+        act(&mut self.0.lock().expect("no writer of a file panics while it writes"))
+    }
+}
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|file| match file {
+            Some(file) => file.write(bytes),
+            None => Err(io::Error::other("the file is finished")),
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.with(|file| file.as_mut().map_or(Ok(()), Write::flush))
+    }
+}

@@ -1,0 +1,44 @@
+//! Files appear whole or not at all, and read back as they were written.
+#![expect(clippy::disallowed_methods, reason = "these tests are about files")]
+
+use nacre_files::{WholeFile, open};
+use std::fs;
+use std::io::{BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn every_compression_reads_back_what_was_written() {
+    let folder = folder("whole-round-trip");
+    let text: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    for ending in ["csv", "csv.gz", "csv.zst", "csv.xz"] {
+        let place = folder.join(format!("trace.{ending}"));
+        let mut file = WholeFile::begin(&place).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        assert!(!place.exists(), "{ending} appeared before it was finished");
+        file.finish().unwrap();
+        let mut back = String::new();
+        open(&place).unwrap().read_to_string(&mut back).unwrap();
+        assert!(back == text, "{ending} came back different");
+        assert_eq!(open(&place).unwrap().lines().count(), 20_000);
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 4, "only the finished files are there");
+}
+
+#[test]
+fn an_unfinished_file_leaves_the_old_one_and_nothing_else() {
+    let folder = folder("whole-unfinished");
+    let place = folder.join("trace.csv");
+    fs::write(&place, "old").unwrap();
+    let mut file = WholeFile::begin(&place).unwrap();
+    file.write_all(b"new").unwrap();
+    drop(file);
+    assert_eq!(fs::read_to_string(&place).unwrap(), "old");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}

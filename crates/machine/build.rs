@@ -1,0 +1,47 @@
+//! Lists the catalogue and the shipped scenarios, so that adding one is adding its file.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a build script reads the tree; the fences are for the model it builds"
+)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let mut text = String::new();
+    for (name, folder) in [
+        ("CATALOG_DEVICES", "catalog/devices"),
+        ("CATALOG_WORKLOADS", "catalog/workloads"),
+        ("SCENARIOS", "scenarios"),
+    ] {
+        let folder = root.join(folder);
+        println!("cargo:rerun-if-changed={}", folder.display());
+        writeln!(text, "/// (name, text) of each file.\npub(crate) static {name}: &[(&str, &str)] = &[")
+            .expect("writing to a string");
+        for file in toml_files(&folder)? {
+            let stem = file.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            writeln!(text, "    ({stem:?}, include_str!({:?})),", file.display().to_string())
+                .expect("writing to a string");
+        }
+        text.push_str("];\n");
+    }
+    fs::write(Path::new(&env::var("OUT_DIR").expect("cargo sets it")).join("shipped.rs"), text)
+}
+
+/// The TOML files of `folder`, by name; none where there is no such folder.
+fn toml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,58 @@
+//! What ships with the product: catalogue entries and scenarios.
+//!
+//! Every file of `catalog/` and `scenarios/` is compiled in; adding one is adding the file.
+
+use nacre_config::{Node, Value};
+
+include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
+
+/// One catalogue entry: settings that a scenario takes over with `preset = "name"`.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name a scenario uses.
+    pub name: &'static str,
+    /// Which family it belongs to.
+    pub family: &'static str,
+    /// What it is, in one line.
+    pub summary: String,
+    /// Its settings, each with its source.
+    pub settings: Node,
+}
+
+/// All entries, by family and name. Panics if a shipped file is broken; a test reads them all.
+pub fn entries() -> Vec<Entry> {
+    let families = [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS)];
+    families
+        .into_iter()
+        .flat_map(|(family, files)| files.iter().map(move |&(name, text)| entry(family, name, text)))
+        .collect()
+}
+
+/// The entry called `name`.
+pub fn find(name: &str) -> Option<Entry> {
+    entries().into_iter().find(|entry| entry.name == name)
+}
+
+/// One shipped scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// The name `nacre run` knows it by.
+    pub name: &'static str,
+    /// The TOML text.
+    pub text: &'static str,
+}
+
+/// All shipped scenarios, by name.
+pub fn scenarios() -> Vec<Shipped> {
+    SCENARIOS.iter().map(|&(name, text)| Shipped { name, text }).collect()
+}
+
+fn entry(family: &'static str, name: &'static str, text: &str) -> Entry {
+    let mut settings =
+        Node::parse_toml(text, name).unwrap_or_else(|problems| panic!("catalogue entry {name}: {problems}"));
+    let summary = settings.get("summary").and_then(Node::text).unwrap_or_default().to_string();
+    if let Value::Table(entries) = &mut settings.value {
+        entries.retain(|(key, _)| key != "summary");
+    }
+    Entry { name, family, summary, settings }
+}

@@ -1,0 +1,83 @@
+//! Every family and every room of the product.
+
+use nacre_config::{Card, Families, Family, Room};
+use nacre_controller::DeviceFamily;
+use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_hierarchy::replacement::ReplacementFamily;
+use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
+
+/// One family as users see it.
+#[derive(Clone, Debug)]
+pub struct FamilyCard {
+    /// Its name in messages, schemas and documents.
+    pub name: &'static str,
+    /// What its rooms do, in one line.
+    pub summary: &'static str,
+    /// Its rooms, in the order users see them.
+    pub cards: Vec<&'static Card>,
+}
+
+/// Every family with its rooms. Adding a family is one line here.
+pub fn families() -> Vec<FamilyCard> {
+    vec![
+        family::<WorkloadFamily>("who asks, and for what", [nacre_workload::WORKLOADS, &[]]),
+        family::<PatternFamily>(
+            "which addresses a synthetic workload touches",
+            [nacre_workload::PATTERNS, &[]],
+        ),
+        family::<ArrivalFamily>("when requests arrive", [nacre_workload::ARRIVALS, &[]]),
+        family::<DeviceFamily>("what serves requests", [nacre_hierarchy::DEVICES, nacre_controller::DEVICES]),
+        family::<ReplacementFamily>("which blocks a cache keeps", [nacre_hierarchy::replacement::ROOMS, &[]]),
+        family::<LatencyFamily>("how long one operation takes", [LATENCIES, &[]]),
+    ]
+}
+
+fn family<F: Family>(summary: &'static str, tables: [&'static [Room<F>]; 2]) -> FamilyCard {
+    let cards = tables.into_iter().flatten().map(|room| &room.card).collect();
+    FamilyCard { name: F::NAME, summary, cards }
+}
+
+/// The device room called `kind`.
+pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
+    let mut rooms = nacre_hierarchy::DEVICES.iter().chain(nacre_controller::DEVICES);
+    rooms.find(|room| room.card.kind == kind).expect("the slot was checked against the same tables")
+}
+
+/// The room called `kind` of a family with one table.
+pub(crate) fn of<F: Family>(table: &'static [Room<F>], kind: &str) -> &'static Room<F> {
+    table.iter().find(|room| room.card.kind == kind).expect("the slot was checked against the same table")
+}
+
+/// All rooms, for reading and checking documents.
+#[derive(Clone, Debug)]
+pub struct Rooms {
+    families: Vec<FamilyCard>,
+}
+
+impl Default for Rooms {
+    fn default() -> Rooms {
+        Rooms::new()
+    }
+}
+
+impl Rooms {
+    /// All rooms of the product.
+    pub fn new() -> Rooms {
+        Rooms { families: families() }
+    }
+
+    fn cards(&self, family: &str) -> &[&'static Card] {
+        let found = self.families.iter().find(|known| known.name == family);
+        &found.unwrap_or_else(|| panic!("the family {family} is not listed in machine::rooms")).cards
+    }
+}
+
+impl Families for Rooms {
+    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+        self.cards(family).iter().find(|card| card.kind == kind).copied()
+    }
+
+    fn kinds(&self, family: &str) -> Vec<&'static str> {
+        self.cards(family).iter().map(|card| card.kind).collect()
+    }
+}

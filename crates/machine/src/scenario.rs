@@ -1,0 +1,180 @@
+//! Scenarios: what one holds, and the way from text to a checked configuration.
+
+use crate::catalog;
+use crate::rooms::Rooms;
+use nacre_config::problem::nearest;
+use nacre_config::{Configuration, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
+use nacre_controller::DeviceFamily;
+use nacre_kernel::Time;
+use nacre_workload::WorkloadFamily;
+
+/// A scenario: a workload, the stack that serves it, and how long to run.
+#[derive(Clone, Debug, Configuration)]
+pub struct Scenario {
+    /// Version of the scenario format.
+    #[config(default = 1, min = 1, max = 1, source = "standard: this version of Nacre")]
+    pub schema: u32,
+    /// A name for tables and figures.
+    pub name: Option<String>,
+    /// What it shows, in one line.
+    pub summary: Option<String>,
+    /// Who asks, and for what.
+    pub workload: Slot<WorkloadFamily>,
+    /// What serves the requests.
+    pub stack: Slot<DeviceFamily>,
+    /// How to run it. May be left out.
+    pub run: Option<RunConfig>,
+}
+
+/// How a scenario is run.
+#[derive(Clone, Debug, Configuration)]
+pub struct RunConfig {
+    /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
+    #[config(default = 1, source = "assumed: any number serves")]
+    pub seed: u64,
+    /// Requests served before measuring begins, to warm caches up.
+    #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
+    pub warm_up: u64,
+    /// Stop after this many requests, warm-up included.
+    #[config(min = 1)]
+    pub requests: Option<u64>,
+    /// Stop before the first request that is issued at or after this simulated time.
+    pub duration: Option<Time>,
+}
+
+impl Default for RunConfig {
+    fn default() -> RunConfig {
+        let rooms = Rooms::new();
+        let empty = Node::table(Origin::Default("standard: [run] left out"));
+        RunConfig::read(&empty, &mut Reader::new(&rooms)).expect("every field has a default or may be absent")
+    }
+}
+
+/// A scenario as the user gave it.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// The TOML text.
+    pub text: &'a str,
+    /// How the user calls the file; appears in messages and origins.
+    pub name: &'a str,
+    /// `--set PATH=VALUE` in order; later ones win.
+    pub overrides: &'a [(String, String)],
+    /// `--seed N`: the same as an override of `run.seed`.
+    pub seed: Option<u64>,
+}
+
+/// A scenario without mistakes.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The configuration.
+    pub scenario: Scenario,
+    /// How to run it, defaults filled in.
+    pub run: RunConfig,
+    /// Every value that will be used, with its origin, in reading order.
+    pub resolved: Vec<Resolved>,
+    /// A name for tables: the scenario's, or the file's.
+    pub name: String,
+}
+
+/// Reads and checks a scenario: overrides, then presets, then every setting. All mistakes come at once.
+pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
+    let mut node = Node::parse_toml(document.text, document.name)?;
+    let mut problems = Vec::new();
+    for (path, value) in document.overrides {
+        let origin = Origin::Override(format!("{path}={value}").into());
+        problems.extend(node.set(path, Node::parse_value(value, &origin)).err());
+    }
+    if let Some(seed) = document.seed {
+        let origin = Origin::Override(format!("run.seed={seed}").into());
+        let value = Value::Integer(i64::try_from(seed).unwrap_or(i64::MAX));
+        problems.extend(node.set("run.seed", Node { value, origin }).err());
+    }
+    apply_presets(&mut node, "", &mut problems);
+    let rooms = Rooms::new();
+    let mut reader = Reader::new(&rooms);
+    let scenario = Scenario::read(&node, &mut reader);
+    match reader.finish() {
+        Ok(mut resolved) if problems.is_empty() => {
+            let scenario = scenario.expect("a document without problems was read");
+            let run = scenario.run.clone().unwrap_or_default();
+            if scenario.run.is_none() {
+                resolved.extend(default_run());
+            }
+            let name = scenario.name.clone().unwrap_or_else(|| document.name.to_string());
+            Ok(Checked { scenario, run, resolved, name })
+        }
+        Ok(_) => Err(Problems(problems)),
+        Err(more) => {
+            problems.extend(more.0);
+            Err(Problems(problems))
+        }
+    }
+}
+
+/// The values of a `[run]` that was left out.
+fn default_run() -> Vec<Resolved> {
+    let rooms = Rooms::new();
+    let mut reader = Reader::at(&rooms, "run");
+    let empty = Node::table(Origin::Default("standard: [run] left out"));
+    let _ = RunConfig::read(&empty, &mut reader);
+    reader.finish().expect("defaults are legal")
+}
+
+/// Puts the settings of the named catalogue entries under those the user gave.
+fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
+    if let Some(preset) = node.get("preset").cloned() {
+        match preset.text().map(|name| (name, catalog::find(name))) {
+            Some((_, Some(entry))) => merge_under(node, &entry.settings),
+            Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
+            None => problems.push(
+                Problem::new(&format!("{path}.preset"), Some(&preset.origin), "it is not a name")
+                    .given(preset.brief())
+                    .remedy("give the name of a catalogue entry; `nacre catalog` lists them"),
+            ),
+        }
+    }
+    match &mut node.value {
+        Value::Table(entries) => {
+            for (key, node) in entries {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                apply_presets(node, &path, problems);
+            }
+        }
+        Value::List(nodes) => {
+            for (index, node) in nodes.iter_mut().enumerate() {
+                apply_presets(node, &format!("{path}[{index}]"), problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
+    let entries = catalog::entries();
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let nearest = nearest(name, names.iter().copied());
+    let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
+    Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")
+        .given(preset.brief())
+        .remedy(format!("{hint}known: {}", names.join(", ")))
+}
+
+/// Adds to the table `node` what `below` has and `node` has not, table by table.
+fn merge_under(node: &mut Node, below: &Node) {
+    let Value::Table(entries) = &below.value else { return };
+    for (key, value) in entries {
+        match (node.get(key).map(|mine| &mine.value), &value.value) {
+            (None, _) => node.insert(key, value.clone()),
+            // A slot whose room the user chose takes nothing from the preset's room.
+            (Some(Value::Table(_)), Value::Table(_)) => {
+                let mut mine = node.get(key).cloned().expect("just found");
+                let chose = |node: &Node| node.get("kind").or_else(|| node.get("preset")).is_some();
+                if !chose(&mine) {
+                    merge_under(&mut mine, value);
+                    node.insert(key, mine);
+                }
+            }
+            _ => {}
+        }
+    }
+}

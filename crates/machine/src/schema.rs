@@ -1,0 +1,189 @@
+//! What is generated from the rooms' fields: the JSON Schema of a scenario and the description of all
+//! rooms that Python classes and the model reference are made from.
+
+use crate::record::Record;
+use crate::rooms::{FamilyCard, families};
+use crate::scenario::{RunConfig, Scenario};
+use nacre_config::{Card, Configuration, Field, Literal, Shape};
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema (2020-12) of a scenario, for editors.
+pub fn scenario_schema() -> Value {
+    let mut definitions = Map::new();
+    for family in families() {
+        let rooms: Vec<Value> = family
+            .cards
+            .iter()
+            .map(|card| json!({ "$ref": definition_ref(family.name, card.kind) }))
+            .collect();
+        let kinds: Vec<&str> = family.cards.iter().map(|card| card.kind).collect();
+        let mut choices = vec![
+            json!({ "type": "string", "description": "the kind alone, with its defaults" }),
+            json!({ "type": "object", "required": ["preset"], "properties": { "preset": { "type": "string" } } }),
+        ];
+        choices.extend(rooms);
+        definitions.insert(
+            family.name.into(),
+            json!({ "description": family.summary, "examples": kinds, "anyOf": choices }),
+        );
+        for card in &family.cards {
+            definitions.insert(format!("{}.{}", family.name, card.kind), room_schema(card));
+        }
+    }
+    let mut root = table_schema(Scenario::DOC, &Scenario::fields());
+    let object = root.as_object_mut().expect("a table schema is an object");
+    object.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
+    object.insert("title".into(), json!("Nacre scenario"));
+    object.insert("$defs".into(), Value::Object(definitions));
+    root
+}
+
+/// The JSON Schema of a record.
+pub fn record_schema() -> Value {
+    schemars::schema_for!(Record).to_value()
+}
+
+/// Every family, room and field as JSON: what Python classes and the reference are made from.
+pub fn rooms_description() -> Value {
+    let scenario = json!({
+        "doc": Scenario::DOC,
+        "fields": fields_description(&Scenario::fields()),
+        "run": { "doc": RunConfig::DOC, "fields": fields_description(&RunConfig::fields()) },
+    });
+    let families: Vec<Value> = families().iter().map(family_description).collect();
+    json!({ "scenario": scenario, "families": families })
+}
+
+fn family_description(family: &FamilyCard) -> Value {
+    let rooms: Vec<Value> = family.cards.iter().map(|card| room_description(card)).collect();
+    json!({ "name": family.name, "summary": family.summary, "rooms": rooms })
+}
+
+fn room_description(card: &Card) -> Value {
+    json!({
+        "kind": card.kind,
+        "summary": card.summary,
+        "sources": card.sources,
+        "model_version": card.model_version,
+        "doc": module_doc(card.doc),
+        "fields": fields_description(&(card.fields)()),
+    })
+}
+
+/// The `//!` lines of a room's source text.
+fn module_doc(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn fields_description(fields: &[Field]) -> Vec<Value> {
+    fields
+        .iter()
+        .map(|field| {
+            let mut described = json!({
+                "name": field.name,
+                "doc": field.doc,
+                "required": field.is_required(),
+                "default": field.default.map(literal_json),
+                "source": field.source,
+                "min": field.min.map(Literal::plain),
+                "max": field.max.map(Literal::plain),
+            });
+            described["shape"] = shape_description(&field.shape);
+            described
+        })
+        .collect()
+}
+
+fn shape_description(shape: &Shape) -> Value {
+    match shape {
+        Shape::Quantity { name, units, .. } => json!({ "is": "quantity", "of": name, "units": units }),
+        Shape::Integer => json!({ "is": "integer" }),
+        Shape::Float => json!({ "is": "number" }),
+        Shape::Flag => json!({ "is": "flag" }),
+        Shape::Text => json!({ "is": "text" }),
+        Shape::Choice(words) => {
+            let words: Vec<Value> =
+                words.iter().map(|(word, doc)| json!({ "word": word, "doc": doc })).collect();
+            json!({ "is": "choice", "words": words })
+        }
+        Shape::Slot(family) => json!({ "is": "slot", "family": family }),
+        Shape::List(shape) => json!({ "is": "list", "of": shape_description(shape) }),
+        Shape::Table(fields) => json!({ "is": "table", "fields": fields_description(&fields()) }),
+        Shape::Optional(shape) => json!({ "is": "optional", "of": shape_description(shape) }),
+    }
+}
+
+fn definition_ref(family: &str, kind: &str) -> String {
+    format!("#/$defs/{family}.{kind}")
+}
+
+fn room_schema(card: &Card) -> Value {
+    let mut schema = table_schema(card.summary, &(card.fields)());
+    let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
+    properties.insert("kind".into(), json!({ "const": card.kind }));
+    properties.insert("preset".into(), json!({ "type": "string" }));
+    let required = schema["required"].as_array_mut().expect("a table schema lists what is required");
+    required.insert(0, "kind".into());
+    schema
+}
+
+fn table_schema(doc: &str, fields: &[Field]) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for field in fields {
+        let mut schema = shape_schema(&field.shape);
+        let object = schema.as_object_mut().expect("a shape's schema is an object");
+        object.insert("description".into(), field.doc.into());
+        if let Some(default) = field.default {
+            object.insert("default".into(), literal_json(default));
+        }
+        if matches!(field.shape, Shape::Integer | Shape::Float) {
+            for (key, bound) in [("minimum", field.min), ("maximum", field.max)] {
+                object.extend(bound.map(|bound| (key.to_string(), literal_json(bound))));
+            }
+        }
+        if field.is_required() {
+            required.push(Value::from(field.name));
+        }
+        properties.insert(field.name.into(), schema);
+    }
+    json!({
+        "description": doc,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn shape_schema(shape: &Shape) -> Value {
+    match shape {
+        Shape::Quantity { wanted, units, .. } => {
+            let units: Vec<String> = units.iter().map(|unit| unit.replace('/', "\\/")).collect();
+            let pattern = format!("^\\s*[0-9][0-9_.]*\\s*({})\\s*$", units.join("|"));
+            json!({ "type": "string", "pattern": pattern, "title": wanted })
+        }
+        Shape::Integer => json!({ "type": "integer" }),
+        Shape::Float => json!({ "type": "number" }),
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Text => json!({ "type": "string" }),
+        Shape::Choice(words) => {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            json!({ "enum": words })
+        }
+        Shape::Slot(family) => json!({ "$ref": format!("#/$defs/{family}") }),
+        Shape::List(shape) => json!({ "type": "array", "items": shape_schema(shape), "minItems": 1 }),
+        Shape::Table(fields) => table_schema("", &fields()),
+        Shape::Optional(shape) => shape_schema(shape),
+    }
+}
+
+fn literal_json(literal: Literal) -> Value {
+    match literal {
+        Literal::Text(text) => text.into(),
+        Literal::Integer(number) => number.into(),
+        Literal::Float(number) => number.into(),
+        Literal::Flag(flag) => flag.into(),
+    }
+}

@@ -1,0 +1,131 @@
+//! From a checked scenario to live components.
+
+use crate::rooms::{self, Rooms};
+use crate::scenario::Checked;
+use nacre_config::{Families, Problem, Problems, Slot};
+use nacre_controller::{Builder, DeviceFamily};
+use nacre_kernel::{ComponentId, Device, Random, Streams};
+use nacre_workload::trace::{self, TraceReader};
+use nacre_workload::{Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder};
+use std::io::{self, BufRead};
+
+/// Components one stack may have; their number is a byte.
+pub const COMPONENTS_MAX: usize = 250;
+
+/// The files a scenario names. The machine opens nothing itself; the caller brings this.
+pub trait Files {
+    /// The text of `file`.
+    fn text(&self, file: &str) -> io::Result<String>;
+
+    /// The bytes of the trace `file` (a path, or the name of a shipped trace), decompressed.
+    fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>>;
+}
+
+/// A scenario ready to run.
+pub struct Built {
+    /// What serves the requests.
+    pub device: Box<dyn Device>,
+    /// Who asks.
+    pub workload: Box<dyn Workload>,
+    /// How many components the device has.
+    pub components: usize,
+}
+
+/// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
+/// not fit each other.
+pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
+    let mut builder =
+        StackBuilder { rooms: Rooms::new(), streams: Streams::new(checked.run.seed), files, components: 0 };
+    let device = builder.device(&checked.scenario.stack);
+    let slot = &checked.scenario.workload;
+    let workload = (rooms::of(nacre_workload::WORKLOADS, slot.kind()).build)(slot, &mut builder);
+    match (device, workload) {
+        (Ok(device), Ok(workload)) => Ok(Built { device, workload, components: builder.components }),
+        (Err(mut first), Err(second)) => {
+            first.0.extend(second.0);
+            Err(first)
+        }
+        (Err(problems), _) | (_, Err(problems)) => Err(problems),
+    }
+}
+
+struct StackBuilder<'a> {
+    rooms: Rooms,
+    streams: Streams,
+    files: &'a dyn Files,
+    components: usize,
+}
+
+impl Builder for StackBuilder<'_> {
+    fn families(&self) -> &dyn Families {
+        &self.rooms
+    }
+
+    fn component(&mut self) -> ComponentId {
+        assert!(self.components < COMPONENTS_MAX, "a stack of more than {COMPONENTS_MAX} components");
+        self.components += 1;
+        ComponentId((self.components - 1) as u8)
+    }
+
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
+        (rooms::device(slot.kind()).build)(slot, self)
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
+        self.files.text(file).map_err(|error| file_problem(path, file, &error).into())
+    }
+}
+
+impl WorkloadBuilder for StackBuilder<'_> {
+    fn families(&self) -> &dyn Families {
+        &self.rooms
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
+        (rooms::of(nacre_workload::ARRIVALS, slot.kind()).build)(slot, self)
+    }
+
+    fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
+        (rooms::of(nacre_workload::PATTERNS, slot.kind()).build)(slot, self)
+    }
+
+    fn open_trace(
+        &mut self,
+        path: &str,
+        files: &[String],
+        options: &trace::Options,
+    ) -> Result<Box<dyn TraceReader>, Problems> {
+        let mut sources = Vec::new();
+        let mut problems = Vec::new();
+        for file in files {
+            match self.files.trace(file) {
+                Ok(stream) => sources.push(trace::Source::new(file, stream)),
+                Err(error) => problems.push(file_problem(path, file, &error)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        trace::open(sources, options)
+            .map_err(|error| Problem::new(path, None, error.to_string()).given(files.join(", ")).into())
+    }
+}
+
+fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => "give a file that exists, relative to the scenario",
+        io::ErrorKind::PermissionDenied => "make it readable",
+        _ => "check the file",
+    };
+    Problem::new(path, None, format!("the file cannot be read: {error}"))
+        .given(format!("{file:?}"))
+        .remedy(remedy)
+}

@@ -1,0 +1,259 @@
+#![expect(clippy::disallowed_methods, reason = "tests may read the shared traces where they are there")]
+
+use crate::{Checked, Document, Files, Outcome, Problems, RunError, catalog, check, run};
+use nacre_config::{Node, Origin, Value};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Cursor};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// Files held in memory.
+#[derive(Default)]
+struct Memory(BTreeMap<String, Vec<u8>>);
+
+impl Memory {
+    fn with(name: &str, bytes: impl Into<Vec<u8>>) -> Memory {
+        Memory(BTreeMap::from([(name.to_string(), bytes.into())]))
+    }
+
+    fn bytes(&self, file: &str) -> io::Result<Vec<u8>> {
+        self.0.get(file).cloned().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such file"))
+    }
+}
+
+impl Files for Memory {
+    fn text(&self, file: &str) -> io::Result<String> {
+        String::from_utf8(self.bytes(file)?).map_err(io::Error::other)
+    }
+
+    fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Ok(Box::new(Cursor::new(self.bytes(file)?)))
+    }
+}
+
+fn checked(text: &str, overrides: &[(&str, &str)]) -> Result<Checked, Problems> {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|&(path, value)| (path.to_string(), value.to_string())).collect();
+    check(&Document { text, name: "test.toml", overrides: &overrides, seed: None })
+}
+
+fn outcome_with(text: &str, overrides: &[(&str, &str)], files: &Memory) -> Outcome {
+    let checked = checked(text, overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    run(&checked, files, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn outcome(text: &str, overrides: &[(&str, &str)]) -> Outcome {
+    outcome_with(text, overrides, &Memory::default())
+}
+
+const QUEUE: &str = r#"
+[workload]
+kind = "uniform"
+requests = 400_000
+footprint = "1 GiB"
+read_share = "100 %"
+arrival = { kind = "poisson", rate = "80 kHz" }
+[stack]
+kind = "measured"
+read = "10 us"
+write = "10 us"
+parallelism = 1
+"#;
+
+const CACHE: &str = r#"
+[workload]
+kind = "zipf"
+requests = 50_000
+footprint = "64 MiB"
+theta = 0.9
+read_share = "70 %"
+arrival = { kind = "poisson", rate = "20 kHz" }
+[stack]
+kind = "server_cache"
+backing = { preset = "network_store" }
+[[stack.level]]
+device = { preset = "pcm_ssd", capacity = "8 MiB" }
+"#;
+
+/// The shared trace samples; none of them is part of the project.
+fn shared_trace(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces").join(name);
+    path.exists().then_some(path)
+}
+
+#[test]
+fn a_run_of_one_server_under_poisson_arrivals_meets_the_law_of_m_d_1() {
+    let record = outcome(QUEUE, &[]).record;
+    let read = record.latency.read.expect("there were reads");
+    // rho = .8: mean wait rho S / (2 (1 - rho)) = 2 S, so 30 us in all.
+    assert!((read.mean_ns / 30_000.0 - 1.0).abs() < 0.02, "mean {} ns", read.mean_ns);
+    let half_width = read.mean_ci95_ns.expect("enough requests for an interval");
+    assert!(half_width < 0.03 * read.mean_ns, "half width {half_width} ns");
+    let device = &record.components[0];
+    assert!((device.utilisation - 0.8).abs() < 0.01, "utilisation {}", device.utilisation);
+    let shares: f64 = record.time_spent.read.iter().map(|part| part.share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "the parts of the mean latency sum to {shares}");
+    let queue = record.time_spent.read.iter().find(|part| part.activity == "queue").expect("requests waited");
+    assert!((queue.mean_ns / 20_000.0 - 1.0).abs() < 0.03, "waited {} ns", queue.mean_ns);
+    assert_eq!((record.requests.issued, record.requests.completed), (400_000, 400_000));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_other_ones() {
+    let json = |overrides: &[(&str, &str)]| outcome(CACHE, overrides).record.to_json();
+    assert_eq!(json(&[]), json(&[]));
+    assert_eq!(json(&[("run.seed", "7")]), json(&[("run.seed", "7")]));
+    let latency = |seed: &str| outcome(CACHE, &[("run.seed", seed)]).record.latency.read.unwrap().mean_ns;
+    assert!((latency("1") - latency("2")).abs() > 0.0, "seeds 1 and 2 gave the same mean");
+}
+
+#[test]
+fn everything_that_ships_is_legal_and_every_number_of_the_catalogue_has_a_source() {
+    for entry in catalog::entries() {
+        assert!(!entry.summary.is_empty(), "{} says what it is", entry.name);
+        assert_sourced(&entry.settings, entry.name);
+        let text = format!(
+            "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n[stack]\npreset = \"{}\"\n",
+            entry.name
+        );
+        if entry.family == "device" {
+            checked(&text, &[]).unwrap_or_else(|problems| panic!("{}: {problems}", entry.name));
+        }
+    }
+    for scenario in catalog::scenarios() {
+        checked(scenario.text, &[]).unwrap_or_else(|problems| panic!("{}: {problems}", scenario.name));
+    }
+    assert!(catalog::entries().len() >= 4 && !catalog::scenarios().is_empty());
+}
+
+fn assert_sourced(node: &Node, path: &str) {
+    match &node.value {
+        Value::Table(entries) => {
+            for (key, node) in entries.iter().filter(|(key, _)| key != "kind" && key != "summary") {
+                assert_sourced(node, &format!("{path}.{key}"));
+            }
+        }
+        Value::List(nodes) => nodes.iter().for_each(|node| assert_sourced(node, path)),
+        _ => {
+            let Origin::Catalog { source, confidence, .. } = &node.origin else {
+                panic!("{path} = {node} has no source");
+            };
+            let known = ["standard", "datasheet", "measured", "paper", "fitted", "assumed"];
+            assert!(known.contains(&&**confidence), "{path} has confidence {confidence:?}");
+            assert!(!source.is_empty(), "{path} has an empty source");
+        }
+    }
+}
+
+#[test]
+fn warm_up_requests_are_served_and_not_counted() {
+    let whole = outcome(CACHE, &[]).record;
+    let warmed = outcome(CACHE, &[("run.warm_up", "40000")]).record;
+    assert_eq!(warmed.requests.completed, 10_000);
+    let hit_ratio = |record: &crate::Record| {
+        let count = |name: &str| record.components[0].counters[name].as_f64().unwrap();
+        assert_eq!(record.requests.reads as f64, count("read_hits") + count("read_misses") + count("merged"));
+        count("read_hits") / record.requests.reads as f64
+    };
+    assert!(hit_ratio(&warmed) > hit_ratio(&whole) + 0.01, "a warm cache hits more");
+}
+
+#[test]
+fn a_watched_run_can_be_stopped_and_says_so() {
+    let checked = checked(QUEUE, &[]).unwrap();
+    let mut calls = 0;
+    let outcome = run(&checked, &Memory::default(), &mut |progress| {
+        calls += 1;
+        assert_eq!(progress.expected, Some(400_000));
+        if progress.done >= 8192 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let record = outcome.unwrap().record;
+    assert!(!record.complete && record.requests.completed == 8192 && calls == 2);
+}
+
+#[test]
+fn a_limit_on_requests_or_time_ends_a_run_in_good_order() {
+    let limited = outcome(QUEUE, &[("run.requests", "1000")]).record;
+    assert!(limited.complete && limited.requests.completed == 1000);
+    let timed = outcome(QUEUE, &[("run.duration", "10 ms")]).record;
+    assert!(timed.complete && (700..900).contains(&timed.requests.completed), "{:?}", timed.requests);
+}
+
+#[test]
+fn a_request_past_the_end_of_the_device_is_the_users_mistake() {
+    let checked = checked(QUEUE, &[("stack.capacity", "16 MiB")]).unwrap();
+    let error = run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
+    let RunError::Problems(problems) = &error;
+    let text = problems.to_string();
+    assert!(
+        text.starts_with("workload: request ") && text.contains("the stack ends at byte 16777216"),
+        "{text}"
+    );
+    assert!(text.contains("use a larger device"), "{text}");
+}
+
+#[test]
+fn mistakes_in_every_part_come_at_once_with_place_and_remedy() {
+    let text = "[workload]\nkind = \"zip\"\n[stack]\nkind = \"server_cache\"\nblok = \"4 KiB\"\n\
+                backing = { preset = \"network_stor\" }\n[[stack.level]]\n\
+                device = { preset = \"pcm_ssd\", capacity = \"8 MB of\" }\npolicy = \"lfu\"\n[run]\nsed = 4\n";
+    let problems = checked(text, &[("stack.levle[0].policy", "lru")]).unwrap_err();
+    let lines: Vec<String> = problems.0.iter().map(ToString::to_string).collect();
+    let mentions = |part: &str| assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:#?}");
+    mentions(
+        "stack.backing.preset (test.toml:6): there is no such catalogue entry, given \"network_stor\"; did you mean \"network_store\"?",
+    );
+    mentions("workload (test.toml:2): there is no workload called \"zip\"");
+    mentions("stack.blok (test.toml:5): there is no such setting; did you mean \"block\"?");
+    mentions("stack.level[0].device.capacity (test.toml:8): there is no unit \"MB of\"");
+    mentions("stack.level[0].policy (test.toml:9): there is no replacement called \"lfu\"");
+    mentions("run.sed (test.toml:11): there is no such setting; did you mean \"seed\"?");
+    mentions(
+        "stack.levle (--set stack.levle[0].policy=lru): there is no such setting; did you mean \"level\"?",
+    );
+}
+
+#[test]
+fn every_value_of_a_record_knows_its_origin() {
+    let record = outcome(CACHE, &[("workload.theta", "0.8")]).record;
+    let origin = |path: &str| {
+        let found = record.origins.iter().find(|origin| origin.path == path);
+        let found = found.unwrap_or_else(|| panic!("{path} is not among the origins"));
+        (found.from, found.confidence.as_str())
+    };
+    assert_eq!(origin("workload.theta"), ("override", ""));
+    assert_eq!(origin("workload.footprint"), ("file", ""));
+    assert_eq!(origin("stack.level[0].device.read.latency"), ("catalog", "paper"));
+    assert_eq!(origin("stack.block").0, "default");
+    assert_eq!(origin("run.seed").0, "default");
+    assert_eq!(record.scenario["stack"]["level"][0]["device"]["preset"], "pcm_ssd");
+    assert_eq!(record.scenario["workload"]["theta"], 0.8);
+}
+
+#[test]
+fn the_shared_trace_runs_to_its_published_counts() {
+    let Some(path) = shared_trace("cloudphysics.vscsi") else {
+        return eprintln_once("cloudphysics.vscsi");
+    };
+    let files = Memory::with("trace.vscsi", std::fs::read(path).unwrap());
+    let text = CACHE.replace(
+        &CACHE[CACHE.find("[workload]").unwrap()..CACHE.find("[stack]").unwrap()],
+        "[workload]\nkind = \"trace\"\nfile = \"trace.vscsi\"\n",
+    );
+    let record = outcome_with(&text, &[("stack.level[0].device.capacity", "128 MiB")], &files).record;
+    assert_eq!(record.requests.completed, 113_872);
+    let read_share = record.requests.reads as f64 / 113_872.0;
+    assert!((read_share - 0.413).abs() < 0.0005, "{read_share}");
+    let count = |name: &str| record.components[0].counters[name].as_u64().unwrap();
+    let accesses = count("read_hits")
+        + count("read_misses")
+        + count("write_hits")
+        + count("write_misses")
+        + count("merged");
+    assert_eq!(accesses, 1_141_869);
+}
+
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
+fn eprintln_once(file: &str) {
+    eprintln!("SKIPPED: ../shared/traces/{file} is not there");
+}

@@ -1,0 +1,88 @@
+//! What ships with the product, and what it is made of, as JSON text.
+
+use nacre_config::{Node, Origin, Value};
+use nacre_machine::catalog as shipped;
+use nacre_machine::record::value_origin;
+use nacre_machine::schema;
+use pyo3::prelude::*;
+use serde_json::json;
+
+/// The catalogue: every entry with every number and its source.
+#[pyfunction]
+pub(crate) fn catalog() -> String {
+    let entries: Vec<_> = shipped::entries()
+        .iter()
+        .map(|entry| {
+            let mut values = Vec::new();
+            flatten(&entry.settings, "", &mut values);
+            let kind = entry.settings.get("kind").and_then(Node::text).unwrap_or_default();
+            json!({
+                "name": entry.name,
+                "family": entry.family,
+                "kind": kind,
+                "summary": entry.summary,
+                "values": values,
+            })
+        })
+        .collect();
+    json!(entries).to_string()
+}
+
+/// The shipped scenarios: (name, summary, TOML text).
+#[pyfunction]
+pub(crate) fn shipped_scenarios() -> Vec<(String, String, String)> {
+    let summary = |text: &str, name: &str| {
+        let node = Node::parse_toml(text, name).ok();
+        node.as_ref().and_then(|node| node.get("summary")?.text().map(String::from)).unwrap_or_default()
+    };
+    shipped::scenarios()
+        .into_iter()
+        .map(|scenario| (scenario.name.into(), summary(scenario.text, scenario.name), scenario.text.into()))
+        .collect()
+}
+
+/// Every family, room and field.
+#[pyfunction]
+pub(crate) fn rooms() -> String {
+    schema::rooms_description().to_string()
+}
+
+/// Every trace format.
+#[pyfunction]
+pub(crate) fn formats() -> String {
+    let formats: Vec<_> = nacre_workload::trace::FORMATS
+        .iter()
+        .map(|format| {
+            json!({
+                "kind": format.kind,
+                "summary": format.summary,
+                "extensions": format.extensions,
+                "time_unit": format.time_unit.map(|unit| unit.name()),
+                "writable": format.create.is_some(),
+            })
+        })
+        .collect();
+    json!(formats).to_string()
+}
+
+/// The leaf values of an entry, with their sources.
+fn flatten(node: &Node, path: &str, into: &mut Vec<serde_json::Value>) {
+    match &node.value {
+        Value::Table(entries) => {
+            for (key, node) in entries.iter().filter(|(key, _)| !(path.is_empty() && key == "kind")) {
+                flatten(node, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, into);
+            }
+        }
+        _ => {
+            let resolved = nacre_config::Resolved { path: path.into(), node: node.clone() };
+            let origin = value_origin(&resolved);
+            let (source, confidence) = match node.origin {
+                Origin::Catalog { .. } => (origin.source, origin.confidence),
+                _ => (String::new(), String::new()),
+            };
+            into.push(json!({
+                "path": path, "value": origin.value, "source": source, "confidence": confidence,
+            }));
+        }
+    }
+}

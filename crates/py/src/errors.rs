@@ -1,0 +1,122 @@
+//! Rust errors as Python exceptions, with the same text as the command line.
+
+use nacre_machine::{Problems, RunError};
+use nacre_workload::trace::TraceError;
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use std::io;
+
+static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static CONFIG_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static TRACE_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// Adds the exceptions to the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("Error", error_type(py)?)?;
+    module.add("ConfigError", config_error_type(py)?)?;
+    module.add("TraceError", trace_error_type(py)?)
+}
+
+/// The exception for the mistakes of a document; its `problems` lists them all.
+pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
+    raised(py, config_error_type(py), problems.to_string(), |error| {
+        error.setattr("problems", problem_list(py, problems)?)
+    })
+}
+
+/// The exception for a run that gave no record.
+pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
+    let RunError::Problems(problems) = error;
+    config_error(py, problems)
+}
+
+/// The exception for a trace that cannot be read or written.
+pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
+    match error {
+        TraceError::Io { source_name, place, error } => os_error(&format!("{source_name}, {place}"), &error),
+        error => raised(py, trace_error_type(py), error.to_string(), |_| Ok(())),
+    }
+}
+
+/// The built-in exception for a file that cannot be opened, read or written.
+pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
+    match error.raw_os_error() {
+        // OSError with a number becomes FileNotFoundError, PermissionError, ... by itself.
+        Some(number) => {
+            let text = error.to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_string();
+            PyOSError::new_err((number, text, file.to_string()))
+        }
+        None => PyOSError::new_err(format!("{file}: {error}")),
+    }
+}
+
+fn raised(
+    py: Python<'_>,
+    class: PyResult<&Bound<'_, PyType>>,
+    text: String,
+    dress: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
+) -> PyErr {
+    let made = class.and_then(|class| {
+        let error = class.call1((text,))?;
+        dress(&error)?;
+        Ok(PyErr::from_value(error))
+    });
+    let _ = py;
+    made.unwrap_or_else(|failure| failure)
+}
+
+fn problem_list<'py>(py: Python<'py>, problems: &Problems) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for problem in &problems.0 {
+        let entry = PyDict::new(py);
+        entry.set_item("path", &problem.path)?;
+        entry.set_item("where", &problem.place)?;
+        entry.set_item("given", &problem.given)?;
+        entry.set_item("problem", &problem.problem)?;
+        entry.set_item("hint", &problem.remedy)?;
+        list.append(entry)?;
+    }
+    Ok(list)
+}
+
+fn error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    class(py, &ERROR, "Error", "Whatever Nacre reports.", |py| {
+        (py.get_type::<PyException>(),).into_pyobject(py)
+    })
+}
+
+fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let doc = "A scenario with mistakes; `problems` lists every one.";
+    class(py, &CONFIG_ERROR, "ConfigError", doc, value_error_bases)
+}
+
+fn trace_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let doc = "A trace that cannot be read as what it was said to be, or not be written.";
+    class(py, &TRACE_ERROR, "TraceError", doc, value_error_bases)
+}
+
+fn value_error_bases(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    (error_type(py)?.clone(), py.get_type::<PyValueError>()).into_pyobject(py)
+}
+
+/// A class made the way Python makes one, because it may have two bases.
+fn class<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyType>>,
+    name: &str,
+    doc: &str,
+    bases: impl FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
+) -> PyResult<&'py Bound<'py, PyType>> {
+    let class = cell.get_or_try_init(py, || -> PyResult<Py<PyType>> {
+        let body = PyDict::new(py);
+        body.set_item("__module__", "nacre._core")?;
+        body.set_item("__doc__", doc)?;
+        let class = py.get_type::<PyType>().call1((name, bases(py)?, body))?;
+        Ok(class.cast_into::<PyType>()?.unbind())
+    })?;
+    Ok(class.bind(py))
+}

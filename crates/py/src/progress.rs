@@ -1,0 +1,57 @@
+//! Reports from long work to Python: throttled by the wall clock, stopping on request or Ctrl-C.
+
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Time between two reports.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A Python callable that is told how far work has come and says whether to stop, or none.
+pub(crate) struct Reporter {
+    callback: Option<Py<PyAny>>,
+    last: Instant,
+    failure: Option<PyErr>,
+}
+
+impl Reporter {
+    #[expect(clippy::disallowed_methods, reason = "progress is shown in wall time, at the edge")]
+    pub(crate) fn new(callback: Option<Py<PyAny>>) -> Reporter {
+        Reporter { callback, last: Instant::now(), failure: None }
+    }
+
+    /// Calls back with `arguments` if it is time to. Breaks if the callback asks to stop or fails, or if
+    /// Ctrl-C was pressed.
+    #[expect(clippy::disallowed_methods, reason = "progress is shown in wall time, at the edge")]
+    pub(crate) fn report<A>(&mut self, arguments: A) -> ControlFlow<()>
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let now = Instant::now();
+        if now.duration_since(self.last) < INTERVAL {
+            return ControlFlow::Continue(());
+        }
+        self.last = now;
+        let answer = Python::attach(|py| match &self.callback {
+            Some(callback) => {
+                let stop = callback.bind(py).call1(arguments)?.is_truthy()?;
+                py.check_signals()?;
+                Ok(stop)
+            }
+            None => py.check_signals().map(|()| false),
+        });
+        match answer {
+            Ok(false) => ControlFlow::Continue(()),
+            Ok(true) => ControlFlow::Break(()),
+            Err(failure) => {
+                self.failure = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    /// The exception a callback or a signal raised, if one did.
+    pub(crate) fn outcome(self) -> PyResult<()> {
+        self.failure.map_or(Ok(()), Err)
+    }
+}

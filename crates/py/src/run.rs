@@ -1,0 +1,85 @@
+//! Running and checking scenarios.
+
+use crate::errors::{config_error, run_error};
+use crate::progress::Reporter;
+use nacre_files::ScenarioFiles;
+use nacre_machine::{Checked, Columns, Document, Outcome, check as check_document, record};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// Runs a scenario; returns the record as JSON text and its columns as NumPy arrays.
+#[pyfunction]
+#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None))]
+pub(crate) fn run<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let checked = checked(py, scenario, name, &overrides, seed)?;
+    let files = scenario_files(py, directory)?;
+    let mut reporter = Reporter::new(progress);
+    let outcome = py.detach(|| {
+        nacre_machine::run(&checked, &files, &mut |progress| {
+            reporter.report((progress.done, progress.expected, progress.simulated.as_secs_f64()))
+        })
+    });
+    reporter.outcome()?;
+    let Outcome { record, columns } = outcome.map_err(|error| run_error(py, &error))?;
+    Ok((record.to_json(), columns_dict(py, columns)?))
+}
+
+/// Checks a scenario; returns the resolved values and their origins as JSON text.
+#[pyfunction]
+#[pyo3(signature = (scenario, name, directory, overrides))]
+pub(crate) fn check(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    nacre_machine::stack::build(&checked, &files).map_err(|problems| config_error(py, &problems))?;
+    let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
+    let document = serde_json::json!({
+        "name": checked.name,
+        "scenario": record::resolved_json(&checked.resolved),
+        "origins": origins,
+    });
+    Ok(document.to_string())
+}
+
+fn checked(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    overrides: &[(String, String)],
+    seed: Option<u64>,
+) -> PyResult<Checked> {
+    check_document(&Document { text: scenario, name, overrides, seed })
+        .map_err(|problems| config_error(py, &problems))
+}
+
+/// The files of a scenario in `directory`; shipped traces lie in the package's `traces` folder.
+fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
+    let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
+    Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
+}
+
+fn columns_dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in columns.floats {
+        dict.set_item(name, PyArray1::from_vec(py, values))?;
+    }
+    for (name, values) in columns.counts {
+        dict.set_item(name, PyArray1::from_vec(py, values))?;
+    }
+    Ok(dict)
+}

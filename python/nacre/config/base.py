@@ -1,0 +1,39 @@
+"""What all configuration classes share: turning into the table that stands for them in TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+
+class Table:
+    """A configuration; its fields are the settings of one table of a scenario."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table, without what was left at `None`."""
+        values = ((item.name, getattr(self, item.name)) for item in fields(self))  # type: ignore[arg-type]
+        return {name: _plain(value) for name, value in values if value is not None}
+
+
+@dataclass(frozen=True)
+class Preset(Table):
+    """A catalogue entry, with settings of one's own over it: `Preset("pcm_ssd", {"capacity": "1 GiB"})`."""
+
+    preset: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table that names the entry and holds the settings."""
+        return {
+            "preset": self.preset,
+            **{name: _plain(value) for name, value in self.settings.items()},
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Table):
+        return value.to_dict()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,132 @@
+//! The model reference: one page per room, from its module documentation and its fields.
+
+use nacre_config::{Card, Field, Shape};
+use nacre_machine::rooms::FamilyCard;
+use std::fmt::Write as _;
+
+/// The pages, by path below `docs/models`.
+pub(super) fn pages(families: &[FamilyCard]) -> Vec<(String, String)> {
+    let mut pages = vec![("README.md".to_string(), index(families))];
+    for family in families {
+        for card in &family.cards {
+            pages.push((format!("{}/{}.md", family.name, card.kind), page(family, card)));
+        }
+    }
+    pages
+}
+
+fn index(families: &[FamilyCard]) -> String {
+    let mut text = String::from(
+        "# Models\n\nEvery component Nacre knows, generated from its room. \
+         In a scenario, `kind` chooses the room; the fields below are its settings.\n",
+    );
+    for family in families {
+        write!(text, "\n## {}: {}\n\n| kind | what it is |\n|---|---|\n", family.name, family.summary)
+            .expect("writing to a string");
+        for card in &family.cards {
+            writeln!(text, "| [`{kind}`]({}/{kind}.md) | {} |", family.name, card.summary, kind = card.kind)
+                .expect("writing to a string");
+        }
+    }
+    text
+}
+
+fn page(family: &FamilyCard, card: &Card) -> String {
+    let mut text = format!("# {}: `{}`\n\n{}.\n", family.name, card.kind, sentence(card.summary));
+    text.push('\n');
+    for line in card.doc.lines().map_while(|line| line.strip_prefix("//!")) {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        // Headings move one level down, below the page's own.
+        if line.starts_with("# ") {
+            text.push('#');
+        }
+        text.push_str(&plain_links(line));
+        text.push('\n');
+    }
+    text.push_str("\n## Settings\n\n");
+    let fields = (card.fields)();
+    if fields.is_empty() {
+        text.push_str("None.\n");
+    } else {
+        text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
+        rows(&fields, "", &mut text);
+    }
+    let sources = card.sources.join(", ");
+    writeln!(text, "\nModel version {}. Sources: {sources}.", card.model_version)
+        .expect("writing to a string");
+    text
+}
+
+fn rows(fields: &[Field], prefix: &str, text: &mut String) {
+    for field in fields {
+        let name = format!("{prefix}{}", field.name);
+        let default = match (field.default, field.is_required()) {
+            (Some(default), _) => {
+                let source = field.source.unwrap_or_default();
+                format!("`{}` ({})", default.plain(), cell(source))
+            }
+            (None, true) => "required".into(),
+            (None, false) => "none".into(),
+        };
+        let mut holds = holds(&field.shape);
+        for (word, bound) in [("at least", field.min), ("at most", field.max)] {
+            if let Some(bound) = bound {
+                write!(holds, ", {word} {}", bound.plain()).expect("writing to a string");
+            }
+        }
+        writeln!(text, "| `{name}` | {} | {default} | {} |", cell(&holds), cell(field.doc))
+            .expect("writing to a string");
+        nested(&field.shape, &name, text);
+    }
+}
+
+fn nested(shape: &Shape, name: &str, text: &mut String) {
+    match shape {
+        Shape::Table(fields) => rows(&fields(), &format!("{name}."), text),
+        Shape::List(shape) => nested(shape, &format!("{name}[]"), text),
+        Shape::Optional(shape) => nested(shape, name, text),
+        _ => {}
+    }
+}
+
+fn holds(shape: &Shape) -> String {
+    match shape {
+        Shape::Quantity { name, .. } => (*name).into(),
+        Shape::Choice(words) => {
+            let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+            words.join(" or ")
+        }
+        Shape::Slot(family) => format!("[{family}](../README.md)"),
+        Shape::List(shape) => format!("list of {}", holds(shape)),
+        Shape::Optional(shape) => holds(shape),
+        Shape::Table(_) => "table".into(),
+        shape => shape.expected(),
+    }
+}
+
+/// Text for a table cell: one line, no bars.
+fn cell(text: &str) -> String {
+    plain_links(&text.replace('\n', " ").replace('|', "\\|"))
+}
+
+/// Rust's links to items (``[`Item`]``, ``[`Item`](path)``) mean nothing outside rustdoc: keep the code.
+fn plain_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("[`") {
+        let Some(end) = rest[start..].find("`]").map(|at| start + at) else { break };
+        plain.push_str(&rest[..start]);
+        plain.push_str(&rest[start + 1..=end]);
+        rest = &rest[end + 2..];
+    }
+    plain + rest
+}
+
+/// With a capital and without a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
+}
