@@ -11,10 +11,12 @@ mod policy;
 pub mod arc;
 pub mod clock;
 pub mod fifo;
+pub mod lirs;
 pub mod lru;
 pub mod s3_fifo;
 pub mod sieve;
 pub mod two_q;
+pub mod w_tinylfu;
 
 #[cfg(test)]
 mod oracle;

@@ -2,6 +2,9 @@
 
 use super::{Access, Replacement, streams};
 use nacre_kernel::Random;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A policy written straight from its paper, as slow as it likes.
 pub(super) trait Oracle {
@@ -115,6 +118,30 @@ pub(super) fn agree_exhaustively<P: Replacement, O: Oracle>(
             agree(&mut policy(capacity), &mut oracle(capacity), &steps);
         }
     }
+}
+
+/// Any sequence of steps, capacities up to 50; a difference is shrunk.
+pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
+    policy: impl Fn(usize) -> P,
+    oracle: impl Fn(usize) -> O,
+) {
+    let block = 0..80u64;
+    let step = prop_oneof![
+        8 => block.clone().prop_map(Step::Access),
+        1 => block.clone().prop_map(Step::Touch),
+        1 => block.clone().prop_map(Step::Admit),
+        1 => block.prop_map(Step::Remove),
+    ];
+    let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
+    let run = TestRunner::new_with_rng(config, random).run(
+        &(1..50usize, vec(step, 0..400)),
+        |(capacity, steps)| {
+            agree(&mut policy(capacity), &mut oracle(capacity), &steps);
+            Ok(())
+        },
+    );
+    assert!(run.is_ok(), "{}", run.expect_err("it is not Ok"));
 }
 
 fn mix(sequence: &[u64], random: &mut Random) -> Vec<Step> {

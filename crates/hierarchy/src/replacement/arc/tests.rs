@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Arc, Config};
 
 /// Figure 4 of the paper with lists, the least recent first.
@@ -107,6 +107,11 @@ fn hits_and_victims_equal_figure_4() {
 #[test]
 fn every_short_sequence_equals_figure_4() {
     agree_exhaustively(arc, naive);
+}
+
+#[test]
+fn any_sequence_equals_figure_4() {
+    agree_on_any(arc, naive);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Clock, Config};
 
 /// A list in the order in which the hand meets the blocks, with their reference bits.
@@ -55,6 +55,11 @@ fn hits_and_victims_equal_a_naive_ring() {
 #[test]
 fn every_short_sequence_equals_a_naive_ring() {
     agree_exhaustively(clock, naive);
+}
+
+#[test]
+fn any_sequence_equals_a_naive_ring() {
+    agree_on_any(clock, naive);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Config, Fifo};
 
 /// A list, the newest last.
@@ -46,6 +46,11 @@ fn hits_and_victims_equal_a_naive_queue() {
 #[test]
 fn every_short_sequence_equals_a_naive_queue() {
     agree_exhaustively(fifo, naive);
+}
+
+#[test]
+fn any_sequence_equals_a_naive_queue() {
+    agree_on_any(fifo, naive);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::super::{Replacement, streams};
 use super::{Config, Lru};
 
@@ -50,6 +50,11 @@ fn hits_and_victims_equal_a_naive_list() {
 #[test]
 fn every_short_sequence_equals_a_naive_list() {
     agree_exhaustively(lru, naive);
+}
+
+#[test]
+fn any_sequence_equals_a_naive_list() {
+    agree_on_any(lru, naive);
 }
 
 /// Mattson 1970: a request hits in every cache larger than the number of other blocks used since

@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Config, S3Fifo};
 use nacre_kernel::Ratio;
 
@@ -89,6 +89,11 @@ fn hits_and_victims_equal_naive_queues() {
 #[test]
 fn every_short_sequence_equals_naive_queues() {
     agree_exhaustively(s3_fifo, naive);
+}
+
+#[test]
+fn any_sequence_equals_naive_queues() {
+    agree_on_any(s3_fifo, naive);
 }
 
 #[test]

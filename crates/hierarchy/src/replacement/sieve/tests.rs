@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Config, Sieve};
 
 /// A list, the head first, and the block at which the hand is.
@@ -72,6 +72,11 @@ fn hits_and_victims_equal_a_naive_list_with_a_hand() {
 #[test]
 fn every_short_sequence_equals_a_naive_list_with_a_hand() {
     agree_exhaustively(sieve, naive);
+}
+
+#[test]
+fn any_sequence_equals_a_naive_list_with_a_hand() {
+    agree_on_any(sieve, naive);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively};
+use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
 use super::{Config, TwoQ};
 use nacre_kernel::Ratio;
 
@@ -68,7 +68,7 @@ fn two_q(capacity: usize) -> TwoQ {
 
 /// A quarter and a half of the slots, rounded, halves up; Kin at least one.
 fn naive(capacity: usize) -> NaiveTwoQ {
-    let (k_in, k_out) = (((capacity + 2) / 4).max(1), (capacity + 1) / 2);
+    let (k_in, k_out) = (((capacity + 2) / 4).max(1), capacity.div_ceil(2));
     NaiveTwoQ { slots: capacity, k_in, k_out, a1_in: vec![], a1_out: vec![], am: vec![] }
 }
 
@@ -80,6 +80,11 @@ fn hits_and_victims_equal_the_procedure_of_the_paper() {
 #[test]
 fn every_short_sequence_equals_the_procedure_of_the_paper() {
     agree_exhaustively(two_q, naive);
+}
+
+#[test]
+fn any_sequence_equals_the_procedure_of_the_paper() {
+    agree_on_any(two_q, naive);
 }
 
 #[test]

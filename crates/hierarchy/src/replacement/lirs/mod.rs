@@ -1,0 +1,226 @@
+//! LIRS: low inter-reference recency set.
+//!
+//! # Models
+//! A block is kept for how soon it was used again, not for how lately. The stack S orders blocks by
+//! their last use: LIR blocks, which are always resident, and those HIR blocks that were used after
+//! the LIR block at its bottom, some of them only remembered. Few resident HIR blocks wait in the
+//! list Q, and its oldest leaves. A HIR block used while in S becomes LIR, and the LIR block at the
+//! bottom becomes HIR. Pruning keeps a LIR block at the bottom. The remembered blocks are bounded:
+//! the one that left first is forgotten first.
+//!
+//! # Leaves out
+//! The paper knows no removal from outside. After one of a LIR block, newcomers become LIR until
+//! there are enough again, as while the cache fills.
+//!
+//! # Sources
+//! S. Jiang, X. Zhang, "LIRS: an efficient low inter-reference recency set replacement policy to
+//! improve buffer cache performance", SIGMETRICS'02, section 3; HIR share of 1 % from section 4.
+//!
+//! # Checks
+//! Hits and victims equal the paper's cases written with lists; beats LRU on a loop slightly larger
+//! than the cache.
+
+use super::ReplacementFamily;
+use super::arena::{Arena, Slot};
+use super::index::Vacancy;
+use super::policy::{self, Policy};
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::Ratio;
+
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use stack::Stack;
+
+/// The shares of LIRS.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Share of the capacity for resident HIR blocks, those with a long time between uses.
+    #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Jiang and Zhang 2002, section 4")]
+    pub hir: Ratio,
+    /// Blocks remembered after they left, at most, as a share of the capacity.
+    #[config(default = "200 %", min = "0 %", max = "10000 %", source = "assumed: twice as many as resident")]
+    pub remembered: Ratio,
+}
+
+/// The room.
+pub const ROOM: Room<ReplacementFamily> = Room {
+    card: Card::of::<Config>(
+        "lirs",
+        "keeps the blocks that come back soonest",
+        &["Jiang and Zhang 2002, LIRS: an efficient low inter-reference recency set replacement policy"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, context| Ok(Box::new(Lirs::new(context.capacity, &slot.config(context.families)))),
+};
+
+/// LIR blocks, in no order that matters.
+const LIR: usize = 0;
+/// Q: resident HIR blocks, the newest in front.
+const HIR: usize = 1;
+/// Blocks in S that are not resident.
+const REMEMBERED: usize = 2;
+
+/// The stack S over the blocks and their states.
+#[derive(Debug)]
+pub struct Lirs {
+    arena: Arena<3>,
+    stack: Stack,
+    capacity: usize,
+    /// LIR blocks when the cache is full: Llirs.
+    lir: usize,
+    /// Blocks remembered at most.
+    remembered: usize,
+}
+
+impl Lirs {
+    /// An empty cache of `capacity` blocks.
+    ///
+    /// # Panics
+    /// If `capacity` is zero.
+    pub fn new(capacity: usize, config: &Config) -> Lirs {
+        assert!(capacity >= 1, "a cache holds at least one block");
+        let remembered = (config.remembered.0 * capacity as f64).round() as usize;
+        let arena = Arena::new(capacity.saturating_add(remembered).saturating_add(1));
+        let lir = capacity - policy::blocks(config.hir, capacity);
+        Lirs { arena, stack: Stack::new(), capacity, lir, remembered }
+    }
+
+    /// Takes the oldest of Q out of a full cache.
+    fn evict(&mut self) -> u64 {
+        let victim = self.arena.pop_back(HIR).expect("the LIR blocks are fewer than the capacity");
+        if !self.stack.contains(victim) {
+            return self.arena.forget(victim);
+        }
+        let block = self.arena.block(victim);
+        self.arena.link_front(REMEMBERED, victim);
+        if self.arena.len(REMEMBERED) > self.remembered
+            && let Some(oldest) = self.arena.pop_back(REMEMBERED)
+        {
+            self.stack.remove(oldest);
+            self.arena.forget(oldest);
+        }
+        block
+    }
+
+    /// Makes the block at `slot`, which is in no queue, LIR, and the bottom one HIR if LIR blocks are
+    /// too many then.
+    fn promote(&mut self, slot: Slot) {
+        self.stack.raise(slot);
+        self.arena.link_front(LIR, slot);
+        if self.arena.len(LIR) > self.lir {
+            let bottom = self.stack.bottom().expect("the promoted block is in the stack");
+            self.stack.remove(bottom);
+            self.arena.unlink(LIR, bottom);
+            self.arena.link_front(HIR, bottom);
+        }
+        self.prune();
+    }
+
+    /// Takes HIR blocks off the bottom of the stack, and forgets those that are not resident.
+    #[inline]
+    fn prune(&mut self) {
+        while let Some(bottom) = self.stack.bottom() {
+            let queue = self.arena.queue(bottom);
+            if queue == LIR {
+                return;
+            }
+            self.stack.remove(bottom);
+            if queue == REMEMBERED {
+                self.arena.unlink(REMEMBERED, bottom);
+                self.arena.forget(bottom);
+            }
+        }
+    }
+
+    /// Puts a HIR block on top of the stack. Without a LIR block below it, it would be pruned at once.
+    #[inline]
+    fn note(&mut self, slot: Slot) {
+        if self.arena.len(LIR) > 0 {
+            self.stack.raise(slot);
+        }
+    }
+}
+
+impl Policy for Lirs {
+    #[inline]
+    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
+        self.arena.find(block)
+    }
+
+    #[inline]
+    fn is_resident(&self, slot: Slot) -> bool {
+        self.arena.queue(slot) != REMEMBERED
+    }
+
+    #[inline]
+    fn hit(&mut self, slot: Slot) {
+        if self.arena.queue(slot) == LIR {
+            self.stack.raise(slot);
+            self.prune();
+        } else if self.stack.contains(slot) {
+            self.arena.unlink(HIR, slot);
+            self.promote(slot);
+        } else {
+            self.note(slot);
+            self.arena.move_front(HIR, slot);
+        }
+    }
+
+    #[inline]
+    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
+        let in_stack = found.is_ok();
+        let slot = match found {
+            Ok(slot) => {
+                self.arena.unlink(REMEMBERED, slot);
+                slot
+            }
+            Err(vacancy) => self.arena.enter(vacancy, block),
+        };
+        let evicted = (self.resident() == self.capacity).then(|| self.evict());
+        if in_stack || self.arena.len(LIR) < self.lir {
+            self.promote(slot);
+        } else {
+            self.note(slot);
+            self.arena.link_front(HIR, slot);
+        }
+        evicted
+    }
+
+    fn discard(&mut self, slot: Slot) {
+        self.stack.remove(slot);
+        self.arena.unlink(self.arena.queue(slot), slot);
+        self.arena.forget(slot);
+        self.prune();
+    }
+
+    #[inline]
+    fn resident(&self) -> usize {
+        self.arena.len(LIR) + self.arena.len(HIR)
+    }
+
+    #[inline]
+    fn most(&self) -> usize {
+        self.capacity
+    }
+
+    #[inline]
+    fn read_ahead(&self, blocks: &[u64]) {
+        self.arena.warm(blocks);
+    }
+
+    fn audit(&self) {
+        self.arena.check_invariants();
+        assert!(self.arena.len(LIR) <= self.lir && self.arena.len(REMEMBERED) <= self.remembered);
+        assert!(
+            self.stack.bottom().is_none_or(|slot| self.arena.queue(slot) == LIR),
+            "a LIR block is at the bottom"
+        );
+        let mut counts = [0; 3];
+        self.stack.slots().for_each(|slot| counts[self.arena.queue(slot)] += 1);
+        assert_eq!(counts[LIR], self.arena.len(LIR), "every LIR block is in the stack");
+        assert_eq!(counts[REMEMBERED], self.arena.len(REMEMBERED), "only blocks in the stack are remembered");
+    }
+}

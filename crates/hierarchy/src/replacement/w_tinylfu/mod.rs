@@ -1,0 +1,181 @@
+//! W-TinyLFU: a small LRU window before a segmented LRU that only frequent blocks enter.
+//!
+//! # Models
+//! Newcomers enter the window. Who falls out of it meets the block that the main part would evict, and
+//! the one that was asked for more often lately stays; at a tie the main part keeps its own. The main
+//! part is segmented: a block used in probation becomes protected, and the protected segment returns
+//! its least recent to probation. Frequencies are kept for all blocks asked for, resident or not, in a
+//! four-bit count-min sketch behind a doorkeeper; after a sample of uses all counts are halved.
+//!
+//! # Leaves out
+//! Adapting the window to the workload. Blocks admitted without being asked for are not counted.
+//!
+//! # Sources
+//! G. Einziger, R. Friedman, B. Manes, "TinyLFU: a highly efficient cache admission policy", ACM
+//! Transactions on Storage 13(4), 2017: sections 3 (sketch, reset, doorkeeper) and 4 (window of 1 %,
+//! 80 % protected).
+//!
+//! # Checks
+//! Hits and victims equal the rules written with lists and plain counters; the estimate is never
+//! below the true count between ageings.
+
+use super::ReplacementFamily;
+use super::arena::{Arena, Slot};
+use super::index::Vacancy;
+use super::policy::{self, Policy};
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::Ratio;
+
+mod sketch;
+#[cfg(test)]
+mod tests;
+
+use sketch::Sketch;
+
+/// The shares of W-TinyLFU.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Share of the capacity for the window of newcomers.
+    #[config(default = "1 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
+    pub window: Ratio,
+    /// Share of the rest that is protected.
+    #[config(default = "80 %", min = "0 %", max = "100 %", source = "paper: Einziger 2017, section 4")]
+    pub protected: Ratio,
+    /// Uses after which all counts are halved, per block of capacity.
+    #[config(default = 10, min = 1, max = 1000, source = "assumed: ten times the capacity, as Caffeine")]
+    pub sample: u32,
+}
+
+/// The room.
+pub const ROOM: Room<ReplacementFamily> = Room {
+    card: Card::of::<Config>(
+        "w_tinylfu",
+        "a window for newcomers, then only blocks more frequent than those they replace",
+        &["Einziger, Friedman and Manes 2017, TinyLFU: a highly efficient cache admission policy"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, context| Ok(Box::new(WTinyLfu::new(context.capacity, &slot.config(context.families)))),
+};
+
+const WINDOW: usize = 0;
+const PROBATION: usize = 1;
+const PROTECTED: usize = 2;
+
+/// The three segments and the frequencies.
+#[derive(Debug)]
+pub struct WTinyLfu {
+    arena: Arena<3>,
+    sketch: Sketch,
+    capacity: usize,
+    /// Blocks of the window.
+    window: usize,
+    /// Blocks that can be protected.
+    protected: usize,
+}
+
+impl WTinyLfu {
+    /// An empty cache of `capacity` blocks.
+    ///
+    /// # Panics
+    /// If `capacity` is zero.
+    pub fn new(capacity: usize, config: &Config) -> WTinyLfu {
+        assert!(capacity >= 1, "a cache holds at least one block");
+        let window = policy::blocks(config.window, capacity);
+        let protected = (config.protected.0 * (capacity - window) as f64).round() as usize;
+        let sketch = Sketch::new(capacity, config.sample);
+        WTinyLfu { arena: Arena::new(capacity), sketch, capacity, window, protected }
+    }
+
+    /// The block at `slot`, in no queue, fell out of the window; the main part is full.
+    fn contest(&mut self, slot: Slot) -> u64 {
+        let (queue, rival) = match (self.arena.back(PROBATION), self.arena.back(PROTECTED)) {
+            (Some(rival), _) => (PROBATION, rival),
+            (None, Some(rival)) => (PROTECTED, rival),
+            (None, None) => return self.arena.forget(slot),
+        };
+        let [newcomer, kept] = [slot, rival].map(|slot| self.sketch.estimate(self.arena.block(slot)));
+        if newcomer <= kept {
+            return self.arena.forget(slot);
+        }
+        self.arena.unlink(queue, rival);
+        self.arena.link_front(PROBATION, slot);
+        self.arena.forget(rival)
+    }
+}
+
+impl Policy for WTinyLfu {
+    #[inline]
+    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
+        self.arena.find(block)
+    }
+
+    #[inline]
+    fn is_resident(&self, _slot: Slot) -> bool {
+        true
+    }
+
+    #[inline]
+    fn ask(&mut self, block: u64) {
+        self.sketch.note(block);
+    }
+
+    #[inline]
+    fn hit(&mut self, slot: Slot) {
+        let queue = self.arena.queue(slot);
+        if queue != PROBATION {
+            return self.arena.move_front(queue, slot);
+        }
+        self.arena.unlink(PROBATION, slot);
+        self.arena.link_front(PROTECTED, slot);
+        if self.arena.len(PROTECTED) > self.protected
+            && let Some(oldest) = self.arena.pop_back(PROTECTED)
+        {
+            self.arena.link_front(PROBATION, oldest);
+        }
+    }
+
+    #[inline]
+    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
+        let vacancy = found.expect_err("nothing is remembered after it left");
+        let slot = self.arena.enter(vacancy, block);
+        self.arena.link_front(WINDOW, slot);
+        if self.arena.len(WINDOW) <= self.window {
+            self.sketch.fit(self.resident());
+            return None;
+        }
+        let oldest = self.arena.pop_back(WINDOW)?;
+        if self.resident() < self.capacity {
+            self.arena.link_front(PROBATION, oldest);
+            self.sketch.fit(self.resident());
+            return None;
+        }
+        Some(self.contest(oldest))
+    }
+
+    fn discard(&mut self, slot: Slot) {
+        self.arena.unlink(self.arena.queue(slot), slot);
+        self.arena.forget(slot);
+    }
+
+    #[inline]
+    fn resident(&self) -> usize {
+        self.arena.len(WINDOW) + self.arena.len(PROBATION) + self.arena.len(PROTECTED)
+    }
+
+    #[inline]
+    fn most(&self) -> usize {
+        self.capacity
+    }
+
+    #[inline]
+    fn read_ahead(&self, blocks: &[u64]) {
+        self.arena.warm_neighbours(blocks);
+        self.sketch.warm(blocks);
+    }
+
+    fn audit(&self) {
+        self.arena.check_invariants();
+        assert!(self.arena.len(WINDOW) <= self.window && self.arena.len(PROTECTED) <= self.protected);
+    }
+}

@@ -1,0 +1,156 @@
+//! How often blocks were asked for lately: a count-min sketch with a doorkeeper, aged by halving.
+//!
+//! A block's four counters and two doorkeeper bits are in one 64-byte line, so noting a use costs one
+//! cache line. The sketch grows with the blocks resident: the line of a block is given by the top bits
+//! of its hash, and growing copies every line into two, which keeps all estimates.
+
+/// Rows of counters; a block has one counter in each.
+const ROWS: usize = 4;
+
+/// The largest count of a four-bit counter.
+const MOST: u64 = 15;
+
+/// Blocks one line is meant for: 8 counters and 32 doorkeeper bits for each.
+const BLOCKS_PER_LINE: usize = 8;
+
+/// The lowest bit of every counter's upper three, for halving all counters of a word at once.
+const HALVED: u64 = 0x7777_7777_7777_7777;
+
+/// One row of 16 counters per word, and 256 bits of doorkeeper.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line {
+    counters: [u64; ROWS],
+    doorkeeper: [u64; 4],
+}
+
+const EMPTY: Line = Line { counters: [0; ROWS], doorkeeper: [0; 4] };
+
+/// Frequencies of blocks, each between 0 and 16.
+#[derive(Debug)]
+pub(super) struct Sketch {
+    /// A power of two.
+    lines: Vec<Line>,
+    /// Blocks the sketch will be meant for at last.
+    capacity: usize,
+    /// Uses noted since all counts were halved; half of them remain.
+    noted: u64,
+    /// Uses per block of the cache after which all counts are halved.
+    sample: u64,
+}
+
+/// Where the counts of one block are.
+#[derive(Clone, Copy)]
+struct Place {
+    line: usize,
+    hash: u64,
+}
+
+impl Place {
+    /// How far to shift the word of `row`.
+    #[inline]
+    fn shift(self, row: usize) -> u32 {
+        ((self.hash >> (4 * row)) & 15) as u32 * 4
+    }
+
+    /// Word and bits of the doorkeeper.
+    #[inline]
+    fn bits(self) -> [(usize, u64); 2] {
+        [16, 24].map(|from| {
+            let bit = (self.hash >> from) & 255;
+            ((bit >> 6) as usize, 1 << (bit & 63))
+        })
+    }
+}
+
+/// A hash whose every bit depends on the whole block number.
+#[inline]
+pub(super) fn spread(block: u64) -> u64 {
+    const MULTIPLIER: u64 = 0xd6e8_feb8_6659_fd93;
+    let mut hash = block;
+    hash = (hash ^ (hash >> 32)).wrapping_mul(MULTIPLIER);
+    hash = (hash ^ (hash >> 32)).wrapping_mul(MULTIPLIER);
+    hash ^ (hash >> 32)
+}
+
+impl Sketch {
+    /// A small sketch that will grow for a cache of `capacity` blocks, and ages after `sample` uses
+    /// per block.
+    pub(super) fn new(capacity: usize, sample: u32) -> Sketch {
+        Sketch { lines: vec![EMPTY], capacity, noted: 0, sample: u64::from(sample) }
+    }
+
+    /// Makes the sketch large enough for `resident` blocks.
+    #[inline]
+    pub(super) fn fit(&mut self, resident: usize) {
+        if resident > self.lines.len() * BLOCKS_PER_LINE {
+            self.lines = self.lines.iter().flat_map(|line| [*line, *line]).collect();
+        }
+    }
+
+    #[inline]
+    fn place(&self, block: u64) -> Place {
+        let hash = spread(block);
+        // A shift by 64 in two parts: there may be one line only.
+        let line = (hash >> 32 >> (32 - self.lines.len().trailing_zeros())) as usize;
+        Place { line, hash }
+    }
+
+    /// Notes a use of `block`. The doorkeeper takes the first since the last ageing, the counters
+    /// all others, and of these only the smallest grow (conservative update).
+    #[inline]
+    pub(super) fn note(&mut self, block: u64) {
+        let place = self.place(block);
+        let line = &mut self.lines[place.line];
+        let bits = place.bits();
+        if bits.iter().all(|&(word, bit)| line.doorkeeper[word] & bit != 0) {
+            let least = least(line, place);
+            if least < MOST {
+                for row in 0..ROWS {
+                    let shift = place.shift(row);
+                    if (line.counters[row] >> shift) & MOST == least {
+                        line.counters[row] += 1 << shift;
+                    }
+                }
+            }
+        } else {
+            bits.iter().for_each(|&(word, bit)| line.doorkeeper[word] |= bit);
+        }
+        self.noted += 1;
+        if self.noted >= self.sample * self.capacity.min(self.lines.len() * BLOCKS_PER_LINE) as u64 {
+            self.age();
+        }
+    }
+
+    /// Uses of `block` lately, never too few since the last ageing up to 16.
+    #[inline]
+    pub(super) fn estimate(&self, block: u64) -> u64 {
+        let place = self.place(block);
+        let line = &self.lines[place.line];
+        let known = place.bits().iter().all(|&(word, bit)| line.doorkeeper[word] & bit != 0);
+        least(line, place) + u64::from(known)
+    }
+
+    /// Halves all counts and clears the doorkeeper.
+    #[cold]
+    fn age(&mut self) {
+        for line in &mut self.lines {
+            line.counters = line.counters.map(|word| (word >> 1) & HALVED);
+            line.doorkeeper = [0; 4];
+        }
+        self.noted /= 2;
+    }
+
+    /// Reads the lines of `blocks` for coming uses.
+    #[inline]
+    pub(super) fn warm(&self, blocks: &[u64]) {
+        let read = |sum, &block: &u64| sum ^ self.lines[self.place(block).line].counters[0];
+        std::hint::black_box(blocks.iter().fold(0, read));
+    }
+}
+
+#[inline]
+fn least(line: &Line, place: Place) -> u64 {
+    let counts = line.counters.iter().enumerate().map(|(row, word)| (word >> place.shift(row)) & MOST);
+    counts.fold(MOST, u64::min)
+}
