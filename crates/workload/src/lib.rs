@@ -23,6 +23,7 @@ pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
 use nacre_kernel::{Random, Request};
+use synthetic::{hot_cold, mix, sequential, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: Send {
@@ -79,7 +80,16 @@ pub trait WorkloadBuilder {
 
     /// Builds the pattern in `slot`.
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems>;
+
+    /// Opens the trace in `files`: paths relative to the scenario, or names of shipped traces. `path` is the
+    /// place in the scenario that names them, for problems.
+    fn open_trace(
+        &mut self,
+        path: &str,
+        files: &[String],
+        options: &trace::Options,
+    ) -> Result<Box<dyn trace::TraceReader>, Problems>;
 }
 
 /// The workloads, in the order users see them.
-pub static WORKLOADS: &Table<WorkloadFamily> = &[synthetic::uniform::WORKLOAD];
+pub static WORKLOADS: &Table<WorkloadFamily> = &[uniform::WORKLOAD, zipf::WORKLOAD, hot_cold::WORKLOAD, sequential::WORKLOAD, mix::WORKLOAD];

@@ -1,11 +1,16 @@
 //! What the tests of all rooms share: building from a document, draining, and statistics.
 
+use crate::trace::{self, Source, TraceReader};
 use crate::{
     ARRIVALS, Arrival, ArrivalFamily, PATTERNS, Pattern, PatternFamily, WORKLOADS, Workload, WorkloadBuilder,
     WorkloadError, WorkloadFamily,
 };
-use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Room, Slot};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot};
 use nacre_kernel::{Random, Request, Streams, Time};
+use std::io::Cursor;
+
+/// Files as a trace workload finds them: names and contents.
+pub(crate) type Files = &'static [(&'static str, &'static [u8])];
 
 /// A scenario that is a workload and nothing else.
 #[derive(Clone, Debug, Configuration)]
@@ -14,9 +19,10 @@ struct Scenario {
     workload: Slot<WorkloadFamily>,
 }
 
-/// Builds workloads under a seed.
-pub(crate) struct Builder {
+/// Builds workloads under a seed, over files in memory.
+struct Builder {
     streams: Streams,
+    files: Files,
 }
 
 struct Known;
@@ -65,16 +71,37 @@ impl WorkloadBuilder for Builder {
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
         build(PATTERNS, slot, self)
     }
+
+    fn open_trace(
+        &mut self,
+        path: &str,
+        files: &[String],
+        options: &trace::Options,
+    ) -> Result<Box<dyn TraceReader>, Problems> {
+        let mut sources = Vec::new();
+        for name in files {
+            let found = self.files.iter().find(|(known, _)| known == name);
+            let &(_, bytes) =
+                found.ok_or_else(|| Problem::new(path, None, format!("there is no file {name}")))?;
+            sources.push(Source::new(name, Box::new(Cursor::new(bytes))));
+        }
+        trace::open(sources, options).map_err(|error| Problem::new(path, None, error.to_string()).into())
+    }
 }
 
 /// The workload that `settings`, the lines of the table `[workload]`, ask for, under `seed`.
 pub(crate) fn workload(settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
+    workload_over(&[], settings, seed)
+}
+
+/// The same, over `files`.
+pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<Box<dyn Workload>, Problems> {
     let node = Node::parse_toml(&format!("[workload]\n{settings}"), "test.toml")?;
     let mut reader = Reader::new(&Known);
     let scenario = Scenario::read(&node, &mut reader);
     reader.finish()?;
     let scenario = scenario.expect("no problems");
-    build(WORKLOADS, &scenario.workload, &mut Builder { streams: Streams::new(seed) })
+    build(WORKLOADS, &scenario.workload, &mut Builder { streams: Streams::new(seed), files })
 }
 
 /// All requests of a workload, asked for `limit` at a time.

@@ -1,6 +1,8 @@
 //! When requests arrive: one room per arrival process.
 
+pub mod bursts;
 pub mod closed;
+pub mod periodic;
 pub mod poisson;
 pub mod recorded;
 
@@ -47,7 +49,8 @@ impl Family for ArrivalFamily {
 }
 
 /// The arrival processes, in the order users see them.
-pub static ARRIVALS: &Table<ArrivalFamily> = &[closed::ROOM, poisson::ROOM, recorded::ROOM];
+pub static ARRIVALS: &Table<ArrivalFamily> =
+    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, recorded::ROOM];
 
 /// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
 #[derive(Clone, Debug)]
@@ -61,12 +64,6 @@ impl ArrivalClock {
     /// The clock of the process at `path`, at the start of time.
     pub(crate) fn new(path: &str) -> ArrivalClock {
         ArrivalClock { path: path.into(), now: Time::ZERO, arrived: 0 }
-    }
-
-    /// The latest arrival.
-    #[inline]
-    pub(crate) fn now(&self) -> Time {
-        self.now
     }
 
     /// A request arrives `gap` after the latest.

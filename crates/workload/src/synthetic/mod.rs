@@ -3,10 +3,16 @@
 //! A pattern gives requests without times. Alone it makes a workload (`kind = "zipf"` with `requests`
 //! and an `arrival`); in a `mix` it is one part of several.
 
+pub mod hot_cold;
+pub mod mix;
+pub mod ranks;
+pub mod sequential;
 pub mod uniform;
+pub mod zipf;
 
 mod area;
 mod operations;
+mod scatter;
 mod timed;
 
 pub use timed::Timed;
@@ -34,4 +40,5 @@ impl Family for PatternFamily {
 }
 
 /// The patterns, in the order users see them.
-pub static PATTERNS: &Table<PatternFamily> = &[uniform::ROOM];
+pub static PATTERNS: &Table<PatternFamily> =
+    &[uniform::ROOM, zipf::ROOM, hot_cold::ROOM, sequential::ROOM, mix::ROOM];

@@ -66,14 +66,17 @@ fn only(table: &Node, fields: &[Field]) -> Node {
     Node { value: Value::Table(entries), origin: table.origin.clone() }
 }
 
-/// Builds the workload in `slot` around the pattern that `pattern` builds from its settings and path.
+/// Builds a pattern from its settings and its path.
+pub(crate) type Make<C> = fn(&C, &str, &mut dyn WorkloadBuilder) -> Result<Box<dyn Pattern>, Problems>;
+
+/// Builds the workload in `slot` around the pattern that `pattern` builds.
 pub(crate) fn build<C: Configuration>(
     slot: &Slot<WorkloadFamily>,
     builder: &mut dyn WorkloadBuilder,
-    pattern: fn(C, &str, &mut dyn WorkloadBuilder) -> Result<Box<dyn Pattern>, Problems>,
+    pattern: Make<C>,
 ) -> Result<Box<dyn Workload>, Problems> {
     let Timed { timing, pattern: settings } = slot.config::<Timed<C>>(builder.families());
-    let pattern = pattern(settings, slot.path(), builder)?;
+    let pattern = pattern(&settings, slot.path(), builder)?;
     let arrival = builder.arrival(&timing.arrival)?;
     Ok(Box::new(Synthetic { kind: slot.kind(), requests: timing.requests, given: 0, pattern, arrival }))
 }

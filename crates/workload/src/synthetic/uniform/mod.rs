@@ -49,7 +49,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
     card: Card::of::<Config>("uniform", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
-    build: |slot, builder| pattern(slot.config(builder.families()), slot.path(), builder),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
@@ -62,7 +62,7 @@ const SUMMARY: &str = "every block equally likely";
 const SOURCES: &[&str] = &["desnoyers-2012", "fio-docs"];
 
 fn pattern(
-    config: Config,
+    config: &Config,
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {

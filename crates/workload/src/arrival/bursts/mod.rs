@@ -1,0 +1,119 @@
+//! Bursts: arrivals come and go in waves.
+//!
+//! # Models
+//! An open loop that alternates between a burst and a pause, both of exponential length. Within each,
+//! arrivals are Poisson, at `rate` in bursts and at `idle_rate` in pauses: a Markov-modulated Poisson
+//! process of two states. The process begins with a burst. The mean rate is
+//! (rate * on + idle_rate * off) / (on + off).
+//!
+//! # Leaves out
+//! Daily rhythm and burstiness over many scales at once; pauses with a heavy tail.
+//!
+//! # Sources
+//! fischer-1993: W. Fischer, K. Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,
+//! Performance Evaluation 18, section 2.
+//!
+//! # Checks
+//! Mean rate; shares of time; index of dispersion for counts over long windows,
+//! 1 + 2 (l1 - l2)^2 r1 r2 / ((r1 + r2)^2 (l1 r2 + l2 r1)), where the l are the rates and r1 = 1 / on,
+//! r2 = 1 / off.
+
+use super::{Arrival, ArrivalClock, ArrivalFamily};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::{Random, Rate, Request, Time};
+
+/// Bursts and pauses of random length.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Mean requests per second within a burst.
+    #[config(min = "0.000001 /s", max = "1000 GHz")]
+    pub rate: Rate,
+    /// Mean requests per second between bursts.
+    #[config(default = "0 /s", max = "1000 GHz", source = "assumed: pauses are silent")]
+    pub idle_rate: Rate,
+    /// Mean length of a burst.
+    #[config(min = "1 ns")]
+    pub on: Time,
+    /// Mean length of a pause.
+    #[config(min = "1 ns")]
+    pub off: Time,
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "bursts",
+        "bursts and pauses of random length, Poisson arrivals within each (open loop)",
+        &["fischer-1993"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let states = [(config.rate, config.on), (config.idle_rate, config.off)];
+        Ok(Box::new(Bursts::new(states, builder.random(slot.path()), slot.path())))
+    },
+};
+
+/// One of the two states.
+struct State {
+    /// Mean gap between arrivals in picoseconds; infinite without arrivals.
+    gap_ps: f64,
+    /// Mean length in picoseconds.
+    length_ps: f64,
+}
+
+struct Bursts {
+    states: [State; 2],
+    in_pause: bool,
+    /// Picoseconds from the latest arrival to the end of the state.
+    left_ps: f64,
+    random: Random,
+    clock: ArrivalClock,
+}
+
+impl Bursts {
+    fn new(states: [(Rate, Time); 2], mut random: Random, path: &str) -> Bursts {
+        let states =
+            states.map(|(rate, length)| State { gap_ps: 1e12 / rate.0, length_ps: length.as_ps() as f64 });
+        let left_ps = random.exponential() * states[0].length_ps;
+        Bursts { states, in_pause: false, left_ps, random, clock: ArrivalClock::new(path) }
+    }
+
+    /// Picoseconds to the next arrival. Past the end of a state the gap starts anew, which changes
+    /// nothing, since an exponential gap has no memory.
+    #[inline]
+    fn gap_ps(&mut self) -> f64 {
+        let mut passed = 0.0;
+        loop {
+            let state = &self.states[usize::from(self.in_pause)];
+            if state.gap_ps.is_finite() {
+                let gap = self.random.exponential() * state.gap_ps;
+                if gap < self.left_ps {
+                    self.left_ps -= gap;
+                    return passed + gap;
+                }
+            }
+            passed += self.left_ps;
+            if passed > Time::MAX.as_ps() as f64 {
+                return passed;
+            }
+            self.in_pause = !self.in_pause;
+            self.left_ps = self.random.exponential() * self.states[usize::from(self.in_pause)].length_ps;
+        }
+    }
+}
+
+impl Arrival for Bursts {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        for request in requests {
+            let gap = (self.gap_ps() + 0.5) as u64;
+            request.arrival = self.clock.after(Time::from_ps(gap))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Periodic arrivals: one request every so often, exactly.
+//!
+//! # Models
+//! An open loop with equal gaps of 1 / rate, the first request at time zero. The arrivals of the D in
+//! D/G/1, and of samplers, cameras and checkpoints.
+//!
+//! # Leaves out
+//! Jitter, and several sources out of phase.
+//!
+//! # Sources
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, the D of Kendall's notation.
+//!
+//! # Checks
+//! Request n arrives at n / rate to the picosecond, after a billion requests too.
+
+use super::{Arrival, ArrivalClock, ArrivalFamily};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::{Rate, Request, Time};
+
+/// Equal gaps.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Requests per second.
+    #[config(min = "0.000001 /s", max = "1000 GHz")]
+    pub rate: Rate,
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "periodic",
+        "equal gaps between arrivals (open loop)",
+        &["kleinrock-1975"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Periodic::new(config.rate, slot.path())))
+    },
+};
+
+/// Fractions of a picosecond carried from gap to gap, in bits, so that gaps do not drift.
+const FRACTION_BITS: u32 = 32;
+
+struct Periodic {
+    /// The gap in picoseconds, with `FRACTION_BITS` bits of fraction.
+    gap: u128,
+    /// The next arrival, likewise.
+    next: u128,
+    clock: ArrivalClock,
+}
+
+impl Periodic {
+    fn new(rate: Rate, path: &str) -> Periodic {
+        let gap = (1e12 / rate.0 * (1u64 << FRACTION_BITS) as f64 + 0.5) as u128;
+        Periodic { gap, next: 0, clock: ArrivalClock::new(path) }
+    }
+}
+
+impl Arrival for Periodic {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        for request in requests {
+            let rounded = (self.next + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS;
+            let now = Time::from_ps(u64::try_from(rounded).unwrap_or(u64::MAX));
+            request.arrival = self.clock.at(now)?;
+            self.next += self.gap;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! Locality of reference as eNVy writes it.
+
+use nacre_config::{FieldType, Node, Reader, Shape};
+use nacre_kernel::units::Decimal;
+use std::fmt;
+
+/// `10/90`: 90 % of the accesses go to 10 % of the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Locality {
+    /// Percent of the data, above 0 and below 100.
+    data: Decimal,
+    /// Percent of the accesses, 0 to 100.
+    accesses: Decimal,
+}
+
+impl Locality {
+    /// Reads `"10/90"`; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Locality> {
+        let (data, accesses) = text.split_once('/')?;
+        let (data, accesses) = (Decimal::parse(data.trim())?, Decimal::parse(accesses.trim())?);
+        let legal = data.as_f64() > 0.0 && data.as_f64() < 100.0 && accesses.as_f64() <= 100.0;
+        legal.then_some(Locality { data, accesses })
+    }
+
+    /// The share of the data that is hot.
+    pub fn data(&self) -> f64 {
+        self.data.as_f64() / 100.0
+    }
+
+    /// The share of the accesses that go to hot data.
+    pub fn accesses(&self) -> f64 {
+        self.accesses.as_f64() / 100.0
+    }
+
+    /// How many of `blocks` blocks are hot, to the nearest.
+    pub fn hot_blocks(&self, blocks: u64) -> u64 {
+        (blocks as f64 * self.data() + 0.5) as u64
+    }
+}
+
+impl fmt::Display for Locality {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.data.as_f64(), self.accesses.as_f64())
+    }
+}
+
+impl FieldType for Locality {
+    fn shape() -> Shape {
+        Shape::Text
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Locality> {
+        let Some(text) = node.text() else { return reader.expected(node, &Shape::Text) };
+        let locality = Locality::parse(text);
+        if locality.is_none() {
+            reader.wrong(
+                node,
+                "it is not a locality",
+                "write \"10/90\" for 90 % of the accesses to 10 % of the data; the data is above 0 and below 100",
+            );
+        }
+        locality
+    }
+}

@@ -1,0 +1,156 @@
+//! Hot and cold data: a small part of the data gets most of the accesses.
+//!
+//! # Models
+//! Independent requests of one size, aligned to it. Two classes of blocks, each accessed evenly. Their
+//! sizes and shares are written as eNVy writes them: `"10/90"` sends 90 % of the accesses to 10 % of the
+//! data, and `"50/50"` is uniform. Reads may have a locality of their own; trims go where writes go. Hot
+//! data comes first in the footprint, so that the hot data of a read locality and of a write locality
+//! overlap.
+//!
+//! # Leaves out
+//! More than two classes, and hot data that moves: use a `mix`, or replay a trace.
+//!
+//! # Sources
+//! wu-1994: M. Wu, W. Zwaenepoel, eNVy: a non-volatile, main memory storage system, ASPLOS 1994,
+//! section 4 and figure 8; rosenblum-1992 uses the same bimodal distribution.
+//!
+//! # Checks
+//! Shares of hot accesses within binomial error for 50/50 to 5/95, for reads and writes; each class even
+//! by chi-square.
+
+mod locality;
+
+pub use locality::Locality;
+
+use super::scatter::Scatter;
+use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Configuration, Problems, Reader, Room};
+use nacre_kernel::{Bytes, Op, Random, Ratio, Request};
+
+/// A small part of the data gets most of the accesses.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space used; a whole number of requests.
+    #[config(min = "1 B", max = "8192 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of one request; addresses are multiples of it past `start`.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Share of requests that read.
+    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
+    pub read_share: Ratio,
+    /// Share of requests that trim; the rest write.
+    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
+    pub trim_share: Ratio,
+    /// Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`.
+    #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
+    pub locality: Locality,
+    /// The locality of reads, if it is another one.
+    pub read_locality: Option<Locality>,
+    /// Whether hot blocks are scattered over the footprint; if not, they come first.
+    #[config(default = false, source = "assumed: what is used together is stored together")]
+    pub scatter: bool,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    area::check(config.start, config.footprint, config.request, reader);
+    operations::check(config.read_share, config.trim_share, reader);
+    let blocks = config.footprint.0 / config.request.0;
+    let localities = [("locality", Some(config.locality)), ("read_locality", config.read_locality)];
+    for (field, locality) in localities {
+        if let Some(locality) = locality
+            && !(1..blocks).contains(&locality.hot_blocks(blocks))
+        {
+            reader.conflict(
+                field,
+                &format!("\"{locality}\""),
+                &format!("of {blocks} blocks, {} would be hot", locality.hot_blocks(blocks)),
+                "make the footprint larger, so that there are hot blocks and cold ones",
+            );
+        }
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "most accesses to a small part of the data, as in 10/90";
+const SOURCES: &[&str] = &["wu-1994", "rosenblum-1992"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let area = Area::new(config.start, config.footprint, config.request);
+    let operations = builder.random(&format!("{path}.operations"));
+    let scatter = builder.random(&format!("{path}.scatter"));
+    let classes = |locality: Locality| Classes {
+        hot_blocks: locality.hot_blocks(area.blocks()),
+        hot_share: locality.accesses(),
+    };
+    Ok(Box::new(HotCold {
+        reads: classes(config.read_locality.unwrap_or(config.locality)),
+        writes: classes(config.locality),
+        scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),
+        operations: Operations::new(config.read_share, config.trim_share, operations),
+        random: builder.random(path),
+        area,
+    }))
+}
+
+/// How blocks fall into two classes.
+#[derive(Clone, Copy)]
+struct Classes {
+    hot_blocks: u64,
+    hot_share: f64,
+}
+
+impl Classes {
+    #[inline]
+    fn draw(&self, blocks: u64, random: &mut Random) -> u64 {
+        let hot = random.chance(self.hot_share);
+        let (first, count) =
+            if hot { (0, self.hot_blocks) } else { (self.hot_blocks, blocks - self.hot_blocks) };
+        first + random.below(count)
+    }
+}
+
+struct HotCold {
+    area: Area,
+    reads: Classes,
+    writes: Classes,
+    scatter: Option<Scatter>,
+    operations: Operations,
+    random: Random,
+}
+
+impl Pattern for HotCold {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        let blocks = self.area.blocks();
+        batch.extend((0..count).map(|_| {
+            let op = self.operations.next();
+            let classes = if op == Op::Read { &self.reads } else { &self.writes };
+            let block = classes.draw(blocks, &mut self.random);
+            let block = self.scatter.as_ref().map_or(block, |scatter| scatter.place(block));
+            self.area.request(block, op)
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

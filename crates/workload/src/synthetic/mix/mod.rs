@@ -1,0 +1,176 @@
+//! A mix: several patterns at once, each with its share of the requests.
+//!
+//! # Models
+//! Every request comes from one part, chosen at random by its share: 70 % reads after Zipf's law and
+//! 30 % sequential writes. A part goes through its own sequence however the others are; parts may use
+//! the same addresses or, by their `start`, addresses of their own. The arrival process belongs to the mix.
+//! A part may be a mix again.
+//!
+//! # Leaves out
+//! Parts with arrival processes of their own, and phases that follow each other in time.
+//!
+//! # Sources
+//! fio-docs: the fio manual, `rwmixread` and jobs side by side, are the usual way to make such loads;
+//! each part cites its own sources.
+//!
+//! # Checks
+//! Shares within binomial error; each part's requests are those it gives alone under the same name,
+//! whatever the other parts and shares; a part added at the end leaves the others as they are.
+
+use super::{Pattern, PatternFamily, operations::percent, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Configuration, Problems, Reader, Room, Slot};
+use nacre_kernel::{Random, Ratio, Request};
+
+/// Several patterns at once.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The parts, at most 256. New ones go to the end, so that the random streams of the others stay.
+    pub part: Vec<Part>,
+}
+
+/// One pattern of a mix.
+#[derive(Clone, Debug, Configuration)]
+pub struct Part {
+    /// Share of the requests. One part may leave it out and takes what the others leave.
+    #[config(max = "100 %")]
+    pub share: Option<Ratio>,
+    /// Its pattern.
+    pub pattern: Slot<PatternFamily>,
+}
+
+/// Shares may miss 100 % by this much, for thirds written with a few digits.
+const SHARE_TOLERANCE: f64 = 1e-4;
+/// Parts are numbered with a byte.
+const PARTS_MAX: usize = 256;
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let sum: f64 = config.part.iter().filter_map(|part| part.share).map(|share| share.0).sum();
+    let mut open = (0..config.part.len()).filter(|&place| config.part[place].share.is_none());
+    let last = format!("part[{}].share", config.part.len() - 1);
+    match (open.next(), open.next()) {
+        (_, Some(second)) => reader.conflict(
+            &format!("part[{second}].share"),
+            "",
+            "two parts leave out their share",
+            "give all shares but one",
+        ),
+        (Some(_), None) if sum > 1.0 + SHARE_TOLERANCE => reader.conflict(
+            &last,
+            "",
+            &format!("the shares given add up to {}", percent(sum)),
+            "lower them; the part without a share takes what is left of 100 %",
+        ),
+        (None, None) if (sum - 1.0).abs() > SHARE_TOLERANCE => reader.conflict(
+            &last,
+            "",
+            &format!("the shares add up to {}", percent(sum)),
+            "make it 100 %, or leave out one share, which then takes the rest",
+        ),
+        _ => {}
+    }
+    if config.part.len() > PARTS_MAX {
+        reader.conflict(
+            "part",
+            &config.part.len().to_string(),
+            "there are too many parts",
+            "at most 256 are allowed",
+        );
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "several patterns at once, each with its share of the requests";
+const SOURCES: &[&str] = &["fio-docs"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let given: f64 = config.part.iter().filter_map(|part| part.share).map(|share| share.0).sum();
+    let (mut upto, mut problems) = (0.0, Vec::new());
+    let (mut bounds, mut parts) = (Vec::new(), Vec::new());
+    for part in &config.part {
+        upto += part.share.map_or((1.0 - given).max(0.0), |share| share.0);
+        bounds.push(upto);
+        match builder.pattern(&part.pattern) {
+            Ok(pattern) => parts.push(Source { pattern, ready: Vec::new(), taken: 0 }),
+            Err(more) => problems.extend(more.0),
+        }
+    }
+    // What rounding leaves open goes to the last part that has a share.
+    while bounds.last().is_some_and(|&bound| bound >= upto) {
+        bounds.pop();
+    }
+    let bounds = bounds.iter().map(|bound| (bound * (1u64 << 53) as f64 + 0.5) as u64).collect();
+    let random = builder.random(path);
+    if problems.is_empty() { Ok(Box::new(Mix { bounds, parts, random })) } else { Err(Problems(problems)) }
+}
+
+/// Requests chosen at a time, so that a part gives many with one call.
+const CHUNK: usize = 1024;
+
+struct Mix {
+    /// A draw of 53 bits belongs to the first part whose bound lies above it, or else to the part after
+    /// the last bound.
+    bounds: Vec<u64>,
+    parts: Vec<Source>,
+    random: Random,
+}
+
+/// A part with the requests it has given for the present chunk.
+struct Source {
+    pattern: Box<dyn Pattern>,
+    ready: Vec<Request>,
+    taken: usize,
+}
+
+impl Mix {
+    fn chunk(&mut self, batch: &mut Vec<Request>, count: usize) {
+        let (mut chosen, mut counts) = ([0u8; CHUNK], [0usize; PARTS_MAX]);
+        for chosen in &mut chosen[..count] {
+            let draw = self.random.bits() >> 11;
+            let part = self.bounds.iter().map(|&bound| usize::from(draw >= bound)).sum::<usize>();
+            *chosen = part as u8;
+            counts[part] += 1;
+        }
+        for (part, &count) in self.parts.iter_mut().zip(&counts) {
+            part.ready.clear();
+            part.taken = 0;
+            part.pattern.fill(&mut part.ready, count);
+        }
+        batch.extend(chosen[..count].iter().map(|&chosen| {
+            let part = &mut self.parts[usize::from(chosen)];
+            part.taken += 1;
+            part.ready[part.taken - 1]
+        }));
+    }
+}
+
+impl Pattern for Mix {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.reserve(count);
+        let mut left = count;
+        while left > 0 {
+            let now = left.min(CHUNK);
+            self.chunk(batch, now);
+            left -= now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

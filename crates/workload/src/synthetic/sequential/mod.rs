@@ -1,0 +1,168 @@
+//! Sequential access: one block after the other, in one stream or several.
+//!
+//! # Models
+//! The footprint is cut into as many equal regions as there are streams. Every stream walks through its
+//! region from its beginning, `stride` bytes at a time, and starts over at the end. The streams take
+//! turns. Backups, logs, scans, and with a stride, column scans and RAID members.
+//!
+//! # Leaves out
+//! Streams of different speed or size, and streams that walk backwards: use a `mix`.
+//!
+//! # Sources
+//! fio-docs: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and
+//! `offset_increment`; strided access as in its `zonemode=strided`.
+//!
+//! # Checks
+//! Every address exactly, for one stream, several, strides, and both ways to start over.
+
+use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room};
+use nacre_kernel::{Bytes, Ratio, Request};
+
+/// One block after the other.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space used; a whole number of requests, and of them the same for each stream.
+    #[config(min = "1 B", max = "8192 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of one request; addresses are multiples of it past `start`.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Share of requests that read.
+    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
+    pub read_share: Ratio,
+    /// Share of requests that trim; the rest write.
+    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
+    pub trim_share: Ratio,
+    /// Streams that take turns, each in a region of its own.
+    #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
+    pub streams: u32,
+    /// Bytes from the start of one request to the start of the next of its stream; a whole number of
+    /// requests. Absent: the next follows without a gap.
+    #[config(min = "1 B")]
+    pub stride: Option<Bytes>,
+    /// Where a stream goes on that has come to the end of its region.
+    #[config(default = "restart", source = "assumed: a log or a scan that is repeated")]
+    pub wrap: Wrap,
+}
+
+/// Where a stream goes on that has come to the end of its region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Wrap {
+    /// At the beginning of its region.
+    Restart,
+    /// One request further than the last time it began, so that all of the region is touched in the end.
+    Shift,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    area::check(config.start, config.footprint, config.request, reader);
+    operations::check(config.read_share, config.trim_share, reader);
+    let blocks = config.footprint.0 / config.request.0;
+    if !blocks.is_multiple_of(u64::from(config.streams)) || blocks == 0 {
+        reader.conflict(
+            "streams",
+            &config.streams.to_string(),
+            &format!("{blocks} requests fill the footprint, which is not the same number for each stream"),
+            "change streams or footprint, so that the one divides the other",
+        );
+    }
+    if let Some(stride) = config.stride.filter(|stride| !stride.0.is_multiple_of(config.request.0)) {
+        reader.conflict(
+            "stride",
+            &stride.to_string(),
+            &format!("it is not a whole number of requests of {}", config.request),
+            "use a multiple of request",
+        );
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "one block after the other, in one stream or several that take turns";
+const SOURCES: &[&str] = &["fio-docs"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let area = Area::new(config.start, config.footprint, config.request);
+    let operations = builder.random(&format!("{path}.operations"));
+    Ok(Box::new(Sequential {
+        region: area.blocks() / u64::from(config.streams),
+        streams: u64::from(config.streams),
+        stride: config.stride.map_or(1, |stride| stride.0 / config.request.0),
+        wrap: config.wrap,
+        stream: 0,
+        began: 0,
+        position: 0,
+        operations: Operations::new(config.read_share, config.trim_share, operations),
+        area,
+    }))
+}
+
+/// Streams take turns, so all are at the same position of their regions. Positions count in blocks.
+struct Sequential {
+    area: Area,
+    operations: Operations,
+    /// Blocks of one stream.
+    region: u64,
+    streams: u64,
+    stride: u64,
+    wrap: Wrap,
+    /// Whose turn it is.
+    stream: u64,
+    /// Where the streams began their present walk.
+    began: u64,
+    position: u64,
+}
+
+impl Sequential {
+    #[inline]
+    fn next(&mut self) -> Request {
+        let block = self.stream * self.region + self.position;
+        let request = self.area.request(block, self.operations.next());
+        self.stream += 1;
+        if self.stream == self.streams {
+            self.stream = 0;
+            self.position = match self.position.checked_add(self.stride) {
+                Some(position) if position < self.region => position,
+                _ => self.start_over(),
+            };
+        }
+        request
+    }
+
+    fn start_over(&mut self) -> u64 {
+        if self.wrap == Wrap::Shift {
+            // Past a stride the walk would touch what it touched before.
+            self.began = (self.began + 1) % self.stride.min(self.region);
+        }
+        self.began
+    }
+}
+
+impl Pattern for Sequential {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.extend((0..count).map(|_| self.next()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

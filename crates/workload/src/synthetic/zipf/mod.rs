@@ -1,0 +1,110 @@
+//! Zipf access: a few blocks are asked for often, most hardly ever.
+//!
+//! # Models
+//! Independent requests of one size, aligned to it. The block of rank k is asked for in proportion to
+//! k^-theta, for any theta of zero (uniform) or more. Ranks are scattered over the footprint by a
+//! permutation, so that hot blocks lie apart, unless `scatter` is off.
+//!
+//! # Leaves out
+//! Popularity that changes with time, and any link between one request and the next.
+//!
+//! # Sources
+//! ycsb-2010: B. Cooper et al., Benchmarking cloud serving systems with YCSB, SoCC 2010, whose theta of
+//! 0.99 is the default; breslau-1999: L. Breslau et al., Web caching and Zipf-like distributions,
+//! INFOCOM 1999, who measure 0.64 to 0.83.
+//!
+//! # Checks
+//! Chi-square against the exact probabilities at theta from 0 to 3 and on both sides of 1; the share of
+//! the first ranks of 2^40 blocks against Euler-Maclaurin sums; the LRU hit ratio of 10,000 blocks at
+//! theta 0.8 and room for 1,000 against Che's approximation, 0.4367.
+
+use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use super::{ranks::Ranks, scatter::Scatter};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Configuration, Problems, Reader, Room};
+use nacre_kernel::{Bytes, Random, Ratio, Request};
+
+/// A few blocks often, most hardly ever.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space used; a whole number of requests.
+    #[config(min = "1 B", max = "8192 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of one request; addresses are multiples of it past `start`.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Share of requests that read.
+    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
+    pub read_share: Ratio,
+    /// Share of requests that trim; the rest write.
+    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
+    pub trim_share: Ratio,
+    /// Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed.
+    #[config(default = 0.99, min = 0, max = 10, source = "paper: ycsb-2010, its Zipfian constant")]
+    pub theta: f64,
+    /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
+    #[config(default = true, source = "paper: ycsb-2010, its scrambled Zipfian")]
+    pub scatter: bool,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    area::check(config.start, config.footprint, config.request, reader);
+    operations::check(config.read_share, config.trim_share, reader);
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("zipf", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "a few blocks often, most hardly ever: the block of rank k in proportion to k^-theta";
+const SOURCES: &[&str] = &["ycsb-2010", "breslau-1999"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let area = Area::new(config.start, config.footprint, config.request);
+    let operations = builder.random(&format!("{path}.operations"));
+    let scatter = builder.random(&format!("{path}.scatter"));
+    Ok(Box::new(Zipf {
+        ranks: Ranks::new(area.blocks(), config.theta),
+        scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),
+        operations: Operations::new(config.read_share, config.trim_share, operations),
+        random: builder.random(path),
+        area,
+    }))
+}
+
+struct Zipf {
+    area: Area,
+    ranks: Ranks,
+    scatter: Option<Scatter>,
+    operations: Operations,
+    random: Random,
+}
+
+impl Pattern for Zipf {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.extend((0..count).map(|_| {
+            let rank = self.ranks.sample(&mut self.random);
+            let block = self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank));
+            self.area.request(block, self.operations.next())
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests;
