@@ -1,6 +1,6 @@
 //! Builds devices for the tests of this crate, as a scenario would.
 
-use crate::replacement::{self, ReplacementFamily};
+use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::{Builder, DeviceFamily};
@@ -75,4 +75,21 @@ impl Builder for Workbench {
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         Err(Problem::new(path, None, "there are no files here").given(file).into())
     }
+}
+
+/// The policy `kind` for `capacity` blocks, as it is without settings.
+pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
+    let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
+    let mut reader = Reader::new(&Rooms);
+    let slot = PolicyDocument::read(&node, &mut reader).expect("the policy needs no settings").policy;
+    let room =
+        replacement::ROOMS.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+    (room.build)(&slot, &mut replacement::Context { families: &Rooms, capacity }).expect("it can be built")
+}
+
+/// The document around a policy under test.
+#[derive(Debug, Configuration)]
+struct PolicyDocument {
+    /// The policy.
+    policy: Slot<ReplacementFamily>,
 }

@@ -81,7 +81,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let write = latency::build(&config.write, builder);
         match (read, write) {
             (Ok(read), Ok(write)) => {
-                Ok(Box::new(Network::new(id, slot.path().to_string(), config, read, write)))
+                Ok(Box::new(Network::new(id, slot.path().to_string(), &config, read, write)))
             }
             (read, write) => {
                 let problems =

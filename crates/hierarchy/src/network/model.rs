@@ -41,7 +41,7 @@ impl Network {
     pub(super) fn new(
         id: ComponentId,
         path: String,
-        config: Config,
+        config: &Config,
         read: Box<dyn Latency>,
         write: Box<dyn Latency>,
     ) -> Network {

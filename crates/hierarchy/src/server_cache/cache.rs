@@ -135,14 +135,45 @@ impl ServerCache {
         }
     }
 
+    #[inline]
     fn read(&mut self, start: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (first, count) = request.blocks(1 << self.shift);
+        if count > 1 || !self.in_flight.is_idle(start) {
+            return self.read_blocks(start, request, None, trail);
+        }
+        // The hot path: one block, nothing on its way, in the first level.
+        let key = key(request.volume, first);
+        let found = self.levels.access(key);
+        if found != 0 {
+            return self.read_blocks(start, request, Some(found), trail);
+        }
+        let level = &mut self.levels.all[0];
+        level.counts.read_hits += 1;
+        let offset = request.address & ((1 << self.shift) - 1);
+        let part = Request { address: level.place(key) << self.shift | offset, volume: 0, ..*request };
+        let read = level.device.submit(start, &part, trail);
+        if read.status == Status::Done { read } else { self.recover(first, read.done, request, trail) }
+    }
+
+    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
+    fn read_blocks(
+        &mut self,
+        start: Time,
+        request: &Request,
+        found: Option<usize>,
+        trail: &mut Trail,
+    ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
         let admits = self.in_flight.has_room(start);
         let mut parts = Parts::new(start, trail);
         let mut run = Run::default();
         for block in first..first + count {
             let key = key(request.volume, block);
-            let found = if admits { self.levels.access(key) } else { self.levels.touch(key) };
+            let found = match found {
+                Some(found) => found,
+                None if admits => self.levels.access(key),
+                None => self.levels.touch(key),
+            };
             let way = self.in_flight.way(key, start);
             if way == Way::SetsOutLater || way == Way::Idle && found == NOWHERE {
                 let first = if run.blocks == 0 { block } else { run.first };
@@ -209,7 +240,7 @@ impl ServerCache {
             }
             if fetched.done > parts.start {
                 keys.for_each(|block| {
-                    self.in_flight.insert(key(request.volume, block), parts.start, fetched.done)
+                    self.in_flight.insert(key(request.volume, block), parts.start, fetched.done);
                 });
             }
         } else {

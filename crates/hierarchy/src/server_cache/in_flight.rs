@@ -54,10 +54,16 @@ impl InFlight {
         InFlight { latest: Time::ZERO, floor: Time::ZERO, full_until: Time::ZERO, places, used: 0 }
     }
 
+    /// Whether everything has arrived by `now`.
+    #[inline]
+    pub(super) fn is_idle(&self, now: Time) -> bool {
+        now >= self.latest
+    }
+
     /// Whether `block` is on its way at `now`.
     #[inline]
     pub(super) fn way(&self, block: u64, now: Time) -> Way {
-        if now >= self.latest { Way::Idle } else { self.look_up(block, now) }
+        if self.is_idle(now) { Way::Idle } else { self.look_up(block, now) }
     }
 
     /// Whether another request's blocks may set out at `now`.

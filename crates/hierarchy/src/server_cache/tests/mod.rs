@@ -1,11 +1,15 @@
 use crate::workbench;
 use nacre_kernel::{ComponentReport, Device, Op, Request, Time, Trail};
 
+mod laws;
+mod levels;
+mod mistakes;
+mod oracle;
 mod timing;
 
 /// Kim's PCM SSD and network store; the SSD serves many requests at once.
-const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 4096\n";
-const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 4096\n";
+const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";
+const NETWORK: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"\nparallelism = 512\n";
 
 /// A one-level cache of `blocks` blocks of 4 KiB; `settings` are those of the cache.
 fn pcm_cache(blocks: u64, settings: &str) -> Box<dyn Device> {

@@ -34,7 +34,7 @@ fn simultaneous_reads_of_one_block_ask_the_backing_once() {
 
 #[test]
 fn a_later_fill_does_not_delay_an_earlier_hit() {
-    let one_server = PCM.replace("parallelism = 4096", "parallelism = 1");
+    let one_server = PCM.replace("parallelism = 512", "parallelism = 1");
     let toml = format!(
         "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {}, capacity = \"64 KiB\" }} }}]\n\
          [stack.backing]\n{NETWORK}",

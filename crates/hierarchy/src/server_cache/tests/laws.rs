@@ -1,0 +1,201 @@
+//! Closed forms, and laws between caches.
+
+use super::{NETWORK, count, pcm_cache, submit};
+use crate::workbench;
+use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_testkit::assert_close;
+
+const PCM_READ: f64 = 6.7;
+const EMLC_READ: f64 = 108.0;
+const NETWORK_READ: f64 = 919.0;
+
+/// What reads far enough apart never to meet saw.
+struct Outcome {
+    hit_ratio: f64,
+    mean_us: f64,
+}
+
+fn spaced_reads(cache: &mut dyn Device, blocks: &[u64]) -> Outcome {
+    let (mut now, mut total) = (Time::ZERO, Time::ZERO);
+    for &block in blocks {
+        cache.advance(now);
+        total += submit(cache, now, super::blocks(Op::Read, block, 1));
+        now += Time::from_ms(2);
+    }
+    let reads = blocks.len() as f64;
+    assert_eq!(count(cache, "read_merged"), 0);
+    Outcome {
+        hit_ratio: count(cache, "read_hits") as f64 / reads,
+        mean_us: total.as_secs_f64() * 1e6 / reads,
+    }
+}
+
+fn emlc_cache(blocks: u64) -> Box<dyn Device> {
+    let emlc = format!(
+        "kind = \"measured\", read = \"108 us\", write = \"37.1 us\", capacity = \"{} KiB\"",
+        blocks * 4
+    );
+    let toml = format!(
+        "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {emlc} }} }}]\n[stack.backing]\n{NETWORK}"
+    );
+    workbench::build(&toml).expect("the test's cache is legal")
+}
+
+/// Probabilities of `items` items under Zipf's law: `p_i` is proportional to `i^-theta`.
+fn zipf(items: u64, theta: f64) -> Vec<f64> {
+    let weights: Vec<f64> = (1..=items).map(|rank| libm::pow(rank as f64, -theta)).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.into_iter().map(|weight| weight / sum).collect()
+}
+
+fn draws(probabilities: &[f64], count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Streams::new(seed).stream("zipf");
+    let mut sum = 0.0;
+    let below: Vec<f64> = probabilities
+        .iter()
+        .map(|p| {
+            sum += p;
+            sum
+        })
+        .collect();
+    let last = below.len() - 1;
+    let mut draw = || {
+        let unit = random.unit();
+        below.partition_point(|&below| below <= unit).min(last) as u64
+    };
+    (0..count).map(|_| draw()).collect()
+}
+
+/// Che's approximation: sum(1 - exp(-p_i T)) = C gives T; hit ratio = sum(p_i (1 - exp(-p_i T))).
+fn che(probabilities: &[f64], capacity: f64) -> f64 {
+    let held = |time: f64| probabilities.iter().map(|p| 1.0 - libm::exp(-p * time)).sum::<f64>();
+    let (mut low, mut high) = (0.0, 1e9);
+    for _ in 0..200 {
+        let middle = (low + high) / 2.0;
+        if held(middle) < capacity { low = middle } else { high = middle }
+    }
+    probabilities.iter().map(|p| p * (1.0 - libm::exp(-p * low))).sum()
+}
+
+#[test]
+fn lru_under_zipf_requests_meets_ches_law_and_the_mean_latency_follows() {
+    let probabilities = zipf(10_000, 0.8);
+    let expected = che(&probabilities, 1000.0);
+    assert!((expected - 0.4367).abs() < 5e-5, "the closed form itself: {expected}");
+    let mut cache = pcm_cache(1000, "");
+    spaced_reads(&mut *cache, &draws(&probabilities, 30_000, 1));
+    let warm = Time::from_s(100);
+    cache.advance(warm);
+    cache.restart_ledger();
+    let mut total = Time::ZERO;
+    let stream = draws(&probabilities, 200_000, 2);
+    for (number, &block) in stream.iter().enumerate() {
+        let now = warm + Time::from_ms(2 * number as u64);
+        cache.advance(now);
+        total += submit(&mut *cache, now, super::blocks(Op::Read, block, 1));
+    }
+    let hit_ratio = count(&*cache, "read_hits") as f64 / stream.len() as f64;
+    assert!((hit_ratio - expected).abs() < 0.005, "{hit_ratio} against Che's {expected}");
+    let law = expected * PCM_READ + (1.0 - expected) * NETWORK_READ;
+    assert_close("mean latency", total.as_secs_f64() * 1e6 / stream.len() as f64, law, 0.01);
+}
+
+#[test]
+fn a_quarter_of_pcm_beats_emlc_exactly_above_the_critical_share_of_its_hit_ratio() {
+    // h_P d_P + (1 - h_P) n < h_F d_F + (1 - h_F) n  <=>  h_P > h_F (n - d_F) / (n - d_P).
+    let critical = (NETWORK_READ - EMLC_READ) / (NETWORK_READ - PCM_READ);
+    assert!((critical - 0.889).abs() < 1e-4, "{critical}");
+    let mut wins = 0;
+    for theta in [0.4, 0.8, 1.2, 1.4, 1.8] {
+        let stream = draws(&zipf(4000, theta), 20_000, 3);
+        let flash = spaced_reads(&mut *emlc_cache(1024), &stream);
+        let pcm = spaced_reads(&mut *pcm_cache(256, ""), &stream);
+        let law = |h: f64, d: f64| h * d + (1.0 - h) * NETWORK_READ;
+        assert_close("eMLC", flash.mean_us, law(flash.hit_ratio, EMLC_READ), 1e-9);
+        assert_close("PCM", pcm.mean_us, law(pcm.hit_ratio, PCM_READ), 1e-9);
+        let pcm_wins = pcm.mean_us < flash.mean_us;
+        assert_eq!(pcm_wins, pcm.hit_ratio > critical * flash.hit_ratio, "theta {theta}");
+        wins += u32::from(pcm_wins);
+    }
+    assert!(0 < wins && wins < 5, "the streams lie on both sides of the threshold: {wins} wins");
+}
+
+#[test]
+fn a_larger_lru_cache_never_hits_less() {
+    let stream = draws(&zipf(2000, 0.9), 10_000, 4);
+    let hits = |blocks| spaced_reads(&mut *pcm_cache(blocks, ""), &stream).hit_ratio;
+    let ratios: Vec<f64> = [1, 3, 10, 50, 200, 1000, 3000].map(hits).to_vec();
+    assert!(ratios.is_sorted(), "{ratios:?}");
+    assert!(ratios[0] < ratios[6], "{ratios:?}");
+}
+
+#[test]
+fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
+    let stream = draws(&zipf(2000, 0.7), 20_000, 5);
+    let level = |blocks: u64| {
+        let capacity = blocks * 4;
+        format!(
+            "{{ device = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"{capacity} KiB\" }} }}"
+        )
+    };
+    let hit_ratio = |levels: &[u64]| {
+        let levels: Vec<String> = levels.iter().copied().map(level).collect();
+        let levels = levels.join(", ");
+        let toml =
+            format!("[stack]\nkind = \"server_cache\"\nlevel = [{levels}]\n[stack.backing]\n{NETWORK}");
+        let mut cache = workbench::build(&toml).expect("the test's cache is legal");
+        let outcome = spaced_reads(&mut *cache, &stream);
+        cache.check_invariants();
+        outcome.hit_ratio
+    };
+    let one = hit_ratio(&[400]);
+    assert_eq!(hit_ratio(&[100, 300]), one);
+    assert_eq!(hit_ratio(&[300, 100]), one);
+    assert_eq!(hit_ratio(&[50, 150, 200]), one);
+}
+
+#[test]
+fn past_the_bound_of_blocks_on_their_way_misses_pass_the_cache_by() {
+    let device = "kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"1 GiB\"";
+    let toml = format!(
+        "[stack]\nkind = \"server_cache\"\nlevel = [{{ device = {{ {device} }} }}]\n\
+         backing = {{ kind = \"network\", read = \"1 s\", write = \"1 s\" }}"
+    );
+    let mut cache = workbench::build(&toml).expect("the test's cache is legal");
+    let megabytes = |at: u64| Request { bytes: 1 << 22, ..super::blocks(Op::Read, at * 1024, 1) };
+    for at in 0..70 {
+        assert_eq!(submit(&mut *cache, Time::from_us(at), megabytes(at)), Time::from_s(1));
+    }
+    let counts = ["read_misses", "fills", "bypassed"].map(|name| count(&*cache, name));
+    assert_eq!(counts, [70 * 1024, 64 * 1024, 6 * 1024]);
+    submit(&mut *cache, Time::from_s(3), megabytes(69));
+    assert_eq!(count(&*cache, "fills"), 65 * 1024, "there is room again");
+    cache.check_invariants();
+}
+
+#[test]
+fn the_cache_keeps_the_contract_of_every_device() {
+    let settings =
+        ["", "fill = \"foreground\"\nlookup = \"1 us\"", "write_allocate = false\nblock = \"16 KiB\""];
+    for settings in settings {
+        nacre_testkit::conformance(|| pcm_cache(300, settings));
+    }
+    for inclusion in ["exclusive", "inclusive"] {
+        nacre_testkit::conformance(|| {
+            let device = |read: u64, write: u64, capacity: u64| {
+                format!(
+                    "kind = \"measured\", read = \"{read} us\", write = \"{write} us\", parallelism = 64, \
+                     capacity = \"{capacity} KiB\""
+                )
+            };
+            let (upper, lower, backing) =
+                (device(7, 128, 256), device(108, 37, 1024), device(919, 133, 8000));
+            let toml = format!(
+                "[stack]\nkind = \"server_cache\"\ninclusion = \"{inclusion}\"\n\
+                 level = [{{ device = {{ {upper} }} }}, {{ device = {{ {lower} }}, policy = \"clock\" }}]\n\
+                 backing = {{ {backing} }}"
+            );
+            workbench::build(&toml).expect("the test's cache is legal")
+        });
+    }
+}

@@ -1,0 +1,148 @@
+//! What the user gets wrong, and what a device does.
+
+use super::{blocks, submit, us};
+use crate::server_cache::cache::{Behaviour, ServerCache};
+use crate::server_cache::levels::{Level, Levels};
+use crate::server_cache::{FillMode, Inclusion};
+use crate::workbench;
+use nacre_kernel::{
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Ledger, Op, Request, Status, Time,
+    Trail,
+};
+
+fn problems(level: &str, settings: &str) -> String {
+    let toml = format!(
+        "[stack]\nkind = \"server_cache\"\n{settings}\nlevel = [{level}]\n\
+         backing = {{ kind = \"network\", read = \"919 us\", write = \"133 us\" }}"
+    );
+    workbench::build(&toml).err().expect("the user made a mistake").to_string()
+}
+
+fn device(capacity: &str) -> String {
+    format!("{{ device = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\"{capacity} }} }}")
+}
+
+#[test]
+fn a_level_without_a_capacity_is_named() {
+    let both = format!("{}, {}", device(""), device(", capacity = \"1 KiB\""));
+    let found = problems(&both, "");
+    let expected = "stack.level[0].device: a level of a cache needs a device with a capacity; \
+                    give `capacity`, for example \"64 GiB\"\n\
+                    stack.level[1].device: it is too small, given 1 KiB; the smallest allowed is one block, 4 KiB";
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_block_is_a_power_of_two_and_levels_have_a_bound() {
+    let level = device(", capacity = \"1 MiB\"");
+    let found = problems(&vec![level; 5].join(", "), "block = \"5000 B\"");
+    assert!(found.contains("stack.block (test.toml:3): it is not a power of two, given"), "{found}");
+    assert!(found.contains("the next one is 8 KiB"), "{found}");
+    assert!(found.contains("stack.level"), "{found}");
+    assert!(found.contains("there are too many, given 5 levels; the most allowed is 4"), "{found}");
+}
+
+#[test]
+fn an_inclusive_level_smaller_than_the_one_above_is_refused() {
+    let levels = format!("{}, {}", device(", capacity = \"2 MiB\""), device(", capacity = \"1 MiB\""));
+    let found = problems(&levels, "inclusion = \"inclusive\"");
+    assert!(found.starts_with("stack.level[1].device: "), "{found}");
+    assert!(found.contains("give at least 2 MiB, or use inclusion = \"exclusive\""), "{found}");
+}
+
+/// Takes 1 us for everything; fails what it is told to.
+struct Faulty {
+    id: u8,
+    fails: Option<Op>,
+}
+
+impl Device for Faulty {
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        trail.add(ComponentId(self.id), Activity::Read, us(1));
+        let status = if self.fails == Some(request.op) { Status::MediaError } else { Status::Done };
+        Completion { done: now + us(1), status }
+    }
+
+    fn advance(&mut self, _to: Time) {}
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(1 << 20))
+    }
+
+    fn restart_ledger(&mut self) {}
+
+    fn report(&self, _elapsed: Time) -> ComponentReport {
+        ComponentReport {
+            id: ComponentId(self.id),
+            kind: "faulty",
+            path: String::new(),
+            servers: 1,
+            ledger: Ledger::default(),
+            idle_energy: None,
+            counters: Vec::new(),
+            cost: None,
+            lifetime_days: None,
+            children: Vec::new(),
+        }
+    }
+
+    fn check_invariants(&self) {}
+}
+
+/// Two exclusive levels of one and four blocks; each device fails as told.
+fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> ServerCache {
+    let level =
+        |id, fails, blocks| Level::new(workbench::policy("lru", blocks), Box::new(Faulty { id, fails }));
+    let levels = Levels::new(vec![level(1, upper, 1), level(2, lower, 4)], Inclusion::Exclusive);
+    let behaviour = Behaviour {
+        block: Bytes(4096),
+        lookup: Time::ZERO,
+        write_allocate: true,
+        fill: FillMode::Background,
+    };
+    let backing = Box::new(Faulty { id: 3, fails: backing });
+    ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, backing)
+}
+
+fn status(cache: &mut ServerCache, now: Time, request: Request) -> Status {
+    let mut trail = Trail::new();
+    let completion = cache.submit(now, &request, &mut trail);
+    assert_eq!(trail.total_from(0), completion.done - now);
+    completion.status
+}
+
+#[test]
+fn a_block_that_a_level_cannot_return_is_read_from_the_backing_and_dropped() {
+    let mut cache = faulty_cache(Some(Op::Read), None, None);
+    submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
+    assert_eq!(submit(&mut cache, us(10), blocks(Op::Read, 0, 1)), us(2), "level, then backing");
+    assert_eq!(status(&mut cache, us(20), blocks(Op::Read, 0, 1)), Status::Done);
+    assert_eq!((cache.counts.recovered, cache.counts.read_misses), (1, 2));
+    let mut cache = faulty_cache(None, Some(Op::Read), None);
+    submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
+    submit(&mut cache, us(10), blocks(Op::Read, 1, 1));
+    assert_eq!(submit(&mut cache, us(20), blocks(Op::Read, 0, 1)), us(2), "block 0 is in the lower level");
+    assert_eq!(cache.counts.recovered, 1);
+    cache.check_invariants();
+}
+
+#[test]
+fn what_the_backing_cannot_return_is_an_error_and_does_not_stay() {
+    let mut cache = faulty_cache(None, None, Some(Op::Read));
+    assert_eq!(status(&mut cache, us(0), blocks(Op::Read, 0, 3)), Status::MediaError);
+    assert_eq!(status(&mut cache, us(10), blocks(Op::Read, 0, 1)), Status::MediaError);
+    assert_eq!((cache.counts.read_misses, cache.counts.fills), (4, 0));
+    let mut cache = faulty_cache(None, None, Some(Op::Write));
+    assert_eq!(status(&mut cache, us(0), blocks(Op::Write, 0, 2)), Status::MediaError);
+    submit(&mut cache, us(10), blocks(Op::Read, 0, 2));
+    assert_eq!(cache.counts.read_misses, 2, "a write that failed leaves nothing behind");
+    cache.check_invariants();
+}
+
+#[test]
+fn a_copy_that_cannot_be_written_is_dropped_and_the_write_is_done() {
+    let mut cache = faulty_cache(Some(Op::Write), None, None);
+    assert_eq!(status(&mut cache, us(0), blocks(Op::Write, 0, 1)), Status::Done);
+    submit(&mut cache, us(10), blocks(Op::Read, 0, 1));
+    assert_eq!((cache.counts.recovered, cache.counts.read_misses), (1, 1));
+}
