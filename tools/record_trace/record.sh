@@ -33,7 +33,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 
 if [[ $install_packages == yes ]]; then
-    # An existing PostgreSQL is left as it is, and no cluster of Debian's own is started.
+    # Where PostgreSQL is new, Debian's package may start a cluster of its own. It is not used.
     DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
         -o DPkg::Lock::Timeout=300 libnbd-bin fuse3 e2fsprogs postgresql
 fi
