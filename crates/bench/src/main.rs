@@ -1,2 +1,49 @@
-//! Bench.
-fn main() {}
+//! Benchmarks: how fast, against what budget, and against which rival on the same work in one run.
+//!
+//! | word | does |
+//! |---|---|
+//! | `streams FOLDER` | writes the request streams that rivals replay |
+//! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
+//!
+//! One thread. A rate is the best of five runs: on a shared machine the fastest run is the one least
+//! disturbed. Nothing is asserted; the budgets are those of docs/decisions/0003-speed.md.
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads the clock and prints")]
+
+mod caches;
+mod report;
+mod runs;
+mod streams;
+mod traces;
+
+use report::Report;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let result = match words[..] {
+        ["streams", folder] => streams::write(Path::new(folder)),
+        ["run", folder] => run(Path::new(folder)),
+        ["memory", file, count] => runs::memory(Path::new(file), count),
+        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | memory FILE COUNT".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whatever stops a benchmark, in words.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn run(folder: &Path) -> Result<()> {
+    let report = Report::begin(folder);
+    caches::measure(&report);
+    traces::measure(&report)?;
+    runs::measure(&report, folder)
+}

@@ -62,7 +62,7 @@ pub fn run(
     let mut driver = Driver::new(checked, built);
     let ending = driver.drive(watch)?;
     driver.device.check_invariants();
-    Ok(outcome(checked, &*driver.device, &*driver.workload, &driver.meter, ending))
+    Ok(outcome(checked, &*driver.device, &*driver.workload, &driver.meter, driver.measured, ending))
 }
 
 struct Driver<'a> {
@@ -73,7 +73,10 @@ struct Driver<'a> {
     components: usize,
     trail: Trail,
     capacity: u64,
+    /// Requests given to the device.
     issued: u64,
+    /// Of them, those since measuring began.
+    measured: u64,
 }
 
 impl<'a> Driver<'a> {
@@ -87,6 +90,7 @@ impl<'a> Driver<'a> {
             components: built.components,
             trail: Trail::new(),
             issued: 0,
+            measured: 0,
         }
     }
 
@@ -131,6 +135,7 @@ impl<'a> Driver<'a> {
             }
             if self.issued == warm_up && warm_up > 0 {
                 self.meter = Meter::new(self.components, now);
+                self.measured = 0;
                 self.device.restart_ledger();
             }
             if self.issued.is_multiple_of(64) {
@@ -143,6 +148,7 @@ impl<'a> Driver<'a> {
             clock.complete(completion.done);
             self.meter.record(request, now, completion, &self.trail);
             self.issued += 1;
+            self.measured += 1;
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -239,8 +239,10 @@ pub(crate) fn outcome(
     device: &dyn Device,
     workload: &dyn Workload,
     meter: &Meter,
+    issued: u64,
     ending: Ending,
 ) -> Outcome {
+    assert_eq!(issued, meter.completed(), "requests issued and requests completed");
     let elapsed = meter.end - meter.start;
     let mut reports = Vec::new();
     flatten(device.report(elapsed), &mut reports);
@@ -258,7 +260,7 @@ pub(crate) fn outcome(
         complete: ending == Ending::Complete,
         scenario: resolved_json(&checked.resolved),
         origins: checked.resolved.iter().map(value_origin).collect(),
-        requests: requests(meter),
+        requests: requests(meter, issued),
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),
             bytes_per_s: per_second((bytes.read + bytes.written) as f64),
@@ -299,11 +301,10 @@ impl RunError {
     }
 }
 
-fn requests(meter: &Meter) -> Requests {
-    let completed = meter.completed();
+fn requests(meter: &Meter, issued: u64) -> Requests {
     Requests {
-        issued: completed,
-        completed,
+        issued,
+        completed: meter.completed(),
         reads: meter.reads.latency.count(),
         writes: meter.writes.latency.count(),
         trims: meter.trims,

@@ -152,7 +152,7 @@ fn warm_up_requests_are_served_and_not_counted() {
     assert_eq!(warmed.requests.completed, 10_000);
     let hit_ratio = |record: &crate::Record| {
         let count = |name: &str| record.components[0].counters[name].as_f64().unwrap();
-        assert_eq!(record.requests.reads as f64, count("read_hits") + count("read_misses") + count("merged"));
+        assert_eq!(record.requests.reads as f64, count("read_hits") + count("read_misses") + count("read_merged"));
         count("read_hits") / record.requests.reads as f64
     };
     assert!(hit_ratio(&warmed) > hit_ratio(&whole) + 0.01, "a warm cache hits more");
@@ -249,7 +249,7 @@ fn the_shared_trace_runs_to_its_published_counts() {
         + count("read_misses")
         + count("write_hits")
         + count("write_misses")
-        + count("merged");
+        + count("read_merged") + count("write_merged");
     assert_eq!(accesses, 1_141_869);
 }
 

@@ -32,8 +32,7 @@ fn index(families: &[FamilyCard]) -> String {
 }
 
 fn page(family: &FamilyCard, card: &Card) -> String {
-    let mut text = format!("# {}: `{}`\n\n{}.\n", family.name, card.kind, sentence(card.summary));
-    text.push('\n');
+    let mut text = format!("# {}: `{}`\n\n", family.name, card.kind);
     for line in card.doc.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
         // Headings move one level down, below the page's own.
@@ -120,13 +119,4 @@ fn plain_links(text: &str) -> String {
         rest = &rest[end + 2..];
     }
     plain + rest
-}
-
-/// With a capital and without a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.trim_end_matches('.').chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
-        .unwrap_or_default()
 }

@@ -1,0 +1,52 @@
+//! Replacement policies: requests per second on a Zipf stream that is already in memory.
+
+use crate::report::{Report, best_of};
+use crate::streams::{STREAMS, Stream};
+use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
+use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
+use nacre_machine::rooms::Rooms;
+
+/// Budgets in millions of requests per second: inside the processor's caches, and outside.
+const BUDGETS: [(&str, f64, f64); 2] = [("lru", 20.0, 8.0), ("s3_fifo", 10.0, 4.0)];
+
+/// Measures every policy on every stream.
+pub(crate) fn measure(report: &Report) {
+    for stream in STREAMS {
+        let keys = stream.keys();
+        for room in ROOMS {
+            let kind = room.card.kind;
+            let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
+            let budget = BUDGETS.iter().find(|(name, ..)| *name == kind);
+            let budget = budget.map(|&(_, inside, outside)| if stream.is_small { inside } else { outside });
+            let mut rivals = Vec::new();
+            if kind == "lru" {
+                rivals.push(("quick_cache", keys.len() as f64 / best_of(|| quick_cache(&keys, stream))));
+            }
+            rivals.extend(report.rival(&format!("{kind}/{}", stream.name)).map(|rate| ("libCacheSim", rate)));
+            report.line(&format!("{kind}, {}", stream.name), keys.len() as u64, seconds, budget, &rivals);
+        }
+    }
+}
+
+fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
+    let rooms = Rooms::new();
+    let mut reader = Reader::new(&rooms);
+    let origin = Origin::Override("bench".into());
+    let node = Node { value: Value::Text(kind.into()), origin };
+    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
+    let room = ROOMS.iter().find(|room| room.card.kind == kind).expect("a room of the table");
+    (room.build)(&slot, &mut Context { families: &rooms, capacity }).expect("a legal capacity")
+}
+
+fn quick_cache(keys: &[u64], stream: Stream) -> u64 {
+    let mut cache = quick_cache::unsync::Cache::new(stream.cache_blocks());
+    let mut hits = 0;
+    for &key in keys {
+        if cache.get(&key).is_some() {
+            hits += 1;
+        } else {
+            cache.insert(key, ());
+        }
+    }
+    hits
+}

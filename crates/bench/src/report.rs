@@ -1,0 +1,72 @@
+//! Timing and printing.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// Times each work is done; the best counts.
+const REPEATS: usize = 5;
+
+/// Prints one line per measurement, with its budget and its rivals.
+pub(crate) struct Report {
+    rivals: serde_json::Value,
+}
+
+impl Report {
+    /// Prints on which machine and at which commit this runs, and the heading.
+    pub(crate) fn begin(folder: &Path) -> Report {
+        let rivals = std::fs::read_to_string(folder.join("rivals.json"));
+        let rivals = rivals.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        println!("machine  {}", machine());
+        println!("commit   {}", output("git", &["describe", "--always", "--dirty", "--abbrev=12"]));
+        println!("compiler {}", output("rustc", &["--version"]));
+        println!("\n{:<52} {:>10} {:>8} {:>7}   rivals", "work, one core", "M/s", "budget", "met");
+        Report { rivals }
+    }
+
+    /// Prints the rate of `count` items in `seconds`. `budget` is in millions per second; `rivals` are names
+    /// with their rates.
+    pub(crate) fn line(&self, what: &str, count: u64, seconds: f64, budget: Option<f64>, rivals: &[(&str, f64)]) {
+        let rate = count as f64 / seconds / 1e6;
+        let (budget_text, met) = match budget {
+            Some(budget) => (format!("{budget}"), format!("{:.2}x", rate / budget)),
+            None => (String::new(), String::new()),
+        };
+        let rivals: Vec<String> = rivals
+            .iter()
+            .map(|(name, theirs)| format!("{name} {:.2} ({:.1}x)", theirs / 1e6, rate * 1e6 / theirs))
+            .collect();
+        println!("{what:<52} {rate:>10.2} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
+    }
+
+    /// The rate a rival left for `key`, if it ran.
+    pub(crate) fn rival(&self, key: &str) -> Option<f64> {
+        self.rivals.get(key)?.as_f64()
+    }
+}
+
+/// The seconds of the best of several runs of `work`; what it returns is kept from being optimised away.
+pub(crate) fn best_of<T>(mut work: impl FnMut() -> T) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..REPEATS {
+        let start = Instant::now();
+        std::hint::black_box(work());
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    best
+}
+
+fn machine() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        line.and_then(|line| line.split(':').nth(1)).unwrap_or("unknown").trim().to_string()
+    };
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    format!("{}, {cores} cores, cache {}", field("model name"), field("cache size"))
+}
+
+fn output(command: &str, arguments: &[&str]) -> String {
+    let result = Command::new(command).args(arguments).output();
+    result.map_or("unknown".into(), |output| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}

@@ -1,0 +1,87 @@
+//! Whole runs: scenario in, record out, and the memory of a long trace.
+
+use crate::Result;
+use crate::report::{Report, best_of};
+use crate::streams::{NoFiles, REQUESTS, STREAMS, checked};
+use nacre_files::{ScenarioFiles, SharedFile};
+use nacre_kernel::{Op, Request, Time};
+use nacre_machine::run;
+use nacre_workload::trace::{self, WriteOptions};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::Command;
+
+/// Requests of the long trace.
+const LONG: u64 = 100_000_000;
+/// Most memory it may take, in MB.
+const MEMORY_BUDGET_MB: f64 = 300.0;
+
+/// Measures whole runs, and the memory of streaming a long trace in a process of its own.
+pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
+    for stream in STREAMS {
+        let scenario = checked(&stream.scenario());
+        let seconds = best_of(|| {
+            run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(())).expect("a legal scenario").record.cost
+        });
+        report.line(&format!("whole run, LRU server cache, {}", stream.name), REQUESTS, seconds, None, &[]);
+    }
+    std::fs::create_dir_all(folder)?;
+    let file = folder.join("long.nacre");
+    write_long(&file)?;
+    let itself = std::env::current_exe()?;
+    let output = Command::new(itself).arg("memory").arg(&file).arg(LONG.to_string()).output()?;
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    std::fs::remove_file(&file)?;
+    Ok(())
+}
+
+/// Streams `file` through a server cache and prints how long it took and how much memory.
+pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
+    let text = format!(
+        "[workload]\nkind = \"trace\"\nfile = {:?}\n[stack]\nkind = \"server_cache\"\n\
+         backing = {{ preset = \"network_store\" }}\n[[stack.level]]\n\
+         device = {{ preset = \"pcm_ssd\", capacity = \"1 GiB\" }}\n",
+        file.canonicalize()?.display().to_string()
+    );
+    let start = std::time::Instant::now();
+    let files = ScenarioFiles::new(".", None);
+    let outcome = run(&checked(&text), &files, &mut |_| ControlFlow::Continue(()))?;
+    let seconds = start.elapsed().as_secs_f64();
+    if outcome.record.requests.completed.to_string() != count {
+        return Err(format!("{} requests of {count} came through", outcome.record.requests.completed).into());
+    }
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
+    let peak_mb = peak.and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6;
+    println!(
+        "whole run of {count} requests from a trace file: {:.2} M/s, peak memory {peak_mb:.0} MB (budget {MEMORY_BUDGET_MB} MB)",
+        outcome.record.requests.completed as f64 / seconds / 1e6,
+    );
+    Ok(())
+}
+
+/// A week of requests: a hot set that moves slowly over 4 TiB, a third of them writes.
+fn write_long(path: &Path) -> Result<()> {
+    let file = SharedFile::begin(path)?;
+    let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;
+    let mut random = nacre_kernel::Streams::new(1).stream("bench.long");
+    let mut batch = Vec::with_capacity(65_536);
+    for index in 0..LONG {
+        let base = (index / 1_000_000) << 33;
+        let block = random.below(1 << 20).min(random.below(1 << 20));
+        batch.push(Request {
+            arrival: Time::from_us(index * 6_048),
+            address: base + block * 4096,
+            bytes: 4096,
+            volume: 0,
+            op: if random.chance(0.33) { Op::Write } else { Op::Read },
+        });
+        if batch.len() == 65_536 || index + 1 == LONG {
+            writer.write(&batch)?;
+            batch.clear();
+        }
+    }
+    writer.finish()?;
+    file.finish()?;
+    Ok(())
+}

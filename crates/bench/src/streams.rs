@@ -1,0 +1,109 @@
+//! The request streams all caches are measured on.
+
+use crate::Result;
+use nacre_kernel::Request;
+use nacre_machine::{Checked, Document, Files, check};
+use nacre_workload::Workload;
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::Path;
+
+/// Requests of each stream.
+pub(crate) const REQUESTS: u64 = 10_000_000;
+
+/// One stream: block numbers drawn from a Zipf law.
+#[derive(Clone, Copy)]
+pub(crate) struct Stream {
+    /// Its name in results.
+    pub(crate) name: &'static str,
+    /// Blocks that can be asked for.
+    pub(crate) blocks: u64,
+    /// Exponent.
+    pub(crate) theta: &'static str,
+    /// Whether the cache and its index fit the processor's own caches.
+    pub(crate) is_small: bool,
+}
+
+/// The streams: one whose hot part fits the processor's caches, and one far outside.
+pub(crate) const STREAMS: [Stream; 2] = [
+    Stream { name: "zipf1.0-1M", blocks: 1_000_000, theta: "1.0", is_small: true },
+    Stream { name: "zipf0.8-8M", blocks: 8_000_000, theta: "0.8", is_small: false },
+];
+
+impl Stream {
+    /// The block numbers, in order.
+    pub(crate) fn keys(&self) -> Vec<u64> {
+        requests(&self.scenario(), REQUESTS).iter().map(|request| request.address / 4096).collect()
+    }
+
+    /// Blocks of the cache: a tenth of the footprint.
+    pub(crate) fn cache_blocks(&self) -> usize {
+        (self.blocks / 10) as usize
+    }
+
+    /// A scenario with this workload before a cache.
+    pub(crate) fn scenario(&self) -> String {
+        format!(
+            "[workload]\nkind = \"zipf\"\nrequests = {REQUESTS}\nfootprint = \"{} B\"\ntheta = {}\n\
+             read_share = \"100 %\"\narrival = {{ kind = \"periodic\", rate = \"10 kHz\" }}\n\
+             [stack]\nkind = \"server_cache\"\nbacking = {{ preset = \"network_store\" }}\n\
+             [[stack.level]]\ndevice = {{ preset = \"pcm_ssd\", capacity = \"{} B\" }}\n",
+            self.blocks * 4096,
+            self.theta,
+            self.cache_blocks() as u64 * 4096,
+        )
+    }
+}
+
+/// Writes every stream in the oracleGeneral format, which libCacheSim reads.
+pub(crate) fn write(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for stream in STREAMS {
+        let mut file = BufWriter::new(std::fs::File::create(folder.join(format!("{}.oracleGeneral", stream.name)))?);
+        for key in stream.keys() {
+            file.write_all(&0u32.to_le_bytes())?;
+            file.write_all(&key.to_le_bytes())?;
+            file.write_all(&1u32.to_le_bytes())?;
+            file.write_all(&(-1i64).to_le_bytes())?;
+        }
+        file.flush()?;
+    }
+    println!("wrote {} streams of {REQUESTS} requests", STREAMS.len());
+    Ok(())
+}
+
+/// A scenario without mistakes.
+pub(crate) fn checked(text: &str) -> Checked {
+    check(&Document { text, name: "bench", overrides: &[], seed: Some(1) })
+        .unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}"))
+}
+
+/// The first `count` requests of a scenario's workload.
+pub(crate) fn requests(scenario: &str, count: u64) -> Vec<Request> {
+    let mut workload = workload(scenario);
+    let mut requests = Vec::with_capacity(count as usize);
+    loop {
+        let before = requests.len();
+        workload.fill(&mut requests, 65_536).expect("a synthetic workload has no mistakes");
+        if requests.len() == before {
+            return requests;
+        }
+    }
+}
+
+fn workload(scenario: &str) -> Box<dyn Workload> {
+    let built = nacre_machine::stack::build(&checked(scenario), &NoFiles);
+    built.unwrap_or_else(|problems| panic!("the benchmark's scenario is wrong: {problems}")).workload
+}
+
+/// A scenario that names no files.
+pub(crate) struct NoFiles;
+
+impl Files for NoFiles {
+    fn text(&self, _: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+}

@@ -1,0 +1,65 @@
+//! Trace readers: records per second from files that are already in memory.
+
+use crate::Result;
+use crate::report::{Report, best_of};
+use crate::streams::{STREAMS, requests};
+use nacre_kernel::Request;
+use nacre_workload::trace::{self, Options, Source, WriteOptions};
+use std::io::{Cursor, Write};
+use std::sync::{Arc, Mutex};
+
+/// Formats with their budgets in millions of records per second.
+const FORMATS: [(&str, f64); 6] =
+    [("nacre", 20.0), ("vscsi", 20.0), ("msr", 3.0), ("spc", 3.0), ("ssdsim", 3.0), ("nacre_csv", 3.0)];
+/// Records of each file.
+const RECORDS: usize = 2_000_000;
+
+/// Measures every writable format.
+pub(crate) fn measure(report: &Report) -> Result<()> {
+    let mut requests = requests(&STREAMS[0].scenario(), RECORDS as u64);
+    requests.truncate(RECORDS);
+    for (kind, budget) in FORMATS {
+        let file = written(kind, &requests)?;
+        let mut batch = Vec::with_capacity(8192);
+        let seconds = best_of(|| {
+            let source = Source::new(kind, Box::new(Cursor::new(file.clone())));
+            let mut reader = trace::open(vec![source], &Options::default()).expect("a file we wrote");
+            let mut records = 0;
+            loop {
+                batch.clear();
+                match reader.read(&mut batch, 8192).expect("a file we wrote") {
+                    0 => break records,
+                    count => records += count,
+                }
+            }
+        });
+        let name = format!("read {kind}, {:.1} B a record", file.len() as f64 / RECORDS as f64);
+        report.line(&name, RECORDS as u64, seconds, Some(budget), &[]);
+    }
+    Ok(())
+}
+
+/// The requests as a file of the format `kind`.
+fn written(kind: &str, requests: &[Request]) -> Result<Vec<u8>> {
+    let bytes = Shared::default();
+    let options = WriteOptions { strict: false, provenance: "benchmark".into() };
+    let mut writer = trace::create(kind, Box::new(bytes.clone()), &options)?;
+    writer.write(requests)?;
+    writer.finish()?;
+    drop(writer);
+    Ok(std::mem::take(&mut *bytes.0.lock().expect("nobody panicked with it")))
+}
+
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("nobody panicked with it").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
