@@ -7,7 +7,7 @@
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is the best of five runs: on a shared machine the fastest run is the one least
-//! disturbed. Nothing is asserted; the budgets are those of docs/decisions/0003-speed.md.
+//! disturbed. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads the clock and prints")]
 
 mod caches;
