@@ -4,6 +4,7 @@
 //! family and live in `nacre-hierarchy`. A room is built from its slot through a [`Builder`], so that
 //! no room ever names another.
 
+pub mod hdd;
 pub mod latency;
 pub mod measured;
 #[cfg(test)]
@@ -42,4 +43,4 @@ pub trait Builder {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM];

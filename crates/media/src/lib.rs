@@ -1,1 +1,3 @@
-//! Placeholder.
+//! Media: what stores bits, with the physics that no controller can cheat.
+
+pub mod disk;

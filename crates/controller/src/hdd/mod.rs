@@ -1,0 +1,151 @@
+//! A hard disk drive: seeks, turns, transfers, in the order of arrival.
+//!
+//! # Models
+//! The mechanics of `media::disk` (seek curve fitted to a datasheet, rotation in absolute time, linearly
+//! falling transfer rate) behind one queue. Writes settle `write_settle` longer than reads after a seek.
+//!
+//! With `read_ahead`, the drive keeps reading after a read until the buffer is that far ahead or another
+//! access takes the arm; a read of what was read ahead waits for the platter if it must and then crosses
+//! the interface. With `write_cache`, a write is acknowledged once it has crossed the interface and there
+//! is room; it goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
+//! the last one.
+//!
+//! Requests are served in order of submission. One that is submitted later but arrives earlier (below a
+//! cache, say) takes a gap of the arm's timeline if it fits; its seek begins where the arm was left by the
+//! request submitted before it, and the requests already planned stay as they are.
+//!
+//! # Leaves out
+//! Reordering of queued requests (NCQ, elevator): under deep queues of small random requests real drives
+//! are faster. Reads of data that is still in the write cache go to the platter. One buffer segment, so
+//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. Spin-down.
+//!
+//! # Sources
+//! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
+//!
+//! # Checks
+//! Mean random 4 KiB service = mean seek + half a turn + transfer, within 1 %; sequential bandwidth = rate
+//! of the zone, within 1 %; energy = power by time of each activity + idle power by elapsed time.
+
+mod buffer;
+mod model;
+#[cfg(test)]
+mod tests;
+
+use crate::DeviceFamily;
+use model::Hdd;
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Bandwidth, Bytes, Power, Price, Rate, Time};
+use nacre_media::disk::{SeekCurve, SeekTimes};
+
+/// A hard disk drive.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes it holds.
+    #[config(min = "1 MiB")]
+    pub capacity: Bytes,
+    /// How fast the platters turn.
+    #[config(min = "1 /s", max = "1000 /s")]
+    pub rotation: Rate,
+    /// Surfaces with data; that many tracks lie under one position of the arm.
+    #[config(min = 1, max = 64)]
+    pub heads: u32,
+    /// Seek to the next track, settling included.
+    #[config(min = "1 us")]
+    pub track_to_track_seek: Time,
+    /// Seek averaged over all pairs of tracks, settling included.
+    pub average_seek: Time,
+    /// Seek over all tracks, settling included.
+    pub full_stroke_seek: Time,
+    /// What a write settles longer than a read.
+    #[config(default = "0 s", source = "assumed: none, where a datasheet gives one seek time for both")]
+    pub write_settle: Time,
+    /// Sustained transfer rate of the outermost tracks.
+    #[config(min = "1 kB/s")]
+    pub outer_rate: Bandwidth,
+    /// Sustained transfer rate of the innermost tracks.
+    #[config(min = "1 kB/s")]
+    pub inner_rate: Bandwidth,
+    /// How fast buffered bytes cross the interface.
+    #[config(
+        default = "600 MB/s",
+        min = "1 kB/s",
+        source = "standard: SAS-2 and SATA 3, 6 Gb/s with 8b/10b coding"
+    )]
+    pub interface_rate: Bandwidth,
+    /// How far the drive reads ahead; 0 B is not at all.
+    #[config(
+        default = "0 B",
+        max = "1 GiB",
+        source = "assumed: off, so that every read shows the mechanics"
+    )]
+    pub read_ahead: Bytes,
+    /// Bytes of writes it acknowledges before they are on the platter; 0 B is none.
+    #[config(
+        default = "0 B",
+        max = "1 GiB",
+        source = "assumed: off, as on servers that care for their data"
+    )]
+    pub write_cache: Bytes,
+    /// Power while spinning without work.
+    pub idle_power: Option<Power>,
+    /// Power while the arm moves, idling included.
+    pub seek_power: Option<Power>,
+    /// Power while waiting for a sector, reading or writing, idling included.
+    pub active_power: Option<Power>,
+    /// Price of its capacity.
+    pub price: Option<Price>,
+}
+
+impl Config {
+    fn seek_times(&self) -> SeekTimes {
+        SeekTimes {
+            track_to_track: self.track_to_track_seek,
+            average: self.average_seek,
+            full_stroke: self.full_stroke_seek,
+        }
+    }
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if let Err(unfit) = SeekCurve::fit(config.seek_times()) {
+        let remedy = format!(
+            "with these track-to-track and full-stroke seeks it lies between {} and {}",
+            unfit.least_average, unfit.most_average
+        );
+        let given = config.average_seek.to_string();
+        reader.conflict("average_seek", &given, "no arm moves like this", &remedy);
+    }
+    if config.inner_rate > config.outer_rate {
+        let remedy = format!("the largest allowed is outer_rate, {}", config.outer_rate);
+        reader.conflict("inner_rate", &config.inner_rate.to_string(), "it is above outer_rate", &remedy);
+    }
+    for (field, power) in [("seek_power", config.seek_power), ("active_power", config.active_power)] {
+        match (power, config.idle_power) {
+            (Some(power), Some(idle)) if power < idle => {
+                let remedy = format!("it includes idling: at least {idle}");
+                reader.conflict(field, &power.to_string(), "it is below idle_power", &remedy);
+            }
+            (Some(power), None) => {
+                reader.conflict(field, &power.to_string(), "it includes idling", "give idle_power too");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "hdd",
+        "a hard disk drive: seek, rotation, transfer",
+        &["ruemmler-1994"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Hdd::new(id, slot.path().to_string(), config)))
+    },
+};

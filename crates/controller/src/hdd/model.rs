@@ -1,0 +1,220 @@
+//! The model behind `hdd`: one arm, a queue in order of arrival, a buffer.
+
+use super::Config;
+use super::buffer::{ReadAhead, WriteCache};
+use nacre_kernel::{
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Ledger, Op, Power, Request, Status,
+    Time, Timeline, Trail,
+};
+use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
+
+/// A hard disk drive.
+pub(super) struct Hdd {
+    id: ComponentId,
+    path: String,
+    config: Config,
+    disk: Disk,
+    arm: Timeline,
+    read_ahead: Option<ReadAhead>,
+    write_cache: WriteCache,
+    /// When the last write so far is on the platter.
+    written_at: Time,
+    book: Book,
+}
+
+/// What was done since measuring began, beside the mechanics; `requests` is indexed by [`Op`].
+#[derive(Default)]
+struct Book {
+    requests: [u64; 4],
+    bytes: [u64; 2],
+    link_busy: Time,
+    read_ahead_hits: u64,
+    cached_writes: u64,
+}
+
+impl Hdd {
+    /// A drive at rest.
+    pub(super) fn new(id: ComponentId, path: String, config: Config) -> Hdd {
+        let rotation = Time::from_secs_f64(1.0 / config.rotation.0);
+        let layout =
+            Layout::new(config.capacity, rotation, config.outer_rate, config.inner_rate, config.heads);
+        let curve = SeekCurve::fit(config.seek_times()).expect("the configuration was checked");
+        let above_idle = |power: Option<Power>| {
+            Power(power.zip(config.idle_power).map_or(0.0, |(power, idle)| power.0 - idle.0))
+        };
+        let draw = Draw { seek: above_idle(config.seek_power), active: above_idle(config.active_power) };
+        Hdd {
+            id,
+            path,
+            disk: Disk::new(layout, curve, draw, config.write_settle),
+            arm: Timeline::new(),
+            read_ahead: None,
+            write_cache: WriteCache::new(config.write_cache.0),
+            written_at: Time::ZERO,
+            book: Book::default(),
+            config,
+        }
+    }
+
+    /// Reserves the arm for an access as early as possible from `earliest` on; returns start and parts.
+    fn access(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
+        // How long an access takes depends on when it begins, and whether it fits into a gap on how long
+        // it takes. Each round moves the start on to the next gap; behind the last one everything fits.
+        let mut start = self.arm.earliest_start(earliest, Time::from_ps(1));
+        loop {
+            let access = self.disk.plan(start, address, bytes, is_write);
+            let possible = self.arm.earliest_start(start, access.total());
+            if possible == start {
+                self.arm.reserve(start, access.total());
+                self.disk.perform(access, address + bytes);
+                return (start, access);
+            }
+            start = possible;
+        }
+    }
+
+    /// Serves a request from the platter; returns when it is done.
+    fn mechanical(&mut self, now: Time, address: u64, bytes: u64, is_write: bool, trail: &mut Trail) -> Time {
+        let (start, access) = self.access(now, address, bytes, is_write);
+        trail.add(self.id, Activity::Queue, start - now);
+        trail.add(self.id, Activity::Seek, access.seek);
+        trail.add(self.id, Activity::Rotate, access.rotate);
+        trail.add(self.id, Activity::Transfer, access.transfer);
+        start + access.total()
+    }
+
+    fn read(&mut self, now: Time, address: u64, bytes: u64, trail: &mut Trail) -> Time {
+        let end = address + bytes;
+        let layout = self.disk.layout();
+        if let Some(ready) = self.read_ahead.and_then(|ahead| ahead.ready(layout, address, end)) {
+            return self.read_buffered(now, address, end, ready, trail);
+        }
+        let done = self.mechanical(now, address, bytes, false, trail);
+        let depth = self.config.read_ahead.0;
+        self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, done, depth));
+        done
+    }
+
+    /// Serves a read whose bytes are in the buffer at `ready`.
+    fn read_buffered(&mut self, now: Time, address: u64, end: u64, ready: Time, trail: &mut Trail) -> Time {
+        let link = self.cross(end - address);
+        let done = ready.max(now + link);
+        trail.add(self.id, Activity::Transfer, done - now - link);
+        trail.add(self.id, Activity::Link, link);
+        let layout = self.disk.layout();
+        let transfer = layout.turns_at(end) - layout.turns_at(address);
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.take(layout, now, end);
+        }
+        // The arm is not free before the platter has given these bytes.
+        let arm_free = self.arm.free_from().max(now);
+        self.arm.reserve(arm_free, ready.saturating_sub(arm_free));
+        self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
+        self.book.read_ahead_hits += 1;
+        done
+    }
+
+    fn write(&mut self, now: Time, address: u64, bytes: u64, trail: &mut Trail) -> Time {
+        self.read_ahead = None;
+        if self.config.write_cache.0 == 0 || !self.write_cache.takes(bytes) {
+            let done = self.mechanical(now, address, bytes, true, trail);
+            self.written_at = self.written_at.max(done);
+            return done;
+        }
+        let room = self.write_cache.make_room(now, bytes);
+        let link = self.cross(bytes);
+        trail.add(self.id, Activity::Queue, room - now);
+        trail.add(self.id, Activity::Link, link);
+        let acknowledged = room + link;
+        let (start, access) = self.access(acknowledged, address, bytes, true);
+        let written = start + access.total();
+        self.write_cache.keep(written, bytes);
+        self.written_at = self.written_at.max(written);
+        self.book.cached_writes += 1;
+        acknowledged
+    }
+
+    /// Charges the interface for `bytes`; returns how long they take.
+    fn cross(&mut self, bytes: u64) -> Time {
+        let time = self.config.interface_rate.time_for(bytes);
+        self.book.link_busy += time;
+        time
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let [reads, writes, trims, flushes] = self.book.requests;
+        vec![
+            ("reads", reads),
+            ("writes", writes),
+            ("trims", trims),
+            ("flushes", flushes),
+            ("bytes_read", self.book.bytes[0]),
+            ("bytes_written", self.book.bytes[1]),
+            ("read_ahead_hits", self.book.read_ahead_hits),
+            ("cached_writes", self.book.cached_writes),
+        ]
+    }
+
+    fn ledger(&self) -> Ledger {
+        let mut ledger = self.disk.ledger().clone();
+        ledger.charge(Activity::Link, self.book.link_busy);
+        ledger
+    }
+}
+
+impl Device for Hdd {
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (op, bytes) = (request.op, u64::from(request.bytes));
+        self.book.requests[op as usize] += 1;
+        let done = match op {
+            Op::Read => {
+                self.book.bytes[0] += bytes;
+                self.read(now, request.address, bytes, trail)
+            }
+            Op::Write => {
+                self.book.bytes[1] += bytes;
+                self.write(now, request.address, bytes, trail)
+            }
+            Op::Trim => now,
+            Op::Flush => {
+                let written = self.written_at.max(now);
+                trail.add(self.id, Activity::Queue, written - now);
+                written
+            }
+        };
+        Completion { done, status: Status::Done }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.arm.forget_before(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(self.config.capacity)
+    }
+
+    fn restart_ledger(&mut self) {
+        self.disk.restart_ledger();
+        self.book = Book::default();
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        ComponentReport {
+            id: self.id,
+            kind: "hdd",
+            path: self.path.clone(),
+            servers: 1,
+            ledger: self.ledger(),
+            idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
+            counters: self.counters(),
+            cost: self.config.price.map(|price| price.of(self.config.capacity)),
+            lifetime_days: None,
+            children: Vec::new(),
+        }
+    }
+
+    fn check_invariants(&self) {
+        self.arm.check_invariants();
+        self.write_cache.check_invariants();
+    }
+}

@@ -1,0 +1,176 @@
+use crate::workbench::Workbench;
+use nacre_kernel::{Activity, Device, Energy, Op, Request, Streams, Time, Trail};
+use nacre_testkit::{assert_close, closed_loop, conformance};
+
+const DRIVE: &str = "kind = \"hdd\"\ncapacity = \"600 GB\"\nrotation = \"15000 /min\"\nheads = 8\n\
+    track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
+    outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\n";
+
+const BLOCK: u32 = 4096;
+const BLOCKS: u64 = 600_000_000_000 / 4096;
+
+fn drive(options: &str) -> Box<dyn Device> {
+    Workbench::new(1).build(&format!("{DRIVE}{options}")).expect("the test's drive is legal")
+}
+
+fn request(op: Op, address: u64, bytes: u32) -> Request {
+    Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
+}
+
+fn counter(device: &dyn Device, name: &str) -> u64 {
+    let counters = device.report(Time::ZERO).counters;
+    counters.iter().find(|(known, _)| *known == name).map(|(_, count)| *count).expect("the counter exists")
+}
+
+fn latency(device: &mut dyn Device, now: Time, op: Op, address: u64, bytes: u32) -> Time {
+    let mut trail = Trail::new();
+    let done = device.submit(now, &request(op, address, bytes), &mut trail).done;
+    assert_eq!(trail.total_from(0), done - now);
+    done - now
+}
+
+#[test]
+fn random_reads_take_seek_half_a_turn_and_transfer() {
+    let mut disk = drive("");
+    let mut random = Streams::new(2).stream("addresses");
+    let seen = closed_loop(&mut *disk, 1, 100_000, |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK));
+    assert_close("mean service", seen.mean_s(), 3.4e-3 + 2e-3 + 4096.0 / 160e6, 0.01);
+    let mut queued = drive("");
+    let seen =
+        closed_loop(&mut *queued, 16, 50_000, |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK));
+    assert_close("requests per second", seen.per_second(), 1.0 / (5.4e-3 + 4096.0 / 160e6), 0.01);
+    assert_close("latency", seen.mean_s(), 16.0 / seen.per_second(), 0.01);
+}
+
+#[test]
+fn a_stream_gets_the_rate_of_its_zone() {
+    for (first, rate) in [(0, 200e6), (BLOCKS - 250_000, 120e6)] {
+        let mut disk = drive("");
+        let seen = closed_loop(&mut *disk, 1, 20_000, |number| {
+            request(Op::Read, (first + number * 12) * 4096, 12 * BLOCK)
+        });
+        assert_close("bytes per second", seen.per_second() * 12.0 * 4096.0, rate, 0.01);
+    }
+}
+
+#[test]
+fn reading_ahead_lets_a_thoughtful_reader_keep_the_stream() {
+    let think = Time::from_us(100);
+    let run = |options: &str| {
+        let mut disk = drive(options);
+        let mut now = Time::ZERO;
+        for number in 0..2000 {
+            now = now + latency(&mut *disk, now, Op::Read, number * 65_536, 65_536) + think;
+        }
+        (now, counter(&*disk, "read_ahead_hits"))
+    };
+    let (plain, hits) = run("");
+    assert_eq!(hits, 0);
+    let turn_and_transfer = 4e-3 + 65_536.0 / 200e6;
+    assert_close("every read waits for the next turn", plain.as_secs_f64(), 2000.0 * turn_and_transfer, 0.01);
+    let (ahead, hits) = run("read_ahead = \"1 MiB\"");
+    assert_eq!(hits, 1999);
+    assert_close("the platter is the limit", ahead.as_secs_f64(), 2000.0 * 65_536.0 / 200e6, 0.01);
+}
+
+#[test]
+fn a_paused_read_ahead_goes_on_with_the_next_turn() {
+    let mut disk = drive("read_ahead = \"128 KiB\"");
+    let mut now = latency(&mut *disk, Time::ZERO, Op::Read, 0, 65_536) + Time::from_s(1);
+    let link = Time::from_secs_f64(65_536.0 / 600e6);
+    for number in 1..=2 {
+        let found = latency(&mut *disk, now, Op::Read, number * 65_536, 65_536);
+        assert_eq!(found, link, "read {number} is in the buffer");
+        now += found;
+    }
+    let found = latency(&mut *disk, now, Op::Read, 3 * 65_536, 65_536);
+    assert!(found > link, "the third is not");
+    assert!(found < Time::from_ms(5), "it is on its way: at most one turn and its transfer");
+    let far = latency(&mut *disk, now + found, Op::Read, 300_000_000_000, BLOCK);
+    assert!(far > Time::from_ms(2), "another place needs a seek");
+}
+
+#[test]
+fn a_write_cache_acknowledges_until_it_is_full() {
+    let mut disk = drive("write_cache = \"64 KiB\"");
+    let link = Time::from_secs_f64(4096.0 / 600e6);
+    let mut random = Streams::new(2).stream("addresses");
+    let mut write =
+        |disk: &mut dyn Device, now| latency(disk, now, Op::Write, random.below(BLOCKS) * 4096, BLOCK);
+    for _ in 0..16 {
+        assert_eq!(write(&mut *disk, Time::ZERO), link);
+    }
+    assert!(write(&mut *disk, Time::ZERO) > Time::from_us(500), "the seventeenth waits for room");
+    let flush = latency(&mut *disk, Time::ZERO, Op::Flush, 0, 0);
+    assert!(flush > Time::from_ms(17 * 3), "a flush waits for seventeen random writes, took {flush}");
+    assert_eq!(latency(&mut *disk, flush, Op::Flush, 0, 0), Time::ZERO);
+    assert_eq!(write(&mut *disk, flush), link);
+    assert_eq!(latency(&mut *drive(""), Time::ZERO, Op::Flush, 0, 0), Time::ZERO);
+    // In the long run the arm is the limit, as without a cache.
+    let rate = |options: &str| {
+        let mut random = Streams::new(3).stream("addresses");
+        let next = |_| request(Op::Write, random.below(BLOCKS) * 4096, BLOCK);
+        closed_loop(&mut *drive(options), 1, 5_000, next).per_second()
+    };
+    assert_close("sustained rate", rate("write_cache = \"64 KiB\""), rate(""), 0.02);
+}
+
+#[test]
+fn energy_is_power_by_time() {
+    let mut disk = drive("idle_power = \"10 W\"\nseek_power = \"16 W\"\nactive_power = \"13 W\"");
+    let mut random = Streams::new(2).stream("addresses");
+    let seen = closed_loop(&mut *disk, 1, 1_000, |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK));
+    let report = disk.report(seen.end);
+    let busy = |activity| report.ledger.busy(activity).as_secs_f64();
+    let energy = |activity| report.ledger.energy(activity).0;
+    assert_close("seek", energy(Activity::Seek), 6.0 * busy(Activity::Seek), 1e-9);
+    assert_close("rotate", energy(Activity::Rotate), 3.0 * busy(Activity::Rotate), 1e-9);
+    assert_close("transfer", energy(Activity::Transfer), 3.0 * busy(Activity::Transfer), 1e-9);
+    assert_eq!(report.idle_energy, Some(Energy(10.0 * seen.end.as_secs_f64())));
+    assert_eq!(report.ledger.total_busy(), seen.end, "one request at a time: the arm is always busy");
+}
+
+#[test]
+fn every_drive_keeps_the_contract() {
+    for options in [
+        "",
+        "write_settle = \"0.5 ms\"\nidle_power = \"10 W\"\nseek_power = \"16 W\"\nactive_power = \"13 W\"",
+        "read_ahead = \"1 MiB\"\nwrite_cache = \"8 MiB\"",
+    ] {
+        conformance(|| drive(options));
+        // So small that reads often go on where the last one ended.
+        let small = format!("{DRIVE}{options}").replace("600 GB", "1 MiB");
+        conformance(|| Workbench::new(1).build(&small).expect("the test's drive is legal"));
+    }
+}
+
+#[test]
+fn a_catalogued_drive_meets_its_datasheet() {
+    let toml = Workbench::catalogued(include_str!("../../../../catalog/devices/disk_15k.toml"));
+    let mut disk = Workbench::new(1).build(&toml).expect("the catalogue is legal");
+    let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
+    let mut random = Streams::new(2).stream("addresses");
+    let mut mean = |op| {
+        let next = |_| request(op, random.below(blocks) * 4096, BLOCK);
+        closed_loop(&mut *disk, 1, 50_000, next).mean_s()
+    };
+    assert_close("random read", mean(Op::Read), 3.4e-3 + 2e-3 + 4096.0 / 169.75e6, 0.01);
+    assert_close("random write", mean(Op::Write), 3.9e-3 + 2e-3 + 4096.0 / 169.75e6, 0.01);
+}
+
+#[test]
+fn impossible_drives_are_refused_with_a_remedy() {
+    let refused = |from: &str, to: &str| {
+        let toml = DRIVE.replace(from, to);
+        Workbench::new(1).build(&toml).err().expect("it is refused").to_string()
+    };
+    assert_eq!(
+        refused("\"3.4 ms\"", "\"5 ms\""),
+        "device.average_seek (test.toml:7): no arm moves like this, given 5 ms; \
+         with these track-to-track and full-stroke seeks it lies between 2.333333334 ms and 3.613333333 ms"
+    );
+    assert!(refused("\"120 MB/s\"", "\"220 MB/s\"").contains("it is above outer_rate"));
+    assert!(refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power too"));
+    let low = refused("heads = 8", "heads = 8\nseek_power = \"9 W\"\nidle_power = \"10 W\"");
+    assert!(low.contains("it includes idling: at least 10 W"), "{low}");
+}

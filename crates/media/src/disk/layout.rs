@@ -1,0 +1,75 @@
+//! Where the bytes of a disk lie: on which track, at which angle.
+
+use nacre_kernel::{Bandwidth, Bytes, Time};
+
+/// The layout of a disk whose transfer rate falls linearly from the outermost to the innermost track.
+///
+/// The place of a byte is told in turns: how long the platters turn from the first byte to it when the
+/// disk is read from its start. A track passes in one turn; at the share `x` of all tracks its rate is
+/// `R(x) = Ro (1 - q x)` with `q = 1 - Ri / Ro`, so `address = T Ro (x - q x^2 / 2)`, where `T` is the
+/// time for the whole disk. Its root `x(address)` gives the turns `T x`. The angle of a byte is its turns
+/// modulo one rotation, its transfer time a difference of turns: both are exact to the picosecond, so a
+/// stream that goes on at once meets its next sector without a wait.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    capacity: Bytes,
+    rotation: Time,
+    /// T.
+    whole_ps: f64,
+    /// q.
+    fall: f64,
+    /// Rotations that one position of the arm holds: the number of surfaces.
+    heads: u64,
+    cylinders: u64,
+}
+
+impl Layout {
+    /// The layout of `capacity` bytes on `heads` surfaces that turn once in `rotation`, with sustained
+    /// rates `outer` and `inner`; `inner` is not above `outer`, none of them is zero.
+    pub fn new(capacity: Bytes, rotation: Time, outer: Bandwidth, inner: Bandwidth, heads: u32) -> Layout {
+        assert!(inner.0 > 0.0 && inner.0 <= outer.0, "rates fall from {outer} to {inner}");
+        assert!(capacity.0 > 0 && !rotation.is_zero() && heads > 0, "a disk has bytes, turns and surfaces");
+        let fall = 1.0 - inner.0 / outer.0;
+        let whole_ps = capacity.0 as f64 / (outer.0 * (1.0 - fall / 2.0)) * 1e12;
+        let per_cylinder = rotation.as_ps() as f64 * f64::from(heads);
+        let cylinders = ((whole_ps / per_cylinder).ceil() as u64).max(1);
+        Layout { capacity, rotation, whole_ps, fall, heads: u64::from(heads), cylinders }
+    }
+
+    /// How many bytes there are.
+    pub fn capacity(&self) -> Bytes {
+        self.capacity
+    }
+
+    /// Positions of the arm.
+    pub fn cylinders(&self) -> u64 {
+        self.cylinders
+    }
+
+    /// The turns before `address`, in time.
+    #[inline]
+    pub fn turns_at(&self, address: u64) -> Time {
+        let share = address as f64 / self.capacity.0 as f64;
+        // x = (1 - sqrt(1 - 2 q c)) / q with c = share (1 - q / 2), in the form that is exact for q = 0.
+        let scaled = share * (1.0 - self.fall / 2.0);
+        let x = 2.0 * scaled / (1.0 + (1.0 - 2.0 * self.fall * scaled).max(0.0).sqrt());
+        Time::from_ps((x * self.whole_ps + 0.5) as u64)
+    }
+
+    /// The distance between the cylinders of two places, as a share of the full stroke.
+    #[inline]
+    pub fn distance(&self, from: Time, to: Time) -> f64 {
+        let per_cylinder = self.rotation.as_ps() * self.heads;
+        let cylinders = (from.as_ps() / per_cylinder).abs_diff(to.as_ps() / per_cylinder);
+        // The place behind the last byte may be one cylinder further.
+        if cylinders == 0 { 0.0 } else { (cylinders as f64 / (self.cylinders - 1).max(1) as f64).min(1.0) }
+    }
+
+    /// How long after `now` the place `turns` comes under the head.
+    #[inline]
+    pub fn wait(&self, now: Time, turns: Time) -> Time {
+        let rotation = self.rotation.as_ps();
+        let (angle, wanted) = (now.as_ps() % rotation, turns.as_ps() % rotation);
+        Time::from_ps(if wanted >= angle { wanted - angle } else { wanted + rotation - angle })
+    }
+}

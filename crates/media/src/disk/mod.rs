@@ -1,0 +1,124 @@
+//! The physics of a magnetic disk: an arm that seeks, platters that turn, tracks of falling length.
+//!
+//! # Models
+//! - Seek: a square-root curve for short distances that runs over into a straight line
+//!   ([`SeekCurve`]), fitted to the track-to-track, average and full-stroke times of a datasheet.
+//! - Rotation: the angle of the platters is a function of absolute time and that of a sector a function
+//!   of its address ([`Layout`]), so the rotational wait is exact, not drawn.
+//! - Transfer: the rate falls linearly from the outermost to the innermost track. Head and track
+//!   switches are part of the sustained rates, so a stream runs across tracks without a break.
+//! - Energy: what seeking and spinning with data add to idling.
+//!
+//! # Leaves out
+//! Steps between zones, defects, retries, and head switches of their own; acceleration that differs
+//! inwards and outwards; spin-down.
+//!
+//! # Sources
+//! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
+//!
+//! # Checks
+//! The mean of the curve over all pairs of tracks against the stated average; its two ends; half a
+//! rotation on average; sequential bandwidth of every zone; energy against time by activity.
+
+mod layout;
+mod seek;
+#[cfg(test)]
+mod tests;
+
+pub use layout::Layout;
+pub use seek::{SeekCurve, SeekTimes, Unfit};
+
+use nacre_kernel::{Activity, Ledger, Power, Time};
+
+/// What seeking and turning with data draw beyond idling.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Draw {
+    /// While the arm moves.
+    pub seek: Power,
+    /// While waiting for a sector, reading or writing.
+    pub active: Power,
+}
+
+/// The parts of one access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Arm movement and settling.
+    pub seek: Time,
+    /// Waiting for the sector.
+    pub rotate: Time,
+    /// Bytes passing under the head.
+    pub transfer: Time,
+}
+
+impl Access {
+    /// All of it.
+    pub fn total(&self) -> Time {
+        self.seek + self.rotate + self.transfer
+    }
+}
+
+/// A disk: where its arm stands, and what it did.
+#[derive(Clone, Debug)]
+pub struct Disk {
+    layout: Layout,
+    curve: SeekCurve,
+    draw: Draw,
+    write_settle: Time,
+    /// The address after the last one accessed.
+    head_at: u64,
+    ledger: Ledger,
+}
+
+impl Disk {
+    /// A disk whose arm stands at address 0. A write settles `write_settle` longer after a seek.
+    pub fn new(layout: Layout, curve: SeekCurve, draw: Draw, write_settle: Time) -> Disk {
+        Disk { layout, curve, draw, write_settle, head_at: 0, ledger: Ledger::default() }
+    }
+
+    /// What an access of `bytes` at `address` would take that the arm begins at `start`.
+    ///
+    /// An access that goes on where the last one ended needs no seek, even onto the next cylinder.
+    #[inline]
+    pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
+        let from = self.layout.turns_at(address);
+        let mut seek = Time::ZERO;
+        if address != self.head_at {
+            let distance = self.layout.distance(self.layout.turns_at(self.head_at), from);
+            if distance > 0.0 {
+                seek = self.curve.time(distance) + if is_write { self.write_settle } else { Time::ZERO };
+            }
+        }
+        let rotate = self.layout.wait(start + seek, from);
+        Access { seek, rotate, transfer: self.layout.turns_at(address + bytes) - from }
+    }
+
+    /// Moves the arm as planned and charges time and energy.
+    #[inline]
+    pub fn perform(&mut self, access: Access, end_address: u64) {
+        self.head_at = end_address;
+        let parts = [
+            (Activity::Seek, access.seek, self.draw.seek),
+            (Activity::Rotate, access.rotate, self.draw.active),
+            (Activity::Transfer, access.transfer, self.draw.active),
+        ];
+        for (activity, time, power) in parts {
+            self.ledger.charge(activity, time);
+            self.ledger.charge_energy(activity, power.over(time));
+        }
+    }
+
+    /// Where its bytes lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Time and energy by activity since it was built or the ledger restarted.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Forgets time and energy; the arm stays where it is.
+    pub fn restart_ledger(&mut self) {
+        self.ledger = Ledger::default();
+    }
+}

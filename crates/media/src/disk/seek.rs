@@ -1,0 +1,93 @@
+//! How long an arm takes to move.
+
+use nacre_kernel::Time;
+
+/// The three seek times a datasheet states, settling included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeekTimes {
+    /// To the next track.
+    pub track_to_track: Time,
+    /// Averaged over all pairs of tracks.
+    pub average: Time,
+    /// From the outermost to the innermost track.
+    pub full_stroke: Time,
+}
+
+/// Seek time against distance: `s + b sqrt(x)` up to a distance `k`, and from there on the tangent of
+/// that curve, `s + b (sqrt(k) + (x - k) / (2 sqrt(k)))`. Distance `x` is a share of the full stroke.
+///
+/// An arm accelerates half way and brakes the other half on short seeks, which takes the square root of
+/// the distance, and coasts at its top speed on long ones (Ruemmler and Wilkes 1994).
+///
+/// The three parameters follow from the three times T1, Ta, Tf:
+/// - `s = T1`: one track is a vanishing share of the stroke;
+/// - `Tf = s + b F(k)` with `F(k) = (1 + k) / (2 sqrt(k))`;
+/// - `Ta = s + b M(k)`, the mean over all pairs of tracks, whose distances have the density `2 (1 - x)`:
+///   `M(k) = 4/3 k^(3/2) - 4/5 k^(5/2) + sqrt(k) (1-k)^2 + (1-k)^3 / (6 sqrt(k))`.
+///
+/// So `(Ta - s) / (Tf - s) = M(k) / F(k)`, which rises from 1/3 (a straight line, k = 0) to 8/15
+/// (a square root throughout, k = 1) and is solved for k by bisection. Manufacturers define their
+/// average in the same way, for example Hitachi in the Ultrastar 15K450 specification, section 4.5.1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeekCurve {
+    settle_s: f64,
+    root_s: f64,
+    knee: f64,
+}
+
+/// Three seek times that no curve of this form meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The smallest average that fits the other two.
+    pub least_average: Time,
+    /// The largest average that fits the other two.
+    pub most_average: Time,
+}
+
+impl SeekCurve {
+    /// The curve through `times`. Errors: the average is not between those of a straight line and of a
+    /// square root; the error says what is.
+    pub fn fit(times: SeekTimes) -> Result<SeekCurve, Unfit> {
+        let stroke = times.full_stroke.saturating_sub(times.track_to_track);
+        let unfit = Unfit {
+            least_average: times.track_to_track + Time::from_ps(stroke.as_ps().div_ceil(3)),
+            most_average: times.track_to_track + stroke.scaled(8.0 / 15.0),
+        };
+        let fits = times.average >= unfit.least_average && times.average <= unfit.most_average;
+        if stroke.is_zero() || !fits {
+            return Err(unfit);
+        }
+        let settle_s = times.track_to_track.as_secs_f64();
+        let wanted = (times.average.as_secs_f64() - settle_s) / stroke.as_secs_f64();
+        let (mut low, mut high) = (0.0, 1.0);
+        // 60 halvings reach the last bit of k.
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if mean_part(middle) / full_part(middle) < wanted { low = middle } else { high = middle }
+        }
+        Ok(SeekCurve { settle_s, root_s: stroke.as_secs_f64() / full_part(high), knee: high })
+    }
+
+    /// The time over `distance`, a share of the full stroke above 0.
+    #[inline]
+    pub fn time(&self, distance: f64) -> Time {
+        let shape = if distance <= self.knee {
+            distance.sqrt()
+        } else {
+            (distance + self.knee) / (2.0 * self.knee.sqrt())
+        };
+        Time::from_secs_f64(self.settle_s + self.root_s * shape)
+    }
+}
+
+/// F(k): the curve over the full stroke, without `s` and for b = 1.
+fn full_part(k: f64) -> f64 {
+    (1.0 + k) / (2.0 * k.sqrt())
+}
+
+/// M(k): its mean over all pairs of tracks.
+fn mean_part(k: f64) -> f64 {
+    let root = k.sqrt();
+    let rest = 1.0 - k;
+    4.0 / 3.0 * k * root - 0.8 * k * k * root + root * rest * rest + rest * rest * rest / (6.0 * root)
+}
