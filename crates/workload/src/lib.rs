@@ -7,10 +7,12 @@
 //! |---|---|
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
+//! | [`replay`] | workloads that replay a trace |
 //! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
 pub mod error;
+pub mod replay;
 pub mod synthetic;
 pub mod trace;
 
@@ -92,4 +94,4 @@ pub trait WorkloadBuilder {
 }
 
 /// The workloads, in the order users see them.
-pub static WORKLOADS: &Table<WorkloadFamily> = &[uniform::WORKLOAD, zipf::WORKLOAD, hot_cold::WORKLOAD, sequential::WORKLOAD, mix::WORKLOAD];
+pub static WORKLOADS: &Table<WorkloadFamily> = &[uniform::WORKLOAD, zipf::WORKLOAD, hot_cold::WORKLOAD, sequential::WORKLOAD, mix::WORKLOAD, replay::trace::ROOM];

@@ -45,7 +45,7 @@ fn times_past_the_end_of_simulated_time_are_the_users_mistake() {
     let settings = SETTINGS.replace("20 kHz", "1 /h").replace("400_000", "6_000");
     let mut workload = workload(&settings, 1).unwrap();
     let error = drain(&mut *workload, 1000).unwrap_err();
-    let WorkloadError::TooLong { path, request } = &error;
+    let WorkloadError::TooLong { path, request } = &error else { panic!("{error}") };
     // 213.5 days of one request an hour: 5,124, give or take 5 standard deviations.
     assert!(path == "workload.arrival" && (4_766..5_482).contains(request), "{error}");
     assert!(error.to_string().ends_with("ask for fewer requests or a higher rate"), "{error}");

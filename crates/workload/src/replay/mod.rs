@@ -1,0 +1,5 @@
+//! Workloads that replay what was recorded elsewhere.
+
+pub mod trace;
+
+mod placement;

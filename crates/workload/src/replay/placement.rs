@@ -1,0 +1,191 @@
+//! Putting the volumes of a trace into one address space.
+
+use nacre_kernel::{Op, Request};
+use rustc_hash::FxHashMap;
+
+/// How far apart volumes lie when addresses are kept.
+const VOLUME_BITS: u32 = 44;
+/// Volumes that have room below 2^63, where addresses end.
+const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);
+/// What is placed as a whole when addresses are compacted.
+pub(super) const EXTENT_BYTES: u64 = 1 << 20;
+
+/// A request that cannot be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It ends past the room that its volume has.
+    Address,
+    /// Its volume lies past 2^63.
+    Volume,
+}
+
+/// Keeps addresses: volume k begins at k times 16 TiB.
+#[inline]
+pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
+    if request.op == Op::Flush {
+        (request.address, request.volume) = (0, 0);
+        return Ok(());
+    }
+    if request.address + u64::from(request.bytes) > 1 << VOLUME_BITS {
+        return Err(Misfit::Address);
+    }
+    if request.volume >= VOLUMES_MAX {
+        return Err(Misfit::Volume);
+    }
+    request.address |= u64::from(request.volume) << VOLUME_BITS;
+    request.volume = 0;
+    Ok(())
+}
+
+/// Places extents of 1 MiB side by side in the order in which they are first touched.
+#[derive(Debug, Default)]
+pub(super) struct Compact {
+    /// Where each extent lies, by volume and number.
+    places: FxHashMap<(u32, u64), u64>,
+    /// The extent looked up last, and its place: most requests touch it again.
+    last: Option<((u32, u64), u64)>,
+}
+
+impl Compact {
+    /// Extents placed so far.
+    pub(super) fn extents(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    /// Places `request` and appends it to `pieces`: as one where its extents lie side by side, else cut
+    /// at the seams.
+    #[inline]
+    pub(super) fn place(&mut self, request: &Request, pieces: &mut Vec<Request>) {
+        if request.op == Op::Flush {
+            pieces.push(Request { address: 0, volume: 0, ..*request });
+            return;
+        }
+        let (mut address, mut left) = (request.address, u64::from(request.bytes));
+        let mut piece: Option<Request> = None;
+        while left > 0 {
+            let within = address % EXTENT_BYTES;
+            let bytes = left.min(EXTENT_BYTES - within);
+            let placed = self.extent(request.volume, address / EXTENT_BYTES) * EXTENT_BYTES + within;
+            match &mut piece {
+                Some(piece) if piece.address + u64::from(piece.bytes) == placed => {
+                    piece.bytes += bytes as u32;
+                }
+                _ => {
+                    let next = Request { address: placed, bytes: bytes as u32, volume: 0, ..*request };
+                    pieces.extend(piece.replace(next));
+                }
+            }
+            address += bytes;
+            left -= bytes;
+        }
+        pieces.extend(piece);
+    }
+
+    #[inline]
+    fn extent(&mut self, volume: u32, extent: u64) -> u64 {
+        let key = (volume, extent);
+        match self.last {
+            Some((last, place)) if last == key => place,
+            _ => {
+                let fresh = self.places.len() as u64;
+                let place = *self.places.entry(key).or_insert(fresh);
+                self.last = Some((key, place));
+                place
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compact, EXTENT_BYTES, Misfit, keep};
+    use nacre_kernel::{Op, Request, Time};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const MIB: u64 = 1 << 20;
+
+    fn request(volume: u32, address: u64, bytes: u32) -> Request {
+        Request { arrival: Time::from_us(1), address, bytes, volume, op: Op::Write }
+    }
+
+    fn placed(compact: &mut Compact, request: &Request) -> Vec<(u64, u32)> {
+        let mut pieces = Vec::new();
+        compact.place(request, &mut pieces);
+        assert!(pieces.iter().all(|piece| piece.volume == 0 && piece.op == request.op));
+        pieces.iter().map(|piece| (piece.address, piece.bytes)).collect()
+    }
+
+    #[test]
+    fn kept_volumes_lie_16_tib_apart() {
+        let kept = |volume, address, bytes| {
+            let mut request = request(volume, address, bytes);
+            keep(&mut request).map(|()| (request.address, request.volume))
+        };
+        assert_eq!(kept(0, 12_345, 512), Ok((12_345, 0)));
+        assert_eq!(kept(3, 12_345, 512), Ok(((3 << 44) + 12_345, 0)));
+        assert_eq!(kept(524_287, (1 << 44) - 512, 512), Ok(((1 << 63) - 512, 0)));
+        assert_eq!(kept(0, (1 << 44) - 512, 513), Err(Misfit::Address));
+        assert_eq!(kept(524_288, 0, 512), Err(Misfit::Volume));
+    }
+
+    #[test]
+    fn a_flush_belongs_to_no_address() {
+        let mut flush = Request { op: Op::Flush, ..request(9, 1 << 50, 0) };
+        let mut pieces = Vec::new();
+        Compact::default().place(&flush, &mut pieces);
+        keep(&mut flush).unwrap();
+        assert_eq!((flush.address, flush.volume), (0, 0));
+        assert_eq!(pieces, [flush]);
+    }
+
+    #[test]
+    fn extents_lie_in_the_order_of_first_touch() {
+        let mut compact = Compact::default();
+        assert_eq!(placed(&mut compact, &request(0, 700 * MIB + 5, 10)), [(5, 10)]);
+        assert_eq!(placed(&mut compact, &request(1, 700 * MIB + 5, 10)), [(MIB + 5, 10)]);
+        assert_eq!(placed(&mut compact, &request(0, 3 * MIB, 4096)), [(2 * MIB, 4096)]);
+        assert_eq!(placed(&mut compact, &request(0, 701 * MIB - 1, 1)), [(MIB - 1, 1)]);
+        assert_eq!(compact.extents(), 3);
+    }
+
+    #[test]
+    fn a_request_is_cut_where_its_extents_lie_apart_only() {
+        let mut compact = Compact::default();
+        // Three new extents lie side by side: one piece.
+        assert_eq!(placed(&mut compact, &request(0, 10 * MIB + 100, 2 << 20)), [(100, 2 << 20)]);
+        assert_eq!(placed(&mut compact, &request(0, 13 * MIB - 50, 100)), [(3 * MIB - 50, 100)]);
+        // Extent 9 comes fifth, and extent 10 is the first.
+        assert_eq!(placed(&mut compact, &request(0, 10 * MIB - 50, 100)), [(5 * MIB - 50, 50), (0, 50)]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_lies_where_the_slow_oracle_puts_it(
+            requests in prop::collection::vec((0u32..3, 0u64..6 * MIB, 1u32..3_000_000), 1..40)
+        ) {
+            let mut compact = Compact::default();
+            let mut places: BTreeMap<(u32, u64), u64> = BTreeMap::new();
+            for (volume, address, bytes) in requests {
+                // The oracle walks in steps of 1 byte around seams and ends, and skips between.
+                let end = address + u64::from(bytes);
+                let mut expected = Vec::new();
+                let mut at = address;
+                while at < end {
+                    let fresh = places.len() as u64;
+                    let place = *places.entry((volume, at / EXTENT_BYTES)).or_insert(fresh);
+                    expected.push(place * EXTENT_BYTES + at % EXTENT_BYTES);
+                    let seam = (at / EXTENT_BYTES + 1) * EXTENT_BYTES;
+                    at = if at + 2 < seam.min(end) { seam.min(end) - 1 } else { at + 1 };
+                }
+                let pieces = placed(&mut compact, &request(volume, address, bytes));
+                prop_assert_eq!(pieces.iter().map(|piece| u64::from(piece.1)).sum::<u64>(), u64::from(bytes));
+                let lies_in_a_piece = |at: &u64| pieces.iter().any(|&(from, bytes)| (from..from + u64::from(bytes)).contains(at));
+                prop_assert!(expected.iter().all(lies_in_a_piece));
+                // Pieces are as long as they can be.
+                prop_assert!(pieces.windows(2).all(|pair| pair[0].0 + u64::from(pair[0].1) != pair[1].0));
+            }
+            prop_assert_eq!(compact.extents(), places.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! A trace replayed.
+//!
+//! # Models
+//! The requests of a trace in any format there is a reader for, at their recorded times or under
+//! another arrival process. The volumes of the trace become one address space: by `as_recorded`, volume
+//! k begins at k times 16 TiB and addresses stay; by `compact`, extents of 1 MiB lie side by side in the
+//! order in which they are first touched, so that the trace fits a device hardly larger than its
+//! footprint. A request across extents that do not lie side by side is cut there. All requests go to
+//! volume 0. A trace of any length streams through a few batches; `compact` keeps 32 bytes or so for each
+//! extent touched.
+//!
+//! # Leaves out
+//! That requests of the recorded system waited for each other; alignment beyond 1 MiB, and distances
+//! between extents, when compacted. The contents of writes.
+//!
+//! # Sources
+//! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own.
+//!
+//! # Checks
+//! Every field of small traces, both placements, requests across extents, limits, bad records, and
+//! all mistakes; `compact` against a slow byte-by-byte oracle.
+
+use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
+use crate::arrival::{Arrival, ArrivalFamily, Pacing};
+use crate::error::WorkloadError;
+use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
+use crate::{Notes, Workload, WorkloadFamily};
+use nacre_config::{Card, Choice, Configuration, Reader, Room, Slot};
+use nacre_kernel::{Bytes, Request};
+use std::collections::VecDeque;
+
+/// A trace replayed.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The file of the trace, relative to the scenario, or the name of a shipped trace.
+    pub file: Option<String>,
+    /// The files of a trace that has several, such as one for each processor of a blktrace.
+    pub files: Option<Vec<String>>,
+    /// The format. Absent: found out from the content.
+    pub format: Option<String>,
+    /// The unit of the times in the file: ns, 100ns, us, ms or s. Absent: the usual one of the format.
+    pub time_unit: Option<String>,
+    /// Whether the first bad record ends the run; if not, bad records are left out and counted.
+    #[config(default = false, source = "assumed: old traces have a few bad lines")]
+    pub strict: bool,
+    /// Which event of blkparse and blktrace is the request: Q (queued), D (issued) or C (completed).
+    /// Absent: Q where the trace has it, else D.
+    pub action: Option<String>,
+    /// Bytes of a page of an arc trace, or between neighbouring objects of an oracle_general trace; a
+    /// power of two.
+    #[config(min = "512 B", max = "1 GiB")]
+    pub page: Option<Bytes>,
+    /// How many requests of the trace to replay. Absent: all.
+    #[config(min = 1)]
+    pub limit: Option<u64>,
+    /// Where the volumes of the trace lie in the one address space of the device.
+    #[config(default = "as_recorded", source = "assumed: as it happened")]
+    pub placement: Placement,
+    /// When requests arrive.
+    #[config(default = "recorded", source = "assumed: as it happened")]
+    pub arrival: Slot<ArrivalFamily>,
+}
+
+/// Where the volumes of the trace lie in the one address space of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Placement {
+    /// Volume k begins at k times 16 TiB; addresses within a volume stay.
+    AsRecorded,
+    /// Extents of 1 MiB lie side by side in the order in which they are first touched.
+    Compact,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    match (&config.file, &config.files) {
+        (None, None) => {
+            reader.conflict("file", "", "there is no trace to replay", "give file, or files for several");
+        }
+        (Some(file), Some(_)) => {
+            reader.conflict(
+                "file",
+                &format!("{file:?}"),
+                "file and files are both given",
+                "give one of them",
+            );
+        }
+        _ => {}
+    }
+    let known = |field: &str, given: &Option<String>, problem: &dyn Fn(&str) -> Option<String>| {
+        let given = given.as_deref()?;
+        Some((field.to_string(), format!("{given:?}"), problem(given)?))
+    };
+    let unknown = [
+        known("format", &config.format, &|given| format_named(given).err().map(|error| error.to_string())),
+        known("time_unit", &config.time_unit, &|given| {
+            TimeUnit::parse(given).err().map(|_| "there is no such unit; use ns, 100ns, us, ms or s".into())
+        }),
+        known("action", &config.action, &|given| {
+            Action::parse(given).err().map(|_| "there is no such action; use Q, D or C".into())
+        }),
+    ];
+    for (field, given, problem) in unknown.into_iter().flatten() {
+        let (problem, remedy) = problem.split_once("; ").unwrap_or((&problem, ""));
+        reader.conflict(&field, &given, problem, remedy);
+    }
+    if let Some(page) = config.page.filter(|page| !page.0.is_power_of_two()) {
+        reader.conflict(
+            "page",
+            &page.to_string(),
+            "it is not a power of two",
+            "use 512 B, 1 KiB, 2 KiB, ...",
+        );
+    }
+}
+
+impl Config {
+    /// The files of the trace, at least one.
+    fn files(&self) -> Vec<String> {
+        self.files
+            .clone()
+            .or_else(|| Some(vec![self.file.clone()?]))
+            .expect("checked: file or files is given")
+    }
+
+    /// How the readers are to read it.
+    fn options(&self) -> Options {
+        Options {
+            format: self.format.clone(),
+            time_unit: self.time_unit.as_deref().and_then(|unit| TimeUnit::parse(unit).ok()),
+            strict: self.strict,
+            action: self.action.as_deref().and_then(|action| Action::parse(action).ok()),
+            page_bytes: self.page.map(|page| page.0),
+        }
+    }
+}
+
+/// The room.
+pub const ROOM: Room<WorkloadFamily> = Room {
+    card: Card::of::<Config>(
+        "trace",
+        "a recorded trace, at its own times or under another arrival process",
+        &["snia-traces"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let arrival = builder.arrival(&config.arrival)?;
+        let field = if config.files.is_some() { "files" } else { "file" };
+        let path = format!("{}.{field}", slot.path());
+        let reader = builder.open_trace(&path, &config.files(), &config.options())?;
+        let left = config.limit.unwrap_or(u64::MAX);
+        Ok(Box::new(Replay {
+            feed: Feed { path, reader, left, taken: 0 },
+            compact: (config.placement == Placement::Compact).then(Compact::default),
+            arrival,
+            given: 0,
+            records: Vec::new(),
+            waiting: VecDeque::new(),
+        }))
+    },
+};
+
+struct Replay {
+    feed: Feed,
+    arrival: Box<dyn Arrival>,
+    compact: Option<Compact>,
+    /// Requests handed out: more than records where some were cut.
+    given: u64,
+    /// Records that are being placed.
+    records: Vec<Request>,
+    /// Pieces of a cut request that did not fit into the last batch.
+    waiting: VecDeque<Request>,
+}
+
+/// The records of the trace, up to the limit.
+struct Feed {
+    path: String,
+    reader: Box<dyn TraceReader>,
+    /// Records that may still be taken.
+    left: u64,
+    taken: u64,
+}
+
+impl Feed {
+    /// Appends up to `limit` records to `batch`.
+    fn read(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let limit = usize::try_from(self.left).unwrap_or(limit).min(limit);
+        if limit > 0 {
+            let read = self.reader.read(batch, limit);
+            let count = read.map_err(|error| WorkloadError::Trace { path: self.path.clone(), error })? as u64;
+            self.left -= count;
+            self.taken += count;
+        }
+        Ok(())
+    }
+
+    /// The error of a record that cannot be placed, with `after` records taken after it.
+    #[cold]
+    fn misfit(&self, misfit: Misfit, after: usize, recorded: &Request) -> WorkloadError {
+        let problem = match misfit {
+            Misfit::Address => format!(
+                "it reaches to byte {} of volume {}, and by placement = \"as_recorded\" a volume has 16 TiB",
+                recorded.address + u64::from(recorded.bytes),
+                recorded.volume
+            ),
+            Misfit::Volume => format!(
+                "it is on volume {}, and by placement = \"as_recorded\" there is room for 524288 volumes",
+                recorded.volume
+            ),
+        };
+        let request = self.taken - after as u64;
+        WorkloadError::Placement { path: self.path.clone(), request, problem }
+    }
+}
+
+impl Replay {
+    fn fill_kept(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let from = batch.len();
+        self.feed.read(batch, limit)?;
+        for place in from..batch.len() {
+            let recorded = batch[place];
+            if let Err(misfit) = keep(&mut batch[place]) {
+                return Err(self.feed.misfit(misfit, batch.len() - 1 - place, &recorded));
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_placed(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let Replay { compact: Some(compact), records, waiting, feed, .. } = self else {
+            return self.fill_kept(batch, limit);
+        };
+        let from = batch.len();
+        batch.extend(waiting.drain(..waiting.len().min(limit)));
+        records.clear();
+        feed.read(records, limit - (batch.len() - from))?;
+        for record in records.iter() {
+            compact.place(record, batch);
+        }
+        // Records that were cut give more requests than were asked for.
+        if batch.len() - from > limit {
+            waiting.extend(batch.drain(from + limit..));
+        }
+        Ok(())
+    }
+}
+
+impl Workload for Replay {
+    fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let from = batch.len();
+        self.fill_placed(batch, limit)?;
+        self.given += (batch.len() - from) as u64;
+        self.arrival.stamp(&mut batch[from..])
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.arrival.pacing()
+    }
+
+    fn expected(&self) -> Option<u64> {
+        None
+    }
+
+    fn notes(&self) -> Notes {
+        let tally = self.feed.reader.tally();
+        let mut notes = remarks(tally);
+        if let Some(compact) = &self.compact {
+            let extents = compact.extents();
+            notes.push(format!("placed side by side: {extents} extents, {}", Bytes(extents * EXTENT_BYTES)));
+            let cut = self.given + self.waiting.len() as u64 - self.feed.taken;
+            if cut > 0 {
+                notes.push(format!("requests cut where extents lie apart: {cut} cuts"));
+            }
+        } else if tally.volumes.len() > 1 {
+            notes.push("volumes lie 16 TiB apart; placement = \"compact\" puts them side by side".into());
+        }
+        Notes { kind: "trace", records: self.given, bad_records: tally.bad_records, notes }
+    }
+}
+
+/// What the reader saw, in words.
+fn remarks(tally: &Tally) -> Vec<String> {
+    let unit = tally
+        .time_unit
+        .map_or_else(|| "without times".to_string(), |unit| format!("times in {}", unit.name()));
+    let mut notes = vec![format!("read as {}, {unit}", tally.format)];
+    notes.extend(tally.notes.iter().cloned());
+    if tally.volumes.len() > 1 {
+        notes.push(format!("volumes: {}", tally.volumes.len()));
+    }
+    let counts = [
+        ("whole records that are no requests (headers, comments, other events), passed over", tally.skipped),
+        ("requests recorded after later ones", tally.out_of_order),
+        ("of them too late to be put in order, which arrive with the request before them", tally.held_back),
+    ];
+    let counted = counts.into_iter().filter(|&(_, count)| count > 0);
+    notes.extend(counted.map(|(what, count)| format!("{what}: {count}")));
+    let bad = tally.first_bad.iter();
+    notes.extend(bad.map(|bad| format!("bad record at {}, {}: {}", bad.source_name, bad.place, bad.reason)));
+    notes
+}
+
+#[cfg(test)]
+mod tests;
