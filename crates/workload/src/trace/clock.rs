@@ -14,6 +14,8 @@ pub const LONGEST: u64 = 120 * 86_400 * 1_000_000_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     origin: Option<u128>,
+    /// The last provisional arrival that is accepted.
+    limit: u64,
 }
 
 impl Clock {
@@ -22,13 +24,20 @@ impl Clock {
     pub fn place(&mut self, ps: u128) -> Result<Time, Fault> {
         let origin = match self.origin {
             Some(origin) => origin,
-            None => *self.origin.insert(ps.saturating_sub(u128::from(LOOK_BACK))),
+            None => self.begin(ps),
         };
         let since = ps.saturating_sub(origin);
-        if since > u128::from(LONGEST + LOOK_BACK) {
+        if since > u128::from(self.limit) {
             return Err(Fault::TOO_LATE);
         }
         Ok(Time::from_ps(since as u64))
+    }
+
+    #[cold]
+    fn begin(&mut self, ps: u128) -> u128 {
+        let look_back = ps.min(u128::from(LOOK_BACK));
+        self.limit = LONGEST + look_back as u64;
+        *self.origin.insert(ps - look_back)
     }
 
     /// The instant of provisional arrival zero, in picoseconds since the format's epoch.

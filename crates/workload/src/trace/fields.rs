@@ -143,7 +143,16 @@ impl<'a> Fields<'a> {
 #[inline]
 fn run(text: &[u8], mut value: u64) -> (u64, usize) {
     let mut digits = 0;
-    for &b in text {
+    // Eight bytes at a time, so that fields of changing length cost no mispredicted branch each.
+    while let Some(bytes) = text[digits..].first_chunk::<8>() {
+        let (eight, count) = up_to_eight_digits(u64::from_le_bytes(*bytes));
+        value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(eight);
+        digits += count;
+        if count < 8 {
+            return (value, digits);
+        }
+    }
+    for &b in &text[digits..] {
         let digit = b.wrapping_sub(b'0');
         if digit > 9 {
             break;
@@ -152,6 +161,22 @@ fn run(text: &[u8], mut value: u64) -> (u64, usize) {
         digits += 1;
     }
     (value, digits)
+}
+
+/// The value and the number of the digits in the lowest bytes of `text`, all within one register
+/// (after Lemire, "Quickly parsing eight digits", 2018).
+#[inline]
+fn up_to_eight_digits(text: u64) -> (u64, usize) {
+    let digits = text ^ 0x3030_3030_3030_3030;
+    // Adding 0x76 sets the top bit of every byte above 9; carries reach only bytes behind the first of these.
+    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+    let count = others.trailing_zeros() as usize / 8;
+    // The digits move to the top, where the zeros that follow them in are leading ones.
+    let aligned = digits.checked_shl(64 - 8 * count as u32).unwrap_or(0);
+    let pairs = aligned.wrapping_mul(10).wrapping_add(aligned >> 8);
+    let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+    let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+    (high.wrapping_add(low) >> 32, count)
 }
 
 /// The last byte a request may touch, so that addresses can be added up without overflow.
@@ -215,6 +240,22 @@ mod tests {
         assert_eq!(fields.number(), None, "one more than fits");
         assert_eq!(Fields(b"0000000000000000000000012").number(), Some(12));
         assert_eq!(Fields(b"-1").number(), None);
+    }
+
+    #[test]
+    fn digits_of_every_length_are_read_whatever_stands_behind_them() {
+        for length in 0..=19 {
+            let digits = &b"9876543210123456789"[..length];
+            for tail in
+                [&b""[..], b",1", b"        ", b"\xff\xff\xff\xff\xff\xff\xff\xff", b":/:/:/:/", b"a9999999"]
+            {
+                let text = [digits, tail].concat();
+                let mut fields = Fields(&text);
+                let expected = std::str::from_utf8(digits).unwrap().parse().ok();
+                assert_eq!(fields.number(), expected, "{digits:?} before {tail:?}");
+                assert_eq!(fields.0, tail);
+            }
+        }
     }
 
     #[test]

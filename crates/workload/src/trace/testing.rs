@@ -52,13 +52,19 @@ pub(super) fn written(
         writer.write(batch)?;
     }
     let written = writer.finish()?;
-    let bytes = store.0.lock().unwrap().clone();
-    Ok((bytes, written))
+    Ok((store.bytes(), written))
 }
 
 /// A file in memory that outlives its writer.
 #[derive(Clone, Default)]
 pub(super) struct Store(Arc<Mutex<Vec<u8>>>);
+
+impl Store {
+    /// What has been written.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone()
+    }
+}
 
 impl Write for Store {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -92,15 +92,13 @@ impl LineFormat for CacheLib {
                 found += 1;
             }
         }
-        if found < values.len() {
-            return Err(Fault("the line has fewer fields than the header"));
-        }
         let [time, block, size, offset, name, repeats] = values;
-        let Some(time) = Fields(time).number_blank() else {
-            let Some(columns) = columns(line) else {
-                return Err(Fault("the time is not a whole number of seconds"));
-            };
-            self.columns = columns;
+        let time = Fields(time).number_blank().filter(|_| found == values.len());
+        let Some(time) = time else {
+            let fault = Fault(
+                "the line has not the fields of the header, with a whole number of seconds for the time",
+            );
+            self.columns = columns(line).ok_or(fault)?;
             return Ok(None);
         };
         let size = Fields(size).number_blank().ok_or(Fault("the size is not a whole number of bytes"))?;

@@ -111,8 +111,11 @@ impl LineFormat for Iolog {
     }
 }
 
+/// A file, an action, and the offset and length if there are any.
+type Parts<'a> = (&'a [u8], &'a [u8], Option<(u64, u64)>);
+
 /// The file, which may hold blanks, the action, and the offset and length if there are any.
-fn split(text: &[u8]) -> Option<(&[u8], &[u8], Option<(u64, u64)>)> {
+fn split(text: &[u8]) -> Option<Parts<'_>> {
     let (before, last) = last_word(text)?;
     if last[0].is_ascii_digit() {
         let (before, offset) = last_word(before)?;

@@ -106,7 +106,7 @@ impl TraceWriter for Writer {
     fn name_volumes(&mut self, names: &[String]) {
         self.names.clear();
         for name in names {
-            let cut = name.as_bytes().len().min(usize::from(u16::MAX));
+            let cut = name.len().min(usize::from(u16::MAX));
             self.names.extend_from_slice(&(cut as u16).to_le_bytes());
             self.names.extend_from_slice(&name.as_bytes()[..cut]);
         }

@@ -62,14 +62,17 @@ fn score(head: Head<'_>) -> u8 {
         let (clock, _, size, next) = split(record);
         let forwards = before.is_none_or(|before| clock >= before && clock - before < 7 * 86_400);
         let to_come = next == -1 || next == i64::MAX || next > index as i64;
-        // Traces have fewer than 2^40 requests: a larger number is no index.
-        let an_index = next == -1 || next == i64::MAX || next < 1 << 40;
-        good += usize::from(forwards && to_come && an_index && size > 0 && size < 1 << 31);
+        good += usize::from(forwards && to_come && is_access(next) && size > 0 && size < 1 << 31);
         before = Some(clock);
     }
     // Text and zeros may pass for a record or two; the share counts the more the more there are.
     let share = (good * 90).checked_div(records.len()).unwrap_or(0) as u8;
     if head.is_text() { 0 } else { share }
+}
+
+/// Whether `next` may be a next access: never, or the number of a request. No trace has 2^40 of them.
+fn is_access(next: i64) -> bool {
+    matches!(next, -1..=0xff_ffff_ffff | i64::MAX)
 }
 
 fn split(record: &[u8; RECORD]) -> (u32, u64, u32, i64) {
@@ -92,7 +95,12 @@ struct Oracle {
 impl RecordFormat<RECORD> for Oracle {
     #[inline]
     fn record(&mut self, record: &[u8; RECORD]) -> Result<Option<Request>, Fault> {
-        let (clock, id, size, _) = split(record);
+        let (clock, id, size, next) = split(record);
+        if !is_access(next) {
+            return Err(Fault(
+                "the next access is neither never (-1) nor the number of a request below 2^40",
+            ));
+        }
         let places = LAST_PLACE / self.place_bytes;
         self.wrapped += u64::from(id >= places);
         let address = (id & (places - 1)) * self.place_bytes;

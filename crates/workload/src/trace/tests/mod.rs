@@ -1,3 +1,8 @@
 //! Tests across rooms.
 
+mod detection;
+mod hostile;
+mod order;
+mod round_trips;
 mod samples;
+mod small;

@@ -1,0 +1,103 @@
+//! Formats are found by content.
+
+use super::small::{file, kinds};
+use crate::trace::testing::read_several;
+use crate::trace::{FORMATS, Head, Options, TraceError, detect};
+
+#[test]
+fn every_format_is_found_by_its_content() {
+    for kind in kinds() {
+        let bytes = file(kind);
+        for whole in [true, false] {
+            let found =
+                detect("x", Head { bytes: &bytes, whole }).unwrap_or_else(|error| panic!("{kind}: {error}"));
+            assert_eq!(found.kind, kind);
+        }
+        let (requests, tally) = read_several(&[&bytes], &Options::default()).unwrap();
+        assert_eq!((requests.len(), tally.format), (40, kind));
+    }
+}
+
+#[test]
+fn every_format_is_found_by_a_single_record() {
+    for kind in kinds() {
+        let bytes = file(kind);
+        let length = match kind {
+            "vscsi" => 32,
+            "oracle_general" => 24,
+            "blktrace" => 51,
+            "nacre" => continue,
+            _ => {
+                let lines = if matches!(kind, "nacre_csv" | "cachelib" | "systor") { 2 } else { 1 };
+                let lines = if kind == "fio_iolog" { 3 } else { lines };
+                bytes.split_inclusive(|&b| b == b'\n').take(lines).map(<[u8]>::len).sum()
+            }
+        };
+        let found = detect("x", Head { bytes: &bytes[..length], whole: true });
+        assert_eq!(found.unwrap_or_else(|error| panic!("{kind}: {error}")).kind, kind);
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_all_formats_and_the_option() {
+    let prose = b"It was the best of times,\nit was the worst of times,\n".repeat(20);
+    for bytes in [&b""[..], &prose, &[0; 4096], &[0xff; 4096], b"\n\n\n", b"1,2,3\n4,5,6\n", b"a,b\n"] {
+        let error = read_several(&[bytes], &Options::default()).unwrap_err();
+        assert!(matches!(error, TraceError::Unrecognised { .. }), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("--format") && kinds().all(|kind| text.contains(kind)), "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_the_known_ones() {
+    let options = Options { format: Some("vcsi".into()), ..Options::default() };
+    let error = read_several(&[b"x"], &options).unwrap_err().to_string();
+    assert!(error.starts_with("there is no trace format \"vcsi\"; the formats are nacre, "), "{error}");
+}
+
+#[test]
+fn a_file_named_as_another_format_is_an_error_and_not_an_empty_trace() {
+    for kind in kinds() {
+        for other in kinds().filter(|&other| other != kind) {
+            // Whole numbers are valid milliseconds.
+            if (kind, other) == ("ssdsim", "disksim") {
+                continue;
+            }
+            let options = Options { format: Some(other.into()), ..Options::default() };
+            match read_several(&[&file(kind)], &options) {
+                Err(TraceError::WrongFormat { .. }) => {}
+                Ok((requests, tally)) => panic!("{kind} read as {other}: {} {tally:?}", requests.len()),
+                Err(error) => panic!("{kind} read as {other}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn options_that_do_not_suit_the_format_are_refused() {
+    let refuse = |options: Options, inputs: &[&[u8]]| {
+        let error = read_several(inputs, &options).unwrap_err();
+        assert!(matches!(error, TraceError::Option { .. }), "{error}");
+        error.to_string()
+    };
+    let unit = Some(crate::trace::TimeUnit::Ms);
+    let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("blkparse")]);
+    assert_eq!(text, "--time-unit ms: times of blkparse are in ns by definition; leave it out");
+    let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("arc")]);
+    assert_eq!(text, "--time-unit ms: arc has no times; leave it out");
+    let action = Some(crate::trace::Action::Issue);
+    refuse(Options { action, ..Options::default() }, &[&file("msr")]);
+    refuse(Options { page_bytes: Some(4096), ..Options::default() }, &[&file("msr")]);
+    refuse(Options::default(), &[&file("spc"), &file("spc")]);
+    refuse(Options::default(), &[]);
+}
+
+#[test]
+fn the_table_names_each_format_once_and_says_what_it_is() {
+    for (index, format) in FORMATS.iter().enumerate() {
+        assert!(FORMATS[..index].iter().all(|other| other.kind != format.kind), "{}", format.kind);
+        assert!(format.summary.len() > 20 && !format.extensions.is_empty(), "{}", format.kind);
+        assert!(format.time_unit.is_some() || !format.unit_varies, "{}", format.kind);
+    }
+}
