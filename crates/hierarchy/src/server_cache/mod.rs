@@ -46,9 +46,12 @@
 mod cache;
 mod in_flight;
 mod levels;
+mod parts;
+mod reads;
 mod report;
 #[cfg(test)]
 mod tests;
+mod writes;
 
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use cache::{Behaviour, ServerCache};

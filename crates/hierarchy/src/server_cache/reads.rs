@@ -1,0 +1,158 @@
+//! Reads: from the levels, from the backing, or from a block that is on its way.
+
+use super::FillMode;
+use super::cache::ServerCache;
+use super::in_flight::Way;
+use super::levels::NOWHERE;
+use super::parts::{Parts, key};
+use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
+
+/// Adjacent blocks of one request that are in no level: they are fetched by one request.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    first: u64,
+    blocks: u64,
+    /// The first of these moves wait for the data of the run.
+    moves: usize,
+}
+
+impl ServerCache {
+    #[inline]
+    pub(super) fn read(&mut self, start: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (first, count) = request.blocks(1 << self.shift);
+        if count > 1 || !self.in_flight.is_idle(start) {
+            return self.read_blocks(start, request, None, trail);
+        }
+        // The hot path: one block, nothing on its way, in the first level.
+        let key = key(request.volume, first);
+        let found = self.levels.access(key);
+        if found != 0 {
+            return self.read_blocks(start, request, Some(found), trail);
+        }
+        let level = &mut self.levels.all[0];
+        level.counts.read_hits += 1;
+        let offset = request.address & ((1 << self.shift) - 1);
+        let part = Request { address: level.place(key) << self.shift | offset, volume: 0, ..*request };
+        let read = level.device.submit(start, &part, trail);
+        if read.status == Status::Done { read } else { self.recover(first, read.done, request, trail) }
+    }
+
+    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
+    fn read_blocks(
+        &mut self,
+        start: Time,
+        request: &Request,
+        found: Option<usize>,
+        trail: &mut Trail,
+    ) -> Completion {
+        let (first, count) = request.blocks(1 << self.shift);
+        let admits = self.in_flight.has_room(start);
+        let mut parts = Parts::new(start, trail);
+        let mut run = Run::default();
+        for block in first..first + count {
+            let key = key(request.volume, block);
+            let found = match found {
+                Some(found) => found,
+                None if admits => self.levels.access(key),
+                None => self.levels.touch(key),
+            };
+            let way = self.in_flight.way(key, start);
+            if way == Way::SetsOutLater || way == Way::Idle && found == NOWHERE {
+                let first = if run.blocks == 0 { block } else { run.first };
+                run = Run { first, blocks: run.blocks + 1, moves: self.levels.moves.len() };
+                continue;
+            }
+            if run.blocks > 0 {
+                self.fetch(std::mem::take(&mut run), request, admits, &mut parts, trail);
+            }
+            match way {
+                Way::Arriving(arrival) => self.merge(arrival, &mut parts, trail),
+                _ => self.hit(found, block, request, &mut parts, trail),
+            }
+        }
+        if run.blocks > 0 {
+            self.fetch(run, request, admits, &mut parts, trail);
+        }
+        parts.completion()
+    }
+
+    /// A block in level `found` is read there.
+    #[inline]
+    fn hit(&mut self, found: usize, block: u64, request: &Request, parts: &mut Parts, trail: &mut Trail) {
+        let mark = trail.mark();
+        let part = self.part_of(block, request);
+        let level = &mut self.levels.all[found];
+        level.counts.read_hits += 1;
+        let part = level.at(part, self.shift);
+        let mut read = level.device.submit(parts.start, &part, trail);
+        if read.status != Status::Done {
+            read = self.recover(block, read.done, request, trail);
+        }
+        if !self.levels.moves.is_empty() {
+            self.settle(self.levels.moves.len(), read.done);
+        }
+        parts.add(read, mark, trail);
+    }
+
+    /// A block is on its way: this request waits for it too, and takes it from memory.
+    fn merge(&mut self, arrival: Time, parts: &mut Parts, trail: &mut Trail) {
+        self.counts.read_merged += 1;
+        let mark = trail.mark();
+        trail.add(self.id, Activity::Merge, arrival - parts.start);
+        self.settle(self.levels.moves.len(), arrival);
+        parts.add(Completion { done: arrival, status: Status::Done }, mark, trail);
+    }
+
+    /// Blocks that are in no level come from the backing.
+    fn fetch(&mut self, run: Run, request: &Request, admits: bool, parts: &mut Parts, trail: &mut Trail) {
+        let mark = trail.mark();
+        self.counts.read_misses += run.blocks;
+        let mut fetched = self.read_backing(run.first, run.blocks, parts.start, request, trail);
+        let keys = run.first..run.first + run.blocks;
+        if fetched.status != Status::Done {
+            let moves_after = self.levels.moves.len() - run.moves;
+            keys.for_each(|block| self.drop_block(key(request.volume, block)));
+            self.settle(self.levels.moves.len() - moves_after, fetched.done);
+        } else if admits {
+            self.counts.fills += run.blocks;
+            let filled = self.settle(run.moves, fetched.done);
+            if self.fill == FillMode::Foreground && filled > fetched.done {
+                trail.add(self.id, Activity::Fill, filled - fetched.done);
+                fetched.done = filled;
+            }
+            if fetched.done > parts.start {
+                keys.for_each(|block| {
+                    self.in_flight.insert(key(request.volume, block), parts.start, fetched.done);
+                });
+            }
+        } else {
+            self.counts.bypassed += run.blocks;
+        }
+        parts.add(fetched, mark, trail);
+    }
+
+    /// A level could not return a block; the backing has a copy of all that the cache holds.
+    #[cold]
+    fn recover(&mut self, block: u64, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        self.counts.recovered += 1;
+        self.drop_block(key(request.volume, block));
+        self.read_backing(block, 1, now, request, trail)
+    }
+
+    /// Reads whole blocks from the backing, as far as it reaches.
+    fn read_backing(
+        &mut self,
+        first: u64,
+        blocks: u64,
+        now: Time,
+        request: &Request,
+        trail: &mut Trail,
+    ) -> Completion {
+        self.counts.backing_reads += 1;
+        let address = first << self.shift;
+        let end = self.backing.capacity().map_or(u64::MAX, |capacity| capacity.0);
+        let bytes = (blocks << self.shift).min(end - address);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.backing.submit(now, &Request { address, bytes, op: Op::Read, ..*request }, trail)
+    }
+}
