@@ -269,9 +269,9 @@ impl<const QUEUES: usize> Arena<QUEUES> {
 
     #[inline]
     fn sum_nodes(&self, blocks: &[u64], read: impl Fn(&Node) -> u64) -> u64 {
-        let mut slots = [0; super::GROUP];
+        let mut slots = [Slot::MAX; super::GROUP];
         for (slot, &block) in slots.iter_mut().zip(blocks) {
-            *slot = self.index.glance(block) as Slot;
+            *slot = self.index.glance(block);
         }
         let nodes =
             slots[..blocks.len().min(super::GROUP)].iter().filter_map(|slot| self.nodes.get(*slot as usize));

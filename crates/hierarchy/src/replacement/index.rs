@@ -89,11 +89,13 @@ impl Index {
         }
     }
 
-    /// The first slot whose tag fits `block`: most likely the right one. Reads one place only, for
-    /// warming.
+    /// The slot at the home of `block` if its tag fits, otherwise `u32::MAX`. Reads one place only, for
+    /// warming: a slot that does not fit would draw in memory nobody needs.
     #[inline]
-    pub(super) fn glance(&self, block: u64) -> u64 {
-        self.words[self.home(tag(block))]
+    pub(super) fn glance(&self, block: u64) -> u32 {
+        let tag = tag(block);
+        let word = self.words[self.home(tag)];
+        if (word >> 32) as u32 == tag { word as u32 } else { u32::MAX }
     }
 
     /// Enters `slot` at `vacancy`.
@@ -175,5 +177,13 @@ impl Index {
             entries += 1;
         }
         assert_eq!(entries, self.entries, "entries are counted right");
+    }
+
+    /// How far an entry is from its home at most.
+    #[cfg(test)]
+    pub(super) fn longest_probe(&self) -> usize {
+        let taken = self.words.iter().enumerate().filter(|(_, word)| **word != FREE);
+        let distances = taken.map(|(place, word)| self.distance(self.home((word >> 32) as u32), place));
+        distances.max().unwrap_or(0)
     }
 }

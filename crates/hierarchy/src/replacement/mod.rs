@@ -46,8 +46,17 @@ pub struct Context<'a> {
 }
 
 /// The policies, in the order users see them.
-pub static ROOMS: &Table<ReplacementFamily> =
-    &[lru::ROOM, fifo::ROOM, clock::ROOM, two_q::ROOM, arc::ROOM, s3_fifo::ROOM, sieve::ROOM];
+pub static ROOMS: &Table<ReplacementFamily> = &[
+    lru::ROOM,
+    fifo::ROOM,
+    clock::ROOM,
+    two_q::ROOM,
+    arc::ROOM,
+    lirs::ROOM,
+    s3_fifo::ROOM,
+    sieve::ROOM,
+    w_tinylfu::ROOM,
+];
 
 /// How many requests a replay looks ahead. Sixteen independent loads keep the memory system of one
 /// core busy; more gain nothing (docs/decisions/0002).

@@ -5,6 +5,7 @@ use nacre_kernel::Random;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeMap;
 
 /// A policy written straight from its paper, as slow as it likes.
 pub(super) trait Oracle {
@@ -16,6 +17,51 @@ pub(super) trait Oracle {
     fn remove(&mut self, block: u64) -> bool;
     /// Resident blocks, in any order.
     fn resident(&self) -> Vec<u64>;
+}
+
+/// Blocks in the order in which they were pushed, each once, and fast enough for a whole trace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    by_time: BTreeMap<u64, u64>,
+    times: BTreeMap<u64, u64>,
+    now: u64,
+}
+
+impl Order {
+    /// Puts `block` last.
+    pub(super) fn push(&mut self, block: u64) {
+        self.take(block);
+        self.now += 1;
+        self.by_time.insert(self.now, block);
+        self.times.insert(block, self.now);
+    }
+
+    /// Takes `block` out; whether it was in.
+    pub(super) fn take(&mut self, block: u64) -> bool {
+        self.times.remove(&block).map(|time| self.by_time.remove(&time)).is_some()
+    }
+
+    /// Takes the first out.
+    pub(super) fn take_first(&mut self) -> Option<u64> {
+        let (_, block) = self.by_time.pop_first()?;
+        self.times.remove(&block);
+        Some(block)
+    }
+
+    /// Whether `block` is in.
+    pub(super) fn contains(&self, block: u64) -> bool {
+        self.times.contains_key(&block)
+    }
+
+    /// Blocks in it.
+    pub(super) fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// The blocks, in the order of their numbers.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
+        self.times.keys().copied()
+    }
 }
 
 /// One thing a test does to a policy.
@@ -142,6 +188,28 @@ pub(super) fn agree_on_any<P: Replacement, O: Oracle>(
         },
     );
     assert!(run.is_ok(), "{}", run.expect_err("it is not Ok"));
+}
+
+/// Replays a real trace through both and compares the hits of every request.
+pub(super) fn agree_on_a_real_trace<P: Replacement, O: Oracle>(
+    policy: impl Fn(usize) -> P,
+    oracle: impl Fn(usize) -> O,
+) {
+    let Some(blocks) = streams::cloudphysics() else { return };
+    for capacity in [1000, 40_000] {
+        let mut hits = vec![false; blocks.len()];
+        policy(capacity).replay_each(&blocks, &mut hits);
+        let mut oracle = oracle(capacity);
+        let expected = blocks.iter().map(|&block| {
+            let hit = oracle.touch(block);
+            if !hit {
+                oracle.admit(block);
+            }
+            hit
+        });
+        let first = expected.zip(&hits).position(|(expected, hit)| expected != *hit);
+        assert_eq!(first, None, "the first request that differs at capacity {capacity}");
+    }
 }
 
 fn mix(sequence: &[u64], random: &mut Random) -> Vec<Step> {

@@ -1,1 +1,134 @@
 //! Comparisons between the rooms, and what holds for all of them.
+
+use super::index::Index;
+use super::{Context, ROOMS, Replacement, ReplacementFamily, streams};
+use nacre_config::{Card, Families, FieldType, Node, Origin, Reader, Slot, Value};
+
+struct Known;
+
+impl Families for Known {
+    fn card(&self, _family: &str, kind: &str) -> Option<&'static Card> {
+        ROOMS.iter().map(|room| &room.card).find(|card| card.kind == kind)
+    }
+
+    fn kinds(&self, _family: &str) -> Vec<&'static str> {
+        ROOMS.iter().map(|room| room.card.kind).collect()
+    }
+}
+
+/// The policy of the room `kind` with its defaults.
+fn build(kind: &str, capacity: usize) -> Box<dyn Replacement> {
+    let mut reader = Reader::at(&Known, "policy");
+    let node = Node { value: Value::Text(kind.into()), origin: Origin::Default("assumed: test") };
+    let slot: Slot<ReplacementFamily> = Slot::read(&node, &mut reader).expect("a known room");
+    assert!(reader.finish().is_ok(), "the defaults of {kind} are legal");
+    let room = ROOMS.iter().find(|room| room.card.kind == kind).expect("a known room");
+    (room.build)(&slot, &mut Context { families: &Known, capacity }).expect("nothing can go wrong")
+}
+
+fn hits(kind: &str, capacity: usize, blocks: &[u64]) -> u64 {
+    let mut policy = build(kind, capacity);
+    let hits = policy.replay(blocks);
+    policy.check_invariants();
+    hits
+}
+
+#[test]
+fn every_room_is_built_from_its_name_and_never_exceeds_its_capacity() {
+    let blocks = streams::zipf(3000, 0.9, 20_000, &mut streams::random("all"));
+    for room in ROOMS {
+        for capacity in [1, 2, 3, 10, 99, 1000, 5000] {
+            let mut policy = build(room.card.kind, capacity);
+            policy.replay(&blocks);
+            assert!(policy.len() <= policy.capacity() && policy.capacity() == capacity, "{}", room.card.kind);
+            policy.check_invariants();
+        }
+    }
+}
+
+#[test]
+fn a_cache_that_holds_everything_misses_each_block_once() {
+    let blocks = streams::zipf(2000, 0.7, 30_000, &mut streams::random("all fit"));
+    let mut distinct = blocks.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    for room in ROOMS {
+        // 2Q and LIRS keep their shares apart, W-TinyLFU its window: none evicts while there is room.
+        let expected = (blocks.len() - distinct.len()) as u64;
+        assert_eq!(hits(room.card.kind, 2000 * 101 / 99, &blocks), expected, "{}", room.card.kind);
+    }
+}
+
+#[test]
+fn every_way_to_ask_gives_the_same_hits() {
+    let blocks = streams::zipf(500, 0.8, 5000, &mut streams::random("ways"));
+    for room in ROOMS {
+        let kind = room.card.kind;
+        let mut one_by_one = build(kind, 60);
+        let singly: Vec<bool> = blocks.iter().map(|block| one_by_one.access(*block).is_hit()).collect();
+        let mut in_two_steps = build(kind, 60);
+        let steps = blocks.iter().map(|&block| {
+            let hit = in_two_steps.touch(block);
+            if !hit {
+                in_two_steps.admit(block);
+            }
+            hit
+        });
+        assert!(steps.eq(singly.iter().copied()), "{kind}: touch and admit");
+        let mut noted = vec![false; blocks.len()];
+        build(kind, 60).replay_each(&blocks, &mut noted);
+        assert_eq!(noted, singly, "{kind}: replay");
+        let count = singly.iter().filter(|hit| **hit).count() as u64;
+        assert_eq!(build(kind, 60).replay(&blocks), count, "{kind}: counting replay");
+    }
+}
+
+#[test]
+fn scans_hurt_lru_more_than_the_policies_made_to_resist_them() {
+    let blocks = streams::polluted_zipf(10_000, 0.9, 1000, 200);
+    let lru = hits("lru", 1000, &blocks);
+    for kind in ["sieve", "s3_fifo", "arc", "two_q", "lirs", "w_tinylfu"] {
+        let better = hits(kind, 1000, &blocks);
+        assert!(better * 100 > lru * 110, "{kind} hits {better} times, LRU {lru}");
+    }
+}
+
+#[test]
+fn a_loop_slightly_larger_than_the_cache_defeats_lru_and_not_lirs() {
+    let blocks = streams::cycle(1100, 55_000);
+    assert_eq!(hits("lru", 1000, &blocks), 0);
+    assert!(hits("lirs", 1000, &blocks) >= 49 * 990, "990 LIR blocks hit in all rounds but the first");
+}
+
+#[test]
+fn a_capacity_beyond_memory_costs_only_what_is_filled() {
+    for room in ROOMS {
+        let mut policy = build(room.card.kind, 1 << 40);
+        policy.replay(&streams::cycle(5000, 10_000));
+        assert_eq!(policy.len(), 5000, "{}", room.card.kind);
+    }
+}
+
+#[test]
+#[should_panic(expected = "resident already")]
+fn admitting_a_resident_block_is_an_error() {
+    let mut policy = build("lru", 2);
+    policy.admit(7);
+    policy.admit(7);
+}
+
+/// Keys at regular strides are what block addresses look like. Fibonacci numbers are the worst for
+/// multiplicative hashing with one multiplication.
+#[test]
+fn the_index_spreads_keys_at_any_stride() {
+    for stride in [1, 8, 4096, 1 << 32, 1 << 48, 987, 832_040, 12_586_269_025, 0x9e37_79b9_7f4a_7c15] {
+        let mut index = Index::new(100_000);
+        for number in 0..50_000u32 {
+            let vacancy =
+                index.find(u64::from(number).wrapping_mul(stride), |_| false).expect_err("no slot holds it");
+            index.occupy(vacancy, number);
+        }
+        let longest = index.longest_probe();
+        assert!(longest <= 100, "stride {stride}: a key is {longest} places from its home");
+    }
+}

@@ -1,21 +1,17 @@
 use super::super::Replacement;
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
+use super::super::oracle::{
+    Oracle, Order, agree_everywhere, agree_exhaustively, agree_on_a_real_trace, agree_on_any,
+};
 use super::{Arc, Config};
 
 /// Figure 4 of the paper with lists, the least recent first.
-pub(in super::super) struct NaiveArc {
+struct NaiveArc {
     c: usize,
     p: f64,
-    t1: Vec<u64>,
-    t2: Vec<u64>,
-    b1: Vec<u64>,
-    b2: Vec<u64>,
-}
-
-fn take(list: &mut Vec<u64>, block: u64) -> bool {
-    let before = list.len();
-    list.retain(|kept| *kept != block);
-    list.len() < before
+    t1: Order,
+    t2: Order,
+    b1: Order,
+    b2: Order,
 }
 
 impl NaiveArc {
@@ -24,12 +20,12 @@ impl NaiveArc {
             return None;
         }
         let t1 = self.t1.len() as f64;
-        let (from, to) = if !self.t1.is_empty() && ((in_b2 && t1 == self.p) || t1 > self.p) {
+        let (from, to) = if self.t1.len() >= 1 && ((in_b2 && t1 == self.p) || t1 > self.p) {
             (&mut self.t1, &mut self.b1)
         } else {
             (&mut self.t2, &mut self.b2)
         };
-        let victim = from.remove(0);
+        let victim = from.take_first()?;
         to.push(victim);
         Some(victim)
     }
@@ -46,19 +42,19 @@ impl Oracle for NaiveArc {
 
     fn admit(&mut self, block: u64) -> Option<u64> {
         let (b1, b2) = (self.b1.len() as f64, self.b2.len() as f64);
-        if self.b1.contains(&block) {
+        if self.b1.contains(block) {
             let delta = if b1 >= b2 { 1.0 } else { b2 / b1 };
             self.p = (self.p + delta).min(self.c as f64);
             let victim = self.replace(false);
-            take(&mut self.b1, block);
+            self.b1.take(block);
             self.t2.push(block);
             return victim;
         }
-        if self.b2.contains(&block) {
+        if self.b2.contains(block) {
             let delta = if b2 >= b1 { 1.0 } else { b1 / b2 };
             self.p = (self.p - delta).max(0.0);
             let victim = self.replace(true);
-            take(&mut self.b2, block);
+            self.b2.take(block);
             self.t2.push(block);
             return victim;
         }
@@ -67,14 +63,14 @@ impl Oracle for NaiveArc {
         let mut victim = None;
         if l1 == self.c {
             if self.t1.len() < self.c {
-                self.b1.remove(0);
+                self.b1.take_first();
                 victim = self.replace(false);
             } else {
-                victim = Some(self.t1.remove(0));
+                victim = self.t1.take_first();
             }
         } else if l1 + l2 >= self.c {
             if l1 + l2 == 2 * self.c {
-                self.b2.remove(0);
+                self.b2.take_first();
             }
             victim = self.replace(false);
         }
@@ -83,11 +79,11 @@ impl Oracle for NaiveArc {
     }
 
     fn remove(&mut self, block: u64) -> bool {
-        take(&mut self.t1, block) || take(&mut self.t2, block)
+        self.t1.take(block) || self.t2.take(block)
     }
 
     fn resident(&self) -> Vec<u64> {
-        [self.t1.clone(), self.t2.clone()].concat()
+        self.t1.blocks().chain(self.t2.blocks()).collect()
     }
 }
 
@@ -96,7 +92,8 @@ fn arc(capacity: usize) -> Arc {
 }
 
 fn naive(capacity: usize) -> NaiveArc {
-    NaiveArc { c: capacity, p: 0.0, t1: vec![], t2: vec![], b1: vec![], b2: vec![] }
+    let [t1, t2, b1, b2] = [(); 4].map(|()| Order::default());
+    NaiveArc { c: capacity, p: 0.0, t1, t2, b1, b2 }
 }
 
 #[test]
@@ -112,6 +109,11 @@ fn every_short_sequence_equals_figure_4() {
 #[test]
 fn any_sequence_equals_figure_4() {
     agree_on_any(arc, naive);
+}
+
+#[test]
+fn every_hit_in_a_real_trace_equals_figure_4() {
+    agree_on_a_real_trace(arc, naive);
 }
 
 #[test]

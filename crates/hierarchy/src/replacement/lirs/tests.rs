@@ -22,7 +22,7 @@ fn take(list: &mut Vec<u64>, block: u64) -> bool {
 }
 
 impl NaiveLirs {
-    fn to_top(&mut self, block: u64) {
+    fn raise(&mut self, block: u64) {
         take(&mut self.stack, block);
         self.stack.push(block);
     }
@@ -34,7 +34,7 @@ impl NaiveLirs {
     }
 
     fn become_lir(&mut self, block: u64) {
-        self.to_top(block);
+        self.raise(block);
         self.lir.push(block);
         if self.lir.len() > self.l_lirs {
             let bottom = self.stack.remove(0);
@@ -48,12 +48,12 @@ impl NaiveLirs {
 impl Oracle for NaiveLirs {
     fn touch(&mut self, block: u64) -> bool {
         if self.lir.contains(&block) {
-            self.to_top(block);
+            self.raise(block);
         } else if take(&mut self.q, block) {
             if self.stack.contains(&block) {
                 self.become_lir(block);
             } else {
-                self.to_top(block);
+                self.raise(block);
                 self.q.push(block);
             }
         } else {
@@ -80,7 +80,7 @@ impl Oracle for NaiveLirs {
         if in_stack || self.lir.len() < self.l_lirs {
             self.become_lir(block);
         } else {
-            self.to_top(block);
+            self.raise(block);
             self.q.push(block);
             self.prune();
         }

@@ -1,36 +1,36 @@
-use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
+use super::super::oracle::{
+    Oracle, Order, agree_everywhere, agree_exhaustively, agree_on_a_real_trace, agree_on_any,
+};
 use super::super::{Replacement, streams};
 use super::{Config, Lru};
 
-/// A list, the most recent last.
-pub(in super::super) struct NaiveLru {
+/// The blocks in the order of last use.
+struct NaiveLru {
     capacity: usize,
-    list: Vec<u64>,
+    order: Order,
 }
 
 impl Oracle for NaiveLru {
     fn touch(&mut self, block: u64) -> bool {
-        let resident = self.remove(block);
+        let resident = self.order.contains(block);
         if resident {
-            self.list.push(block);
+            self.order.push(block);
         }
         resident
     }
 
     fn admit(&mut self, block: u64) -> Option<u64> {
-        let victim = (self.list.len() == self.capacity).then(|| self.list.remove(0));
-        self.list.push(block);
+        let victim = if self.order.len() == self.capacity { self.order.take_first() } else { None };
+        self.order.push(block);
         victim
     }
 
     fn remove(&mut self, block: u64) -> bool {
-        let before = self.list.len();
-        self.list.retain(|kept| *kept != block);
-        self.list.len() < before
+        self.order.take(block)
     }
 
     fn resident(&self) -> Vec<u64> {
-        self.list.clone()
+        self.order.blocks().collect()
     }
 }
 
@@ -39,7 +39,7 @@ fn lru(capacity: usize) -> Lru {
 }
 
 fn naive(capacity: usize) -> NaiveLru {
-    NaiveLru { capacity, list: Vec::new() }
+    NaiveLru { capacity, order: Order::default() }
 }
 
 #[test]
@@ -55,6 +55,11 @@ fn every_short_sequence_equals_a_naive_list() {
 #[test]
 fn any_sequence_equals_a_naive_list() {
     agree_on_any(lru, naive);
+}
+
+#[test]
+fn every_hit_in_a_real_trace_equals_a_naive_list() {
+    agree_on_a_real_trace(lru, naive);
 }
 
 /// Mattson 1970: a request hits in every cache larger than the number of other blocks used since

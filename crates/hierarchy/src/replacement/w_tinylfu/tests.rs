@@ -18,7 +18,7 @@ impl NaiveSketch {
     }
 
     fn line(&self, block: u64) -> usize {
-        (u128::from(spread(block)) * self.lines.len() as u128 >> 64) as usize
+        ((u128::from(spread(block)) * self.lines.len() as u128) >> 64) as usize
     }
 
     fn note(&mut self, block: u64) {
@@ -28,12 +28,12 @@ impl NaiveSketch {
         let (counters, flags) = &mut self.lines[line];
         if known {
             for (row, counters) in counters.iter_mut().enumerate() {
-                let counter = &mut counters[hash >> (4 * row) & 15];
+                let counter = &mut counters[(hash >> (4 * row)) & 15];
                 *counter = (*counter).max((least + 1).min(15));
             }
         }
-        flags[hash >> 16 & 255] = true;
-        flags[hash >> 24 & 255] = true;
+        flags[(hash >> 16) & 255] = true;
+        flags[(hash >> 24) & 255] = true;
         self.noted += 1;
         if self.noted >= 10 * self.capacity.min(8 * self.lines.len()) {
             self.lines
@@ -47,12 +47,12 @@ impl NaiveSketch {
 
     fn known(&self, block: u64) -> bool {
         let (hash, flags) = (spread(block) as usize, &self.lines[self.line(block)].1);
-        flags[hash >> 16 & 255] && flags[hash >> 24 & 255]
+        flags[(hash >> 16) & 255] && flags[(hash >> 24) & 255]
     }
 
     fn least(&self, block: u64) -> u8 {
         let (hash, counters) = (spread(block) as usize, &self.lines[self.line(block)].0);
-        (0..4).map(|row| counters[row][hash >> (4 * row) & 15]).min().expect("four rows")
+        (0..4).map(|row| counters[row][(hash >> (4 * row)) & 15]).min().expect("four rows")
     }
 
     fn estimate(&self, block: u64) -> u8 {
