@@ -14,8 +14,13 @@ pub const INTERVALS_MAX: usize = 1024;
 /// The reservations of one server.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// Busy intervals `[start, end)`, in order, neither touching nor overlapping.
-    busy: VecDeque<(Time, Time)>,
+    /// The last busy interval `[start, end)`; empty before the first reservation. Kept apart because
+    /// almost every call needs it and no other.
+    last: (Time, Time),
+    /// The busy intervals before it, in order, neither touching nor overlapping.
+    earlier: VecDeque<(Time, Time)>,
+    /// Nothing may be reserved before this.
+    forgotten: Time,
 }
 
 impl Timeline {
@@ -25,7 +30,7 @@ impl Timeline {
     }
 
     /// Reserves the server for `duration` at the first moment it is free from `earliest` on, and
-    /// returns that moment. An empty duration reserves nothing.
+    /// returns that moment. An empty duration waits for a free moment and reserves nothing.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
         let start = self.earliest_start(earliest, duration);
@@ -36,40 +41,48 @@ impl Timeline {
     /// When a reservation of `duration` from `earliest` on would start.
     #[inline]
     pub fn earliest_start(&self, earliest: Time, duration: Time) -> Time {
-        match self.busy.back() {
-            None => earliest,
-            Some(&(_, end)) if end <= earliest => earliest,
-            Some(_) => self.first_gap(earliest, duration),
+        let (start, end) = self.last;
+        if end <= earliest {
+            earliest
+        } else if start <= earliest {
+            end
+        } else {
+            self.first_gap(earliest, duration.max(Time::from_ps(1)))
         }
     }
 
     /// Forgets intervals that end at or before `time`; nothing may be reserved before it any more.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
-        while self.busy.front().is_some_and(|&(_, end)| end <= time) {
-            self.busy.pop_front();
+        self.forgotten = time;
+        while self.earlier.front().is_some_and(|&(_, end)| end <= time) {
+            self.earlier.pop_front();
         }
     }
 
     /// When the last reservation ends.
     pub fn free_from(&self) -> Time {
-        self.busy.back().map_or(Time::ZERO, |&(_, end)| end)
+        self.last.1
     }
 
     /// Panics unless the intervals are ordered, apart and not empty.
     pub fn check_invariants(&self) {
-        let mut last = None;
-        for &(start, end) in &self.busy {
+        assert!(self.earlier.len() < INTERVALS_MAX, "{} intervals are too many", self.earlier.len() + 1);
+        let mut before = None;
+        let intervals = self.earlier.iter().chain((self.last != Default::default()).then_some(&self.last));
+        for &(start, end) in intervals {
             assert!(start < end, "a busy interval is empty: {start} to {end}");
-            assert!(last.is_none_or(|last| last < start), "busy twice at {start}");
-            last = Some(end);
+            assert!(before.is_none_or(|before| before < start), "busy twice at {start}");
+            before = Some(end);
         }
     }
 
+    /// The first gap of `duration`, for an `earliest` before the last interval.
+    #[cold]
     fn first_gap(&self, earliest: Time, duration: Time) -> Time {
-        let from = self.busy.partition_point(|&(_, end)| end <= earliest);
+        let from = self.earlier.partition_point(|&(_, end)| end <= earliest);
         let mut start = earliest;
-        for &(busy_from, busy_to) in self.busy.range(from..) {
+        for &(busy_from, busy_to) in self.earlier.range(from..).chain(std::iter::once(&self.last)) {
             if start + duration <= busy_from {
                 return start;
             }
@@ -85,29 +98,47 @@ impl Timeline {
             return;
         }
         let end = start + duration;
-        match self.busy.back_mut() {
-            Some(last) if last.1 == start => last.1 = end,
-            Some(last) if last.1 > start => self.occupy_within(start, end),
-            _ => self.busy.push_back((start, end)),
-        }
-        if self.busy.len() > INTERVALS_MAX {
-            let (oldest, _) = self.busy.pop_front().expect("more than INTERVALS_MAX intervals");
-            self.busy[0].0 = oldest;
+        if start == self.last.1 {
+            self.last.1 = end;
+        } else if start > self.last.1 {
+            // An interval nobody may ask about any more needs no place.
+            if self.last.1 > self.forgotten {
+                self.earlier.push_back(self.last);
+                self.close_oldest_gap();
+            }
+            self.last = (start, end);
+        } else {
+            self.occupy_within(start, end);
         }
     }
 
+    #[cold]
     fn occupy_within(&mut self, start: Time, end: Time) {
-        let at = self.busy.partition_point(|&(busy_from, _)| busy_from < start);
-        let joins_next = self.busy[at].0 == end;
-        let joins_last = at > 0 && self.busy[at - 1].1 == start;
-        match (joins_last, joins_next) {
-            (true, true) => {
-                self.busy[at - 1].1 = self.busy[at].1;
-                self.busy.remove(at);
+        let at = self.earlier.partition_point(|&(busy_from, _)| busy_from < start);
+        let joined_from = match at.checked_sub(1).map(|before| self.earlier[before]) {
+            Some((from, to)) if to == start => Some(from),
+            _ => None,
+        };
+        let next = if at < self.earlier.len() { &mut self.earlier[at] } else { &mut self.last };
+        if next.0 == end {
+            next.0 = joined_from.unwrap_or(start);
+            if joined_from.is_some() {
+                self.earlier.remove(at - 1);
             }
-            (true, false) => self.busy[at - 1].1 = end,
-            (false, true) => self.busy[at].0 = start,
-            (false, false) => self.busy.insert(at, (start, end)),
+        } else if joined_from.is_some() {
+            self.earlier[at - 1].1 = end;
+        } else {
+            self.earlier.insert(at, (start, end));
+            self.close_oldest_gap();
+        }
+    }
+
+    /// Keeps the number of intervals bounded.
+    #[inline]
+    fn close_oldest_gap(&mut self) {
+        if self.earlier.len() == INTERVALS_MAX {
+            let (oldest, _) = self.earlier.pop_front().expect("INTERVALS_MAX is not zero");
+            self.earlier[0].0 = oldest;
         }
     }
 }
@@ -116,15 +147,25 @@ impl Timeline {
 #[derive(Clone, Debug)]
 pub struct Pool {
     servers: Vec<Timeline>,
-    /// Reservations since the pool last forgot.
-    fresh: usize,
+    /// When each server's last reservation ends; beside each other, because every call looks at all.
+    ends: Vec<Time>,
+    /// No server's last busy interval starts after this.
+    latest_start: Time,
+    /// Nothing may be reserved before this. A server learns of it when it is taken.
+    forgotten: Time,
 }
 
 impl Pool {
     /// `servers` free servers; at least one.
     pub fn new(servers: u32) -> Pool {
         assert!(servers > 0, "a pool needs at least one server");
-        Pool { servers: vec![Timeline::new(); servers as usize], fresh: 0 }
+        let servers = servers as usize;
+        Pool {
+            servers: vec![Timeline::new(); servers],
+            ends: vec![Time::ZERO; servers],
+            latest_start: Time::ZERO,
+            forgotten: Time::ZERO,
+        }
     }
 
     /// Reserves one server for `duration` as early as possible from `earliest` on; returns the start.
@@ -132,8 +173,31 @@ impl Pool {
     /// Of servers that can start equally early the one with the lowest index is taken.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
-        let mut best = 0;
-        let mut best_start = Time::MAX;
+        let best = if earliest >= self.latest_start {
+            self.first_to_end(earliest)
+        } else {
+            self.first_with_gap(earliest, duration)
+        };
+        let server = &mut self.servers[best];
+        server.forget_before(self.forgotten);
+        let start = server.reserve(earliest, duration);
+        self.ends[best] = server.last.1;
+        self.latest_start = self.latest_start.max(server.last.0);
+        start
+    }
+
+    /// The server to take where no gap lies behind `earliest`: the first free one, or else the first of
+    /// those that are free soonest.
+    #[inline]
+    fn first_to_end(&self, earliest: Time) -> usize {
+        let soonest = self.ends.iter().fold(Time::MAX, |soonest, &end| soonest.min(end)).max(earliest);
+        self.ends.iter().position(|&end| end <= soonest).expect("one end is the soonest")
+    }
+
+    /// The first of the servers that can start soonest, with regard to gaps.
+    #[cold]
+    fn first_with_gap(&self, earliest: Time, duration: Time) -> usize {
+        let (mut best, mut best_start) = (0, Time::MAX);
         for (index, server) in self.servers.iter().enumerate() {
             let start = server.earliest_start(earliest, duration);
             if start < best_start {
@@ -143,21 +207,13 @@ impl Pool {
                 }
             }
         }
-        self.servers[best].occupy(best_start, duration);
-        self.fresh += 1;
-        best_start
+        best
     }
 
     /// Forgets what ended at or before `time`; nothing may be reserved before it any more.
-    ///
-    /// It may put this off until there are about as many reservations to forget as servers, so that a
-    /// call between any two requests costs next to nothing.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
-        if self.fresh >= self.servers.len().min(INTERVALS_MAX / 4) {
-            self.fresh = 0;
-            self.servers.iter_mut().for_each(|server| server.forget_before(time));
-        }
+        self.forgotten = time;
     }
 
     /// How many servers there are.
@@ -172,6 +228,10 @@ impl Pool {
 
     /// Panics unless every server's intervals are ordered and apart.
     pub fn check_invariants(&self) {
-        self.servers.iter().for_each(Timeline::check_invariants);
+        for (server, &end) in self.servers.iter().zip(&self.ends) {
+            server.check_invariants();
+            assert_eq!(server.last.1, end, "the pool mistakes when a server is free");
+            assert!(server.last.0 <= self.latest_start, "the pool mistakes where gaps are");
+        }
     }
 }

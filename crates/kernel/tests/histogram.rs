@@ -1,0 +1,83 @@
+//! Latency distributions against the sorted values.
+
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Random, Streams, Time};
+use proptest::prelude::*;
+
+fn histogram(values: &[Time]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::new();
+    values.iter().for_each(|&value| histogram.record(value));
+    histogram
+}
+
+/// Latencies from nanoseconds to seconds, log-uniform.
+fn latencies(random: &mut Random, count: usize) -> Vec<Time> {
+    (0..count).map(|_| Time::from_secs_f64(libm::exp(-20.0 + 20.0 * random.unit()))).collect()
+}
+
+#[test]
+fn percentiles_are_within_a_twentieth_of_a_percent() {
+    let mut values = latencies(&mut Streams::new(1).stream("values"), 100_000);
+    let histogram = histogram(&values);
+    values.sort();
+    for q in [0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999] {
+        let exact = values[(q * 100_000.0_f64).ceil() as usize - 1].as_ps() as f64;
+        let found = histogram.quantile(q).expect("it holds values").as_ps() as f64;
+        assert!((found / exact - 1.0).abs() <= 0.0005, "quantile {q}: found {found}, exact {exact}");
+    }
+    assert_eq!(histogram.quantile(0.0), histogram.min());
+    assert_eq!(histogram.quantile(1.0), histogram.max());
+}
+
+#[test]
+fn count_sum_minimum_and_maximum_are_exact() {
+    let values = latencies(&mut Streams::new(2).stream("values"), 10_000);
+    let histogram = histogram(&values);
+    let sum: u128 = values.iter().map(|value| u128::from(value.as_ps())).sum();
+    assert_eq!((histogram.count(), histogram.sum_ps()), (10_000, sum));
+    assert_eq!(
+        (histogram.min(), histogram.max()),
+        (values.iter().min().copied(), values.iter().max().copied())
+    );
+    assert_eq!(histogram.mean_ps(), Some(sum as f64 / 10_000.0));
+    assert_eq!(histogram.bars().map(|bar| bar.count).sum::<u64>(), 10_000);
+    assert_eq!(histogram.bars().last().map(|bar| bar.upto), histogram.max());
+}
+
+#[test]
+fn an_empty_distribution_knows_nothing() {
+    let empty = LatencyHistogram::new();
+    assert_eq!(
+        (empty.count(), empty.mean_ps(), empty.min(), empty.max(), empty.quantile(0.5)),
+        (0, None, None, None, None)
+    );
+    assert_eq!(empty.bars().count(), 0);
+}
+
+#[test]
+fn a_latency_of_zero_and_the_longest_are_kept() {
+    let extremes = histogram(&[Time::ZERO, Time::MAX]);
+    assert_eq!((extremes.min(), extremes.max()), (Some(Time::ZERO), Some(Time::MAX)));
+    assert_eq!(extremes.quantile(0.25), Some(Time::ZERO));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn merging_in_any_order_is_recording_everything(
+        left in prop::collection::vec(0..1u64 << 50, 0..50),
+        right in prop::collection::vec(0..1u64 << 50, 0..50),
+    ) {
+        let times = |values: &[u64]| values.iter().map(|&ps| Time::from_ps(ps)).collect::<Vec<_>>();
+        let (left, right) = (times(&left), times(&right));
+        let all = histogram(&[left.clone(), right.clone()].concat());
+        for (first, second) in [(&left, &right), (&right, &left)] {
+            let mut merged = histogram(first);
+            merged.merge(&histogram(second));
+            prop_assert_eq!(merged.sum_ps(), all.sum_ps());
+            prop_assert_eq!((merged.min(), merged.max(), merged.count()), (all.min(), all.max(), all.count()));
+            prop_assert_eq!(merged.bars().collect::<Vec<_>>(), all.bars().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Confidence intervals cover as often as they say; time series lose nothing.
+
+use nacre_kernel::statistics::{BatchMeans, Bin, TimeSeries};
+use nacre_kernel::{Random, Streams, Time};
+
+/// How often in `runs` sequences the 95 % interval holds the true mean 0.
+fn coverage(
+    runs: u64,
+    length: usize,
+    mut sequence: impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64>,
+) -> f64 {
+    let mut covered = 0;
+    for run in 0..runs {
+        let mut random = Streams::new(run).stream("sequence");
+        let mut next = sequence(&mut random);
+        let (mut batches, mut sum) = (BatchMeans::new(), 0.0);
+        for _ in 0..length {
+            let value = next(&mut random);
+            batches.record(value);
+            sum += value;
+        }
+        let half_width = batches.half_width_95().expect("the sequence is long enough");
+        covered += u64::from((sum / length as f64).abs() <= half_width);
+    }
+    covered as f64 / runs as f64
+}
+
+/// x' = phi x + noise, in its stationary state.
+fn autoregressive(phi: f64) -> impl FnMut(&mut Random) -> Box<dyn FnMut(&mut Random) -> f64> {
+    move |random| {
+        let mut x = random.normal() / (1.0 - phi * phi).sqrt();
+        Box::new(move |random| {
+            x = phi * x + random.normal();
+            x
+        })
+    }
+}
+
+#[test]
+fn intervals_of_independent_values_cover_95_of_100() {
+    // 2000 runs: the standard error of the coverage is .5 %.
+    for length in [64, 1000] {
+        let found = coverage(2000, length, |_| Box::new(Random::normal));
+        assert!((0.93..=0.97).contains(&found), "{found} of the intervals of {length} values cover");
+        let found = coverage(2000, length, |_| Box::new(|random| random.exponential() - 1.0));
+        assert!((0.90..=0.97).contains(&found), "{found} of the intervals of {length} skewed values cover");
+    }
+}
+
+#[test]
+fn intervals_of_dependent_values_cover_once_batches_are_long() {
+    // At phi = .9 values 20 apart are nearly independent; 30,000 values make batches of 512.
+    let found = coverage(300, 30_000, autoregressive(0.9));
+    assert!((0.92..=0.98).contains(&found), "{found} of the intervals cover");
+    let short = coverage(2000, 64, autoregressive(0.9));
+    assert!(short < 0.8, "64 values that depend on each other cannot say: {short}");
+}
+
+#[test]
+fn the_half_width_shrinks_with_the_root_of_the_length() {
+    let half_width = |length: usize| {
+        let mut random = Streams::new(5).stream("sequence");
+        let mut batches = BatchMeans::new();
+        (0..length).for_each(|_| batches.record(random.normal()));
+        batches.half_width_95()
+    };
+    assert_eq!(half_width(31), None, "too little was seen");
+    let (short, long) = (half_width(10_000).unwrap(), half_width(1_000_000).unwrap());
+    assert!(
+        (6.0..16.0).contains(&(short / long)),
+        "a hundred times the values, a tenth of the width: {}",
+        short / long
+    );
+    assert!((0.7..1.3).contains(&(long / (2.0 / 1000.0))), "two standard errors: {long}");
+}
+
+#[test]
+fn a_time_series_keeps_every_request_in_a_bounded_number_of_bins() {
+    let mut random = Streams::new(1).stream("requests");
+    let (mut series, mut sum) = (TimeSeries::new(), Bin::default());
+    for step in 0..100_000u64 {
+        // Mostly forward, in jumps of growing size; now and then back.
+        let reach = 1 + step * step;
+        let at = Time::from_ns(random.below(reach));
+        let (is_read, bytes, latency_ps) = (random.chance(0.7), random.below(1 << 20), random.bits() >> 20);
+        let bin = series.bin_mut(at);
+        for bin in [bin, &mut sum] {
+            bin.reads += u64::from(is_read);
+            bin.writes += u64::from(!is_read);
+            bin.bytes += bytes;
+            bin.latency_ps += u128::from(latency_ps);
+        }
+    }
+    assert!(series.bins().len() <= TimeSeries::BINS_MAX);
+    let found = series.bins().iter().fold(Bin::default(), |sum, bin| Bin {
+        reads: sum.reads + bin.reads,
+        writes: sum.writes + bin.writes,
+        bytes: sum.bytes + bin.bytes,
+        latency_ps: sum.latency_ps + bin.latency_ps,
+    });
+    assert_eq!(found, sum);
+}
+
+#[test]
+fn a_request_lands_in_the_bin_of_its_time() {
+    let mut series = TimeSeries::new();
+    let times = [0, 1, 999, 1_000, 511_999, 3_000_000, 7].map(Time::from_ns);
+    for (number, &at) in times.iter().enumerate() {
+        series.bin_mut(at).bytes += 1 << (8 * number);
+        let width = series.width();
+        for (earlier, &at) in times[..=number].iter().enumerate() {
+            let bin = series.bins()[(at.as_ps() / width.as_ps()) as usize];
+            assert!(bin.bytes >> (8 * earlier) & 1 == 1, "{at} is not in its bin of {width}");
+        }
+    }
+    assert_eq!(series.width(), Time::from_us(8), "3 ms need bins of 8 us when there are 512");
+    series.bin_mut(Time::MAX).reads += 1;
+    assert!(series.bins().len() <= TimeSeries::BINS_MAX, "the last representable moment has a bin");
+}
