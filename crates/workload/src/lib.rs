@@ -94,4 +94,11 @@ pub trait WorkloadBuilder {
 }
 
 /// The workloads, in the order users see them.
-pub static WORKLOADS: &Table<WorkloadFamily> = &[uniform::WORKLOAD, zipf::WORKLOAD, hot_cold::WORKLOAD, sequential::WORKLOAD, mix::WORKLOAD, replay::trace::ROOM];
+pub static WORKLOADS: &Table<WorkloadFamily> = &[
+    uniform::WORKLOAD,
+    zipf::WORKLOAD,
+    hot_cold::WORKLOAD,
+    sequential::WORKLOAD,
+    mix::WORKLOAD,
+    replay::TRACE,
+];

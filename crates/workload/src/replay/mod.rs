@@ -3,3 +3,9 @@
 pub mod trace;
 
 mod placement;
+
+use crate::WorkloadFamily;
+use nacre_config::Room;
+
+/// The one replay there is; it stands in the table of workloads.
+pub(crate) const TRACE: Room<WorkloadFamily> = trace::ROOM;

@@ -9,6 +9,9 @@ const VOLUME_BITS: u32 = 44;
 const VOLUMES_MAX: u32 = 1 << (63 - VOLUME_BITS);
 /// What is placed as a whole when addresses are compacted.
 pub(super) const EXTENT_BYTES: u64 = 1 << 20;
+/// Extents below 4 EiB, where the addresses of every reader end, have numbers of so many bits. The
+/// number of a volume, at most 20 bits, goes above it.
+const EXTENT_NUMBER_BITS: u32 = 62 - 20;
 
 /// A request that cannot be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +43,10 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
 /// Places extents of 1 MiB side by side in the order in which they are first touched.
 #[derive(Debug, Default)]
 pub(super) struct Compact {
-    /// Where each extent lies, by volume and number.
-    places: FxHashMap<(u32, u64), u64>,
-    /// The extent looked up last, and its place: most requests touch it again.
-    last: Option<((u32, u64), u64)>,
+    /// Where each extent lies, by its key.
+    places: FxHashMap<u64, u64>,
+    /// The key of the extent looked up last, and its place: most requests touch it again.
+    last: Option<(u64, u64)>,
 }
 
 impl Compact {
@@ -83,7 +86,8 @@ impl Compact {
 
     #[inline]
     fn extent(&mut self, volume: u32, extent: u64) -> u64 {
-        let key = (volume, extent);
+        assert!(extent < 1 << EXTENT_NUMBER_BITS, "an address beyond 4 EiB");
+        let key = (u64::from(volume) << EXTENT_NUMBER_BITS) | extent;
         match self.last {
             Some((last, place)) if last == key => place,
             _ => {

@@ -9,11 +9,11 @@
 //! Batched submission and completion (fio's `iodepth_batch`), and random think times.
 //!
 //! # Sources
-//! fio-docs: the fio manual, `iodepth`; kim-2014 and arulraj-2017 measure devices this way.
+//! fio: the fio manual, `iodepth`.
 //!
 //! # Checks
-//! Arrivals are zero, so that the driver alone decides; against a device the law
-//! IOPS = min(Q / T0, capacity) and Little's law hold.
+//! Arrivals are zero, and queue depth and think time reach the driver, which alone decides. The
+//! driver's own tests check the closed loop's laws.
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
@@ -36,7 +36,7 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     card: Card::of::<Config>(
         "closed",
         "a fixed number of requests outstanding; each completion lets the next one in",
-        &["fio-docs"],
+        &["fio"],
         1,
         include_str!("mod.rs"),
     ),

@@ -8,7 +8,7 @@
 //! Bursts, daily rhythm and the self-similarity of real traffic: see `bursts`, or replay a trace.
 //!
 //! # Sources
-//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994 section 5.1 uses it.
+//! kleinrock-1975: L. Kleinrock, Queueing Systems I, section 2.4; wu-1994, section 5.2, uses it.
 //!
 //! # Checks
 //! Mean gap 1 / rate; squared coefficient of variation 1; index of dispersion of counts 1 at every

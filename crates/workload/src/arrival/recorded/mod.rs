@@ -11,7 +11,7 @@
 //!
 //! # Sources
 //! snia-traces: the SNIA I/O trace repository, whose traces are replayed this way; the acceleration of
-//! old traces is customary (fio-docs, `replay_time_scale`).
+//! old traces is customary (fio, `replay_time_scale`).
 //!
 //! # Checks
 //! Scale 1 leaves every time as it is, to the picosecond; scale 10 divides every time by ten.
@@ -34,7 +34,7 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     card: Card::of::<Config>(
         "recorded",
         "the times of the trace, faster or slower if wanted (open loop)",
-        &["snia-traces", "fio-docs"],
+        &["snia-traces", "fio"],
         1,
         include_str!("mod.rs"),
     ),

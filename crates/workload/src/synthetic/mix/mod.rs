@@ -10,7 +10,7 @@
 //! Parts with arrival processes of their own, and phases that follow each other in time.
 //!
 //! # Sources
-//! fio-docs: the fio manual, `rwmixread` and jobs side by side, are the usual way to make such loads;
+//! fio: the fio manual, `rwmixread` and jobs side by side, are the usual way to make such loads;
 //! each part cites its own sources.
 //!
 //! # Checks
@@ -93,7 +93,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
 };
 
 const SUMMARY: &str = "several patterns at once, each with its share of the requests";
-const SOURCES: &[&str] = &["fio-docs"];
+const SOURCES: &[&str] = &["fio"];
 
 fn pattern(
     config: &Config,

@@ -9,7 +9,7 @@
 //! Streams of different speed or size, and streams that walk backwards: use a `mix`.
 //!
 //! # Sources
-//! fio-docs: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and
+//! fio: the fio manual, `readwrite=read` and `readwrite=write` with `numjobs` and
 //! `offset_increment`; strided access as in its `zonemode=strided`.
 //!
 //! # Checks
@@ -95,7 +95,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
 };
 
 const SUMMARY: &str = "one block after the other, in one stream or several that take turns";
-const SOURCES: &[&str] = &["fio-docs"];
+const SOURCES: &[&str] = &["fio"];
 
 fn pattern(
     config: &Config,

@@ -9,7 +9,7 @@
 //!
 //! # Sources
 //! desnoyers-2012: P. Desnoyers, Analytic modeling of SSD write performance, uses it as its first
-//! workload. The default operation is a read, as in fio (fio-docs, `readwrite`).
+//! workload. The default operation is a read, as in fio (fio, `readwrite`).
 //!
 //! # Checks
 //! Chi-square over the blocks; shares of reads and trims within binomial error; the same addresses
@@ -59,7 +59,7 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
 };
 
 const SUMMARY: &str = "every block equally likely";
-const SOURCES: &[&str] = &["desnoyers-2012", "fio-docs"];
+const SOURCES: &[&str] = &["desnoyers-2012", "fio"];
 
 fn pattern(
     config: &Config,
