@@ -51,8 +51,12 @@ check: environment ## formatting, lints, types, tidiness, licences
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --locked check; \
 	else echo "cargo-deny is not installed: licences and advisories not checked"; fi
 
-bench: ## the benchmarks, optimised
-	cargo run --locked --release -p nacre-bench
+bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same streams
+	cargo build --locked --release -p nacre-bench
+	target/release/nacre-bench streams out/bench
+	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
+		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
+	target/release/nacre-bench run out/bench
 
 wheel: $(UV_READY) ## the release wheel, into dist/
 	rm -f dist/*.whl

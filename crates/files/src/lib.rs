@@ -40,7 +40,7 @@ impl ScenarioFiles {
         if path.exists() || Path::new(file).components().count() != 1 {
             return path;
         }
-        let shipped = self.shipped_traces.iter().map(|folder| folder.join(format!("{file}.nacre")));
+        let shipped = self.shipped_traces.iter().map(|folder| folder.join(format!("{file}.nacre.zst")));
         shipped.into_iter().find(|shipped| shipped.exists()).unwrap_or(path)
     }
 }
