@@ -33,10 +33,12 @@ class Bar:
         elapsed = time.monotonic() - self._began
         if not self._shown or elapsed < _PATIENCE_S:
             return
-        if self._drawn is None:
-            self._drawn = _start(self._verb)
+        drawn = self._drawn or _bar(self._verb)
         rate = f"{si(done / elapsed)} {self._noun}/s"
-        self._drawn.update(self._drawn.task_ids[0], completed=done, total=total, rate=rate)
+        drawn.update(drawn.task_ids[0], completed=done, total=total, rate=rate)
+        if self._drawn is None:
+            self._drawn = drawn
+            drawn.start()
 
     def __exit__(
         self,
@@ -48,7 +50,7 @@ class Bar:
             self._drawn.stop()
 
 
-def _start(verb: str) -> RichProgress:
+def _bar(verb: str) -> RichProgress:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -68,6 +70,5 @@ def _start(verb: str) -> RichProgress:
         console=Console(stderr=True),
         transient=True,
     )
-    progress.start()
     progress.add_task(verb, total=None, rate="")
     return progress

@@ -180,7 +180,7 @@ def _frame(columns: dict[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
     import polars as pl
 
     frame = pl.DataFrame({name: columns[name] for name in COLUMNS})
-    return frame.with_columns(pl.col("op").cast(pl.Enum(OPS)))
+    return frame.with_columns(pl.col("op").cat.to(pl.Enum(OPS)))
 
 
 def _columns(frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:

@@ -23,7 +23,7 @@ SUMMARY = {
     "p999_ns": 3000.0,
     "max_ns": 3000.0,
 }
-BACKING = {
+SPENT = {
     "component": "stack",
     "kind": "measured",
     "activity": "read",
@@ -56,7 +56,7 @@ DATA: dict[str, Any] = {
     "simulated_s": 12e-6,
     "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9},
     "latency": {"read": SUMMARY, "write": None},
-    "time_spent": {"read": [BACKING], "write": []},
+    "time_spent": {"read": [SPENT], "write": []},
     "components": [STACK],
     "write_amplification": None,
     "cleaning_cost": None,
@@ -155,7 +155,7 @@ def test_a_record_without_its_columns_says_what_is_missing(record: Record, tmp_p
     (tmp_path / "latency.parquet").unlink()
     alone = Record.load(tmp_path)
     assert alone.latency.read == record.latency.read
-    with pytest.raises(nacre.Error, match="latency.parquet is missing"):
+    with pytest.raises(nacre.Error, match=r"latency\.parquet is missing"):
         _ = alone.columns
     with pytest.raises(nacre.Error, match="made from its JSON alone"):
         _ = Record(DATA).columns

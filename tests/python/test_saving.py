@@ -29,13 +29,18 @@ def test_files_appear_together_when_all_is_written(tmp_path: Path) -> None:
     assert names(tmp_path / "a" / "b") == ["one", "two"]
 
 
+def stage_and_fail(directory: Path) -> None:
+    with Staging(directory) as staging:
+        staging.write("record.json", b"new")
+        raise KeyboardInterrupt
+
+
 def test_a_failure_leaves_nothing_behind_and_old_results_alone(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "record.json").write_text("old")
     for directory in (tmp_path / "kept", tmp_path / "made" / "for it"):
-        with pytest.raises(KeyboardInterrupt), Staging(directory) as staging:
-            staging.write("record.json", b"new")
-            raise KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            stage_and_fail(directory)
     assert names(tmp_path) == ["kept"]
     assert names(tmp_path / "kept") == ["record.json"]
     assert (tmp_path / "kept" / "record.json").read_text() == "old"

@@ -43,7 +43,7 @@ def latency(
             alt.Tooltip("share:Q", title="not slower", format=".5~%"),
         ],
     )
-    line = base.mark_line(interpolate="step-after", clip=True)
+    line = base.mark_line(interpolate="step-after")
     heading = _one(records[0], ops) if len(records) == 1 else _several(records, names, ops)
     chart: alt.Chart = line.properties(title=heading, width=theme.WIDTH, height=340)
     return theme.themed(chart)

@@ -1,0 +1,269 @@
+"""The contract of the command line: what goes where, and with which exit status."""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import nacre
+import pytest
+
+SCENARIO = """\
+schema = 1
+name = "small"
+[workload]
+kind = "uniform"
+footprint = "64 MiB"
+read_share = "70 %"
+requests = 5_000
+arrival = { kind = "poisson", rate = "30 kHz" }
+[stack]
+preset = "emlc_ssd"
+"""
+MISTAKEN = SCENARIO.replace("footprint", "footprnt").replace("30 kHz", "30 kilos")
+BOXES = re.compile("[\\u2500-\\u257f\\x1b]")
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(autouse=True)
+def scenarios(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    (tmp_path / "mistaken.toml").write_text(MISTAKEN)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Runner:
+    def nacre_command(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "nacre", *arguments]
+        kept = {"cwd": tmp_path, "text": True, "capture_output": True, "timeout": 120, **options}
+        return subprocess.run(command, check=False, **kept)  # type: ignore[call-overload, no-any-return]
+
+    return nacre_command
+
+
+def test_json_is_one_document_and_nothing_else(run: Runner) -> None:
+    done = run("run", "small.toml", "--seed", "5", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    record = json.loads(done.stdout)
+    assert record["schema"] == "nacre-record-1"
+    assert record["seed"] == 5
+    assert record["requests"]["issued"] == record["requests"]["completed"] == 5000
+    again = run("run", "small.toml", "--seed", "5", "--json")
+    assert again.stdout == done.stdout
+
+
+def test_the_command_line_and_python_give_the_same_record(run: Runner, tmp_path: Path) -> None:
+    done = run("run", "small.toml", "--set", "workload.read_share=20 %", "--json")
+    record = nacre.run(tmp_path / "small.toml", {"workload.read_share": "20 %"})
+    assert json.loads(done.stdout)["latency"] == record.to_dict()["latency"]
+
+
+def test_people_in_a_pipe_get_plain_lines(run: Runner) -> None:
+    done = run("run", "small.toml")
+    assert done.returncode == 0
+    assert "5,000 requests" in done.stdout
+    assert not BOXES.search(done.stdout)
+    assert done.stderr == ""
+
+
+def test_all_mistakes_come_at_once_on_standard_error(run: Runner) -> None:
+    done = run("run", "mistaken.toml", "--set", "nonsense", "--set", "stack.paralelism=2")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    for place in ("nonsense", "footprnt", "30 kilos", "paralelism"):
+        assert place in done.stderr
+    assert "mistaken.toml:5" in done.stderr
+    assert 'did you mean "footprint"' in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_python_says_the_same_as_the_command_line(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("check", "mistaken.toml")
+    assert done.returncode == 2
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(nacre.ConfigError) as mistakes:
+        nacre.check("mistaken.toml")
+    lines = str(mistakes.value).splitlines()
+    assert done.stderr.splitlines() == [f"error: {line}" for line in lines]
+    assert len(mistakes.value.problems) == len(lines)
+    assert isinstance(mistakes.value, ValueError)
+
+
+def test_an_unknown_scenario_is_answered_with_the_shipped_ones(run: Runner) -> None:
+    done = run("run", "server-cahe")
+    assert done.returncode == 2
+    assert 'did you mean "server-cache"' in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "nowhere.toml"],
+        ["run", "small.toml", "--sed", "1"],
+        ["run"],
+        ["catalog", "show", "pcm"],
+        ["trace", "info", "nowhere.csv"],
+        ["trace", "convert", "small.toml", "-o", "out.nosuch"],
+        ["trace", "convert", "small.toml", "-o", "out.nacre"],
+        ["report", "nowhere", "--html", "page.html"],
+    ],
+)
+def test_a_mistake_of_the_user_ends_with_2(run: Runner, arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_are_a_record_columns_and_figures(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("run", "small.toml", "--out", "out/here", "--json")
+    assert done.returncode == 0
+    assert sorted(path.name for path in (tmp_path / "out" / "here").iterdir()) == [
+        "latency.parquet", "latency.png", "latency.svg", "record.json", "throughput.png",
+        "throughput.svg", "time.parquet", "time_spent.png", "time_spent.svg",
+    ]  # fmt: skip
+    record = nacre.Record.load(tmp_path / "out" / "here")
+    assert record.to_dict() == json.loads(done.stdout)
+    monkeypatch.chdir(tmp_path)
+    assert record == nacre.run("small.toml")
+
+
+def test_a_disk_that_fills_up_is_said_and_leaves_nothing(run: Runner, tmp_path: Path) -> None:
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    done = run("run", "small.toml", "--out", "made", preexec_fn=small_files)
+    assert done.returncode == 1
+    assert re.fullmatch(r"error: made/\w+\.\w+: .*\n", done.stderr)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_place_that_cannot_be_written_is_said_before_the_run(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    done = run("run", "small.toml", "--out", "file")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: file: ")
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_standard_output_that_cannot_take_it_is_said(run: Runner) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run("run", "small.toml", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: standard output: the disk is full: make room, or choose another place\n"
+    )
+
+
+def test_a_reader_that_goes_away_is_no_error(run: Runner) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = run("run", "small.toml", capture_output=False, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+INTERRUPTED = """
+import os, signal, sys
+import nacre.cli.run as command
+from nacre.cli import main
+
+class Impatient(command.Bar):
+    def __call__(self, done, total=None, *rest):
+        os.kill(os.getpid(), signal.SIGINT)
+
+command.Bar = Impatient
+sys.argv = ["nacre", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, as_json: bool) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    arguments = ["run", "small.toml", "--set", "workload.requests=1000000000", "--out", "part"]
+    command = [sys.executable, "interrupted.py", *arguments, *(["--json"] if as_json else [])]
+    done = subprocess.run(
+        command, cwd=tmp_path, text=True, capture_output=True, timeout=60, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert "stopped early" in done.stderr
+    record = nacre.Record.load(tmp_path / "part")
+    assert record.complete is False
+    assert 0 < record.requests.completed < 1_000_000_000
+    assert record.requests.issued == record.requests.completed
+    assert record.latency_distribution("read").height > 0
+    if as_json:
+        assert json.loads(done.stdout) == record.to_dict()
+
+
+def test_a_bug_is_one_line_that_says_how_to_report_it(tmp_path: Path) -> None:
+    (tmp_path / "buggy.py").write_text(
+        "import sys\nimport nacre.cli.run as command\nfrom nacre.cli import main\n"
+        "command.facts = None\nsys.argv = ['nacre', 'run', 'small.toml']\nmain()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "buggy.py"],
+        cwd=tmp_path, text=True, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "this is a bug in Nacre" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_check_shows_every_value_with_its_origin(run: Runner) -> None:
+    done = run("check", "small.toml", "--set", "workload.read_share=20 %", "--json")
+    assert done.returncode == 0
+    origins = {row["path"]: row for row in json.loads(done.stdout)["origins"]}
+    assert origins["workload.read_share"]["from"] == "override"
+    assert origins["workload.footprint"]["from"] == "file"
+    assert origins["stack.read.latency"]["from"] == "catalog"
+    assert "stack.read.latency" in run("check", "small.toml").stdout
+
+
+def test_the_catalogue_lists_and_shows(run: Runner) -> None:
+    listed = run("catalog", "list")
+    assert listed.returncode == 0
+    assert "pcm_ssd" in listed.stdout
+    assert "server-cache" in listed.stdout
+    assert run("catalog").stdout == listed.stdout
+    shown = run("catalog", "show", "pcm_ssd")
+    assert "6.7 us" in shown.stdout
+    assert "kim-2014" in shown.stdout
+    assert json.loads(run("catalog", "show", "pcm_ssd", "--json").stdout)["name"] == "pcm_ssd"
+    text = run("catalog", "show", "server-cache").stdout
+    assert "[stack]" in text
+
+
+def test_saved_records_become_one_page_without_a_network(run: Runner, tmp_path: Path) -> None:
+    run("run", "small.toml", "--out", "a")
+    run("run", "small.toml", "--set", "stack.preset=pcm_ssd", "--out", "b")
+    done = run("report", "a", "b", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 2 + 2 * 3
+    assert "<script" not in page
+    assert not re.findall(r'(?:src|href)="(?!#)', page)
+
+
+def test_help_names_every_command(run: Runner) -> None:
+    done = run("--help")
+    assert done.returncode == 0
+    for command in ("run", "check", "catalog", "trace", "report"):
+        assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
+    assert run("--version").stdout == f"nacre {nacre.__version__}\n"

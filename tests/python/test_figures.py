@@ -1,0 +1,132 @@
+"""Figures: what is drawn is what was recorded. Data are checked, not pixels."""
+
+from typing import Any
+from xml.etree import ElementTree
+
+import nacre
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nacre.figures import export, record_figures
+from nacre.figures.axes import deviate
+from nacre.figures.latency import curve
+from nacre.record import Record
+
+SCENARIO = {
+    "schema": 1,
+    "name": "mixed",
+    "workload": {
+        "kind": "uniform",
+        "footprint": "64 MiB",
+        "read_share": "70 %",
+        "requests": 20_000,
+        "arrival": {"kind": "poisson", "rate": "30 kHz"},
+    },
+    "stack": {"preset": "emlc_ssd"},
+}
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    return nacre.run(SCENARIO)
+
+
+def values(chart: Any) -> list[dict[str, Any]]:
+    """The rows drawn by a chart of one layer, or by the first layer of several."""
+    spec = chart.to_dict()
+    return rows(spec, spec)
+
+
+def rows(spec: dict[str, Any], panel: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows a panel of a chart draws."""
+    data: list[dict[str, Any]] = spec["datasets"][panel["data"]["name"]]
+    return data
+
+
+def with_latencies(upto_ns: list[float], count: list[int]) -> Record:
+    columns = {
+        "latency.read.upto_ns": np.array(upto_ns),
+        "latency.read.count": np.array(count, dtype=np.uint64),
+    }
+    return Record({"name": "made up"}, columns)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 10**12), st.integers(1, 10**6)),
+        min_size=1,
+        max_size=300,
+        unique_by=lambda bar: bar[0],
+    )
+)
+def test_a_thinned_curve_is_within_a_line_of_the_distribution(bars: list[tuple[int, int]]) -> None:
+    bars.sort()
+    upto = [float(bar[0]) for bar in bars]
+    counts = [bar[1] for bar in bars]
+    points = curve(with_latencies(upto, counts), "read", "reads")
+    share = np.cumsum(counts) / sum(counts)
+    drawn_x = np.array([point["latency_ns"] for point in points])
+    drawn_z = np.array([point["deviate"] for point in points])
+    assert drawn_x[-1] == upto[-1]
+    assert (np.diff(drawn_x) > 0).all()
+    assert (np.diff(drawn_z) >= 0).all()
+    ceiling = 1 - 0.5 / max(sum(counts), 1000)
+    for x, exact in zip(upto, share, strict=True):
+        if exact <= 0.001:
+            continue
+        at = np.searchsorted(drawn_x, x, side="right") - 1
+        seen = drawn_z[at] if at >= 0 else deviate(0.001)
+        assert abs(seen - deviate(min(exact, ceiling))) <= 0.021
+
+
+def test_the_latency_figure_draws_both_kinds_to_the_slowest(record: Record) -> None:
+    drawn = values(record.plot_latency())
+    for op in ("read", "write"):
+        slowest = max(point["latency_ns"] for point in drawn if point["series"] == op)
+        assert slowest == record["latency"][op]["max_ns"]
+    only = values(record.plot_latency("write"))
+    assert {point["series"] for point in only} == {"write"}
+
+
+def test_the_throughput_figure_draws_every_request(record: Record) -> None:
+    spec = record.plot_throughput().to_dict()
+    rates = rows(spec, spec["vconcat"][0])
+    width_s = float(record.columns["time.width_s"][0])
+    for kind, count in (("read", record.requests.reads), ("write", record.requests.writes)):
+        drawn = sum(row["rate"] * width_s for row in rates if row["kind"] == kind)
+        assert drawn == pytest.approx(count)
+
+
+def test_the_bars_of_time_spent_are_as_long_as_the_mean_latencies(record: Record) -> None:
+    drawn = values(record.plot_time_spent())
+    for op in ("read", "write"):
+        end = max(row["end_us"] for row in drawn if row["op"] == op)
+        assert end == pytest.approx(record["latency"][op]["mean_ns"] / 1000, rel=1e-3)
+    starts = [(row["bar"], row["start_us"]) for row in drawn]
+    assert len(set(starts)) == len(starts)
+
+
+def test_several_records_are_overlaid_under_their_names(record: Record) -> None:
+    faster = nacre.run(SCENARIO, {"stack.preset": "pcm_ssd"})
+    comparison = nacre.compare({"flash": record, "PCM": faster})
+    assert {point["series"] for point in values(comparison.plot_latency())} == {"flash", "PCM"}
+    title = comparison.plot_latency().to_dict()["title"]["text"]
+    assert title.startswith("PCM has the fastest reads")
+    assert {row["bar"] for row in values(comparison.plot_time_spent())} == {"flash", "PCM"}
+
+
+def test_every_figure_becomes_svg_and_png(record: Record) -> None:
+    figures = record_figures(record)
+    assert list(figures) == ["latency", "throughput", "time_spent"]
+    for chart in figures.values():
+        files = export.images(chart)
+        assert ElementTree.fromstring(files["svg"]).tag.endswith("svg")
+        assert files["png"].startswith(b"\x89PNG")
+
+
+def test_a_record_without_requests_of_a_kind_says_so() -> None:
+    reads = nacre.run(SCENARIO, {"workload.read_share": "100 %", "workload.requests": 500})
+    assert list(record_figures(reads)) == ["latency", "throughput", "time_spent"]
+    with pytest.raises(nacre.Error, match="no write latency to draw"):
+        reads.plot_latency("write")

@@ -1,0 +1,151 @@
+"""Traces from Python and from the command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nacre
+import polars as pl
+import pytest
+from nacre import trace
+from polars.testing import assert_frame_equal
+
+MSR = """\
+128166372003061629,hm,0,Read,383496192,32768,413
+128166372003061700,hm,0,Write,4096,4096,50
+128166372003062000,hm,1,Read,383496192,4096,60
+"""
+DAMAGED = MSR + "not,a,record\n"
+TYPES = {
+    "arrival_ps": pl.UInt64,
+    "address": pl.UInt64,
+    "bytes": pl.UInt32,
+    "volume": pl.UInt32,
+    "op": pl.Enum(["read", "write", "trim", "flush"]),
+}
+
+
+@pytest.fixture
+def msr(tmp_path: Path) -> Path:
+    file = tmp_path / "small.csv"
+    file.write_text(MSR)
+    return file
+
+
+def nacre_command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nacre", "trace", *map(str, arguments)]
+    return subprocess.run(command, text=True, capture_output=True, timeout=60, check=False)
+
+
+def test_a_trace_is_described(msr: Path) -> None:
+    info = trace.info(msr)
+    assert info.format == "msr"
+    assert (info.records, info.reads, info.writes, info.bad_records) == (3, 2, 1, 0)
+    assert info.bytes_read == 36864
+    assert info.footprint_4k_blocks == 8 + 1 + 1
+    assert info.volumes == 2
+    assert json.loads(nacre_command("info", msr, "--json").stdout) == info.to_dict()
+    shown = nacre_command("info", msr).stdout
+    assert "2 (66.7 %)" in shown
+
+
+def test_a_frame_has_one_row_per_request(msr: Path) -> None:
+    frame = trace.read(msr)
+    assert dict(frame.schema) == TYPES
+    assert frame["op"].to_list() == ["read", "write", "read"]
+    assert frame["address"].to_list() == [383496192, 4096, 383496192]
+    assert frame["arrival_ps"].to_list() == [0, 7_100_000, 37_100_000]
+    assert trace.read(msr, limit=2).height == 2
+
+
+@pytest.mark.parametrize("name", ["t.nacre", "t.parquet"])
+def test_a_converted_trace_is_the_same_trace(msr: Path, tmp_path: Path, name: str) -> None:
+    written = trace.convert(msr, tmp_path / name)
+    assert written.records == 3
+    assert written.bytes == (tmp_path / name).stat().st_size
+    assert_frame_equal(trace.read(tmp_path / name), trace.read(msr))
+    back = tmp_path / "back.nacre"
+    done = nacre_command("convert", tmp_path / name, "-o", back)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{back}: 3 requests")
+    assert_frame_equal(trace.read(back), trace.read(msr))
+    assert trace.info(tmp_path / name).footprint_4k_blocks == 10
+
+
+def test_a_sample_of_blocks_keeps_all_requests_of_a_block(tmp_path: Path) -> None:
+    rows = [f"{128166372003061629 + 10 * i},hm,0,Read,{4096 * (i % 50)},4096,1" for i in range(500)]
+    whole = tmp_path / "whole.csv"
+    whole.write_text("\n".join(rows) + "\n")
+    for name in ("s.nacre", "s.parquet"):
+        trace.sample(whole, tmp_path / name, fraction=0.3, seed=3)
+        counts = trace.read(tmp_path / name).group_by("address").len()
+        assert set(counts["len"]) == {10}
+        assert 3 <= counts.height <= 30
+    assert_frame_equal(trace.read(tmp_path / "s.nacre"), trace.read(tmp_path / "s.parquet"))
+    first = tmp_path / "first.nacre"
+    done = nacre_command("sample", whole, "-o", first, "--by", "first", "--limit", "7")
+    assert done.returncode == 0, done.stderr
+    assert trace.read(first).height == 7
+
+
+def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_text(DAMAGED)
+    info = trace.info(damaged)
+    assert (info.records, info.bad_records) == (3, 1)
+    assert "4" in info.first_bad[0].place
+    with pytest.raises(nacre.TraceError) as refusal:
+        trace.info(damaged, strict=True)
+    done = nacre_command("info", damaged, "--strict")
+    assert done.returncode == 2
+    assert done.stderr == f"error: {refusal.value}\n"
+
+
+def test_a_format_that_cannot_be_written_is_answered_with_those_that_can(msr: Path) -> None:
+    with pytest.raises(nacre.TraceError, match=r'did you mean "nacre"\?'):
+        trace.convert(msr, "x", to="nacer")
+    with pytest.raises(nacre.TraceError, match="does not say which format"):
+        trace.convert(msr, "x.unknown")
+
+
+def test_a_conversion_that_fails_leaves_the_old_file(msr: Path, tmp_path: Path) -> None:
+    target = tmp_path / "kept.nacre"
+    target.write_text("old")
+    before = sorted(tmp_path.iterdir())
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_text(DAMAGED)
+    with pytest.raises(nacre.TraceError):
+        trace.convert(damaged, target, strict=True)
+    damaged.unlink()
+    assert target.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == before
+    with pytest.raises(nacre.TraceError, match="not a file"):
+        trace.convert(msr, tmp_path, to="nacre")
+
+
+def test_parquet_that_is_no_trace_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "other.parquet"
+    pl.DataFrame({"address": [1]}).write_parquet(file)
+    with pytest.raises(nacre.TraceError, match="no column arrival_ps"):
+        trace.read(file)
+    file.write_bytes(b"PAR1")
+    with pytest.raises(nacre.TraceError, match=r"other\.parquet"):
+        trace.info(file)
+    with pytest.raises(FileNotFoundError):
+        trace.read(tmp_path / "nowhere.parquet")
+
+
+def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.csv"
+    os.mkfifo(endless)
+
+    def interrupt(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    line = MSR.splitlines()[0]
+    writer = subprocess.Popen(["sh", "-c", f"exec yes {line} > {endless}"])
+    with writer, pytest.raises(KeyboardInterrupt):
+        trace.convert(endless, tmp_path / "t.nacre", format="msr", progress=interrupt)
+    assert sorted(tmp_path.iterdir()) == [endless]
