@@ -147,12 +147,11 @@ fn every_drive_keeps_the_contract() {
 #[test]
 fn a_catalogued_drive_meets_its_datasheet() {
     let toml = Workbench::catalogued(include_str!("../../../../catalog/devices/disk_15k.toml"));
-    let mut disk = Workbench::new(1).build(&toml).expect("the catalogue is legal");
-    let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
-    let mut random = Streams::new(2).stream("addresses");
-    let mut mean = |op| {
-        let next = |_| request(op, random.below(blocks) * 4096, BLOCK);
-        closed_loop(&mut *disk, 1, 50_000, next).mean_s()
+    let mean = |op| {
+        let mut disk = Workbench::new(1).build(&toml).expect("the catalogue is legal");
+        let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
+        let mut random = Streams::new(2).stream("addresses");
+        closed_loop(&mut *disk, 1, 50_000, |_| request(op, random.below(blocks) * 4096, BLOCK)).mean_s()
     };
     assert_close("random read", mean(Op::Read), 3.4e-3 + 2e-3 + 4096.0 / 169.75e6, 0.01);
     assert_close("random write", mean(Op::Write), 3.9e-3 + 2e-3 + 4096.0 / 169.75e6, 0.01);

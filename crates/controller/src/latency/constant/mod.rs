@@ -12,6 +12,9 @@
 //! # Checks
 //! With Poisson arrivals it makes an M/D/1 queue, whose mean wait is rho S / (2 (1 - rho)).
 
+#[cfg(test)]
+mod tests;
+
 use super::{Latency, LatencyFamily};
 use nacre_config::{Card, Configuration, Room};
 use nacre_kernel::Time;

@@ -12,6 +12,9 @@
 //! # Checks
 //! Mean and variance of the draws; M/M/1 and M/M/c waits of the `measured` device.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Latency, LatencyFamily};
 use nacre_config::{Card, Configuration, Reader, Room};
 use nacre_kernel::{Random, Time};

@@ -14,6 +14,9 @@
 //! # Checks
 //! Mean and variance of the draws; the M/G/1 wait of the `measured` device within 2 %.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Latency, LatencyFamily};
 use nacre_config::{Card, Configuration, Reader, Room};
 use nacre_kernel::{Random, Time};

@@ -15,6 +15,9 @@
 //! # Checks
 //! Every point's share of the draws; the mean, `sum of (share step) (mean of the two latencies)`.
 
+#[cfg(test)]
+mod tests;
+
 use super::inverse::{Inverse, Piece};
 use super::{Latency, LatencyFamily};
 use nacre_config::{Card, Configuration, Reader, Room};
