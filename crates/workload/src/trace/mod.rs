@@ -29,6 +29,7 @@ pub mod fio_iolog;
 pub mod msr;
 pub mod nacre;
 pub mod nacre_csv;
+pub mod open;
 pub mod options;
 pub mod oracle_general;
 pub mod plausible;
@@ -52,9 +53,9 @@ mod tests;
 
 pub use detect::{detect, format_named};
 pub use error::{Fault, Place, TraceError};
+pub use open::open;
 pub use options::{Action, Options, TimeUnit};
 pub use plausible::{Implausible, implausible_span};
-pub use reader::open;
 pub use sample::Sampler;
 pub use source::{Head, Source};
 pub use summary::Summary;
@@ -99,6 +100,10 @@ pub struct Format {
     pub unit_varies: bool,
     /// What several inputs are to each other.
     pub several: Several,
+    /// For formats that record several events of a request: whether a head holds one that was queued.
+    pub queued: Option<fn(Head<'_>) -> bool>,
+    /// The bytes of a page, for formats whose addresses are opaque numbers: the user may say otherwise.
+    pub page_bytes: Option<u64>,
     /// How well the head of a file fits, from 0 (cannot be) to 100 (cannot be anything else).
     pub detect: fn(Head<'_>) -> u8,
     /// A decoder for one input.
@@ -112,10 +117,10 @@ pub type Create = fn(Box<dyn Write + Send>, &WriteOptions) -> Result<Box<dyn Tra
 
 /// What a room needs to know to decode one input.
 pub struct OpenOptions<'a> {
-    /// What the user said.
-    pub options: &'a Options,
     /// The unit of time: the user's, or else the format's own; nanoseconds where it has none.
     pub unit: TimeUnit,
+    /// The bytes of a page: the user's, or else the format's own; zero where it has none.
+    pub page_bytes: u64,
     /// The head of this input.
     pub head: Head<'a>,
     /// Which event counts, where the format records several.

@@ -30,6 +30,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Us),
     unit_varies: true,
     several: Several::Merged,
+    queued: None,
+    page_bytes: None,
     detect: |head| share_of_lines(head, Alibaba::new(TimeUnit::Us.picoseconds())),
     open,
     create: None,

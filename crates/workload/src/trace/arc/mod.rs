@@ -30,6 +30,8 @@ pub static FORMAT: Format = Format {
     time_unit: None,
     unit_varies: false,
     several: Several::One,
+    queued: None,
+    page_bytes: Some(PAGE_BYTES),
     detect: |head| share_of_lines(head, Arc::new(PAGE_BYTES)),
     open,
     create: None,
@@ -39,7 +41,7 @@ pub static FORMAT: Format = Format {
 const PAGE_BYTES: u64 = 512;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
-    Ok(Box::new(Lines::new(Arc::new(options.options.page_bytes.unwrap_or(PAGE_BYTES)))))
+    Ok(Box::new(Lines::new(Arc::new(options.page_bytes))))
 }
 
 struct Arc {

@@ -32,6 +32,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
     several: Several::Merged,
+    queued: Some(has_queue),
+    page_bytes: None,
     detect: score,
     open,
     create: None,
@@ -55,7 +57,7 @@ fn score(head: Head<'_>) -> u8 {
 }
 
 /// Whether the head holds a request that was queued.
-pub(in crate::trace) fn has_queue(head: Head<'_>) -> bool {
+fn has_queue(head: Head<'_>) -> bool {
     head.lines().any(|line| Event::parse(line).is_ok_and(|event| event.action == b"Q"))
 }
 

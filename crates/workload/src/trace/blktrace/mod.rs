@@ -36,6 +36,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
     several: Several::Merged,
+    queued: Some(has_queue),
+    page_bytes: None,
     detect: |head| if head.bytes.starts_with(&MAGIC) { 100 } else { 0 },
     open: |options| Ok(Box::new(Reader::new(options.action))),
     create: None,
@@ -60,7 +62,7 @@ fn event(action: Action) -> u32 {
 }
 
 /// Whether the head holds a request that was queued.
-pub(in crate::trace) fn has_queue(head: Head<'_>) -> bool {
+fn has_queue(head: Head<'_>) -> bool {
     let mut rest = head.bytes;
     while let Some(record) = rest.first_chunk::<RECORD>() {
         let (action, data) = (word(record, 28), usize::from(half(record, 46)));

@@ -33,6 +33,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::S),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: score,
     open,
     create: None,

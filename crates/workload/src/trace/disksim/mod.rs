@@ -30,6 +30,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Ms),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: score,
     open,
     create: None,

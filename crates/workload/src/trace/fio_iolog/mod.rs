@@ -31,6 +31,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Us),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: |head: Head<'_>| if head.lines().next().and_then(version).is_some() { 100 } else { 0 },
     open,
     create: None,

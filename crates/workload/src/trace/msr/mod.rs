@@ -32,6 +32,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::HundredNs),
     unit_varies: true,
     several: Several::Merged,
+    queued: None,
+    page_bytes: None,
     detect: |head| share_of_lines(head, Msr::new(100_000)),
     open,
     create: Some(|sink, options| Ok(Box::new(Encoded::new(Writer, sink, options)))),

@@ -32,6 +32,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: |head: Head<'_>| if head.bytes.starts_with(&MAGIC[..4]) { 100 } else { 0 },
     open: |_| Ok(Box::new(read::Reader::new())),
     create: Some(|sink, options| Ok(Box::new(write::Writer::new(sink, options)?))),

@@ -31,6 +31,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Us),
     unit_varies: false,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: |head: Head<'_>| if head.lines().next().and_then(header).is_some() { 100 } else { 0 },
     open,
     create: Some(|sink, options| Ok(Box::new(Encoded::new(Writer, sink, options)))),

@@ -31,6 +31,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::S),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: Some(PLACE_BYTES),
     detect: score,
     open,
     create: None,
@@ -45,7 +47,7 @@ const RECORD: usize = 24;
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
     Ok(Box::new(Records::new(Oracle {
         unit_ps: options.unit.picoseconds(),
-        place_bytes: options.options.page_bytes.unwrap_or(PLACE_BYTES),
+        place_bytes: options.page_bytes,
         wrapped: 0,
         clock: Clock::default(),
     })))

@@ -30,6 +30,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::S),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: |head| share_of_lines(head, Spc::new(TimeUnit::S.picoseconds())),
     open,
     create: Some(|sink, options| Ok(Box::new(Encoded::new(Writer, sink, options)))),

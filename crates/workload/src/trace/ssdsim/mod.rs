@@ -32,6 +32,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Ns),
     unit_varies: true,
     several: Several::One,
+    queued: None,
+    page_bytes: None,
     detect: |head| share_of_lines(head, SsdSim::new(TimeUnit::Ns.picoseconds())),
     open,
     create: Some(|sink, options| Ok(Box::new(Encoded::new(Writer, sink, options)))),

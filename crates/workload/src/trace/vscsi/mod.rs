@@ -34,6 +34,8 @@ pub static FORMAT: Format = Format {
     time_unit: Some(TimeUnit::Us),
     unit_varies: true,
     several: Several::VolumePerFile,
+    queued: None,
+    page_bytes: None,
     detect: |head| score_one(head).max(score_two(head)),
     open,
     create: Some(|sink, options| Ok(Box::new(Encoded::new(Writer { serial: 0 }, sink, options)))),
