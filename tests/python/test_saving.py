@@ -2,6 +2,8 @@
 
 import os
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,18 @@ def names(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir())
 
 
-@pytest.fixture
-def small_files() -> object:
-    """No file may grow past 4 KiB: what a full disk does, without one."""
+@contextmanager
+def small_files() -> Iterator[None]:
+    """No file may grow past 4 KiB: what a full disk does, without one.
+
+    Not a fixture, which would hold for what pytest writes of the test, too.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
-    yield None
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_files_appear_together_when_all_is_written(tmp_path: Path) -> None:
@@ -46,9 +53,9 @@ def test_a_failure_leaves_nothing_behind_and_old_results_alone(tmp_path: Path) -
     assert (tmp_path / "kept" / "record.json").read_text() == "old"
 
 
-@pytest.mark.usefixtures("small_files")
 def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path: Path) -> None:
     with (
+        small_files(),
         pytest.raises(OSError, match=r"record\.json") as failure,
         Staging(tmp_path / "d") as staging,
     ):
@@ -57,7 +64,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_there(tmp_path: Path) -> Non
     assert names(tmp_path) == []
     target = tmp_path / "page.html"
     target.write_bytes(b"old")
-    with pytest.raises(OSError, match=r"page\.html"):
+    with small_files(), pytest.raises(OSError, match=r"page\.html"):
         write_file(target, bytes(8192))
     assert target.read_bytes() == b"old"
     assert names(tmp_path) == ["page.html"]
