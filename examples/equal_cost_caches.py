@@ -145,7 +145,10 @@ def simulate(options: argparse.Namespace, share: float, cache: Cache, footprint:
     """Runs one cache on the trace."""
     part = max(1, round(share * footprint / PARTS / BLOCK)) * BLOCK
     levels = [
-        {"capacity": f"{parts * part} B", "policy": options.policy, "device": {"preset": preset}}
+        {
+            "device": {"preset": preset, "capacity": f"{parts * part} B"},
+            "policy": options.policy,
+        }
         for parts, preset in ((cache.pcm, "pcm_ssd"), (cache.flash, "emlc_ssd"))
         if parts
     ]

@@ -44,6 +44,7 @@ OPS = ("read", "write", "trim", "flush")
 PARQUET = "parquet"
 NATIVE = "nacre"
 _SHIPPED = Path(__file__).parent / "traces"
+_SHIPPED_ENDING = ".nacre.zst"
 _COMPRESSIONS = (".gz", ".zst", ".xz")
 COLUMNS = ("arrival_ps", "address", "bytes", "volume", "op")
 
@@ -129,7 +130,9 @@ def sample(
 
 def shipped() -> list[str]:
     """The names of the traces that come with Nacre."""
-    return sorted(path.stem for path in _SHIPPED.glob(f"*.{NATIVE}"))
+    return sorted(
+        path.name.removesuffix(_SHIPPED_ENDING) for path in _SHIPPED.glob(f"*{_SHIPPED_ENDING}")
+    )
 
 
 def is_parquet(path: str) -> bool:
@@ -241,7 +244,7 @@ def _listed(paths: Paths) -> list[str]:
 def _located(name: str) -> str:
     """The path, or that of the shipped trace of this name."""
     if not Path(name).exists() and name in shipped():
-        return str(_SHIPPED / f"{name}.{NATIVE}")
+        return str(_SHIPPED / f"{name}{_SHIPPED_ENDING}")
     return name
 
 

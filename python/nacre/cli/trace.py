@@ -195,5 +195,5 @@ def _show(found: View) -> None:
     write_table(Table("", ["request size", "requests", "share"], [True] * 3, sizes))
     for bad in found.first_bad:
         write_line(f"damaged: {bad.file}: {bad.place}: {bad.reason}")
-    for line in (*found.notes, *found.warnings):
+    for line in found.warnings:
         write_line(f"note: {line}")

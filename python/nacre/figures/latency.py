@@ -58,12 +58,14 @@ def curve(record: Record, op: Op, series: str) -> list[Point]:
     share = np.clip(frame["share"].to_numpy(), _LOWEST, 1 - 0.5 / max(total, 1000))
     z = np.array([deviate(s) for s in share])
     cell = np.floor(z / _CELL)
-    keep = np.ones(len(z), dtype=bool)
-    keep[1:-1] = (cell[1:-1] != cell[:-2]) | (cell[1:-1] != cell[2:])
-    keep[:-1] &= share[1:] > _LOWEST
+    keep = share > _LOWEST
+    keep[1:-1] &= (cell[1:-1] != cell[:-2]) | (cell[1:-1] != cell[2:])
+    keep[int(np.argmax(share > _LOWEST))] = True
+    upto, share, z = upto[keep], share[keep], z[keep]
+    foot = [(upto[0], _LOWEST, deviate(_LOWEST))]
     return [
         {"series": series, "latency_ns": max(float(x), 1.0), "share": float(s), "deviate": float(d)}
-        for x, s, d in zip(upto[keep], share[keep], z[keep], strict=True)
+        for x, s, d in [*foot, *zip(upto, share, z, strict=True)]
     ]
 
 
