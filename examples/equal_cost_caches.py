@@ -7,7 +7,9 @@ cache. A gigabyte of PCM costs as much as four of flash, so these cost the same:
     64 G flash | 16 G PCM | 8 G PCM + 32 G flash | 4 G PCM + 48 G flash
 
 The paper compares them at three sizes. Here a size is a share of the blocks the trace touches:
-the all-flash cache holds that share (`--share`), the others what the same money buys.
+the all-flash cache holds that share (`--share`), the others what the same money buys. Which cache
+wins depends on how skewed the requests are; so the trace is followed by requests of the same
+number, rate, kind and footprint, but drawn from a Zipf distribution (`--theta`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from nacre.view import View
 
 BLOCK = 4096
 PARTS_OF_BAR = {"PCM": "#009E73", "flash": "#0072B2", "network store": "#C8C8C8"}
-SHARES = (0.125, 0.25, 0.5)
+SHARES = (0.25, 0.5, 1.0)
 PARTS = 16  # capacities are counted in sixteenths of the all-flash cache
 
 
@@ -47,9 +49,19 @@ CACHES = (
 
 
 @dataclass(frozen=True)
-class Result:
-    """One cache at one size, simulated."""
+class Workload:
+    """Requests, and the bytes they touch."""
 
+    name: str
+    table: dict[str, object]
+    footprint: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cache at one size under one workload, simulated."""
+
+    workload: str
     share: float
     cache: Cache
     part_bytes: int
@@ -74,6 +86,7 @@ class Result:
         pcm, flash = self.hit_ratios()
         latencies = {f"{name}_us": self.read_us(name) for name in ("mean", "p50", "p95", "p99")}
         return {
+            "workload": self.workload,
             "share": self.share,
             "cache": self.cache.name,
             "pcm_bytes": self.cache.pcm * self.part_bytes,
@@ -92,7 +105,8 @@ def main() -> int:
     try:
         info = nacre.trace.info(options.trace)
         results = [
-            simulate(options, share, cache, info.footprint_bytes)
+            simulate(options, workload, share, cache)
+            for workload in workloads(options, info)
             for share in options.share
             for cache in CACHES
         ]
@@ -124,6 +138,9 @@ def parse() -> argparse.Namespace:
         action="append",
         help="share of the trace's blocks that the all-flash cache holds; may be repeated",
     )
+    parser.add_argument(
+        "--theta", type=float, default=0.9, help="skew of the Zipf requests; 0 leaves them out"
+    )
     parser.add_argument("--warm-up", type=int, default=0, help="requests before measuring begins")
     parser.add_argument("--policy", default="lru", help="replacement policy of every level")
     parser.add_argument("--out", type=Path, help="write records and figures to this directory")
@@ -141,9 +158,26 @@ def share(text: str) -> float:
     return value
 
 
-def simulate(options: argparse.Namespace, share: float, cache: Cache, footprint: int) -> Result:
-    """Runs one cache on the trace."""
-    part = max(1, round(share * footprint / PARTS / BLOCK)) * BLOCK
+def workloads(options: argparse.Namespace, info: View) -> list[Workload]:
+    """The trace, and Zipf requests that are like it in all but their order."""
+    footprint = info.footprint_bytes // BLOCK * BLOCK
+    trace = Workload("trace", {"kind": "trace", "file": options.trace}, footprint)
+    if options.theta == 0:
+        return [trace]
+    zipf = {
+        "kind": "zipf",
+        "theta": options.theta,
+        "footprint": f"{footprint} B",
+        "read_share": info.reads / (info.reads + info.writes),
+        "requests": info.reads + info.writes,
+        "arrival": {"kind": "poisson", "rate": f"{info.records / info.duration_s} Hz"},
+    }
+    return [trace, Workload(f"zipf {options.theta:g}", zipf, footprint)]
+
+
+def simulate(options: argparse.Namespace, workload: Workload, share: float, cache: Cache) -> Result:
+    """Runs one cache under one workload."""
+    part = max(1, round(share * workload.footprint / PARTS / BLOCK)) * BLOCK
     levels = [
         {
             "device": {"preset": preset, "capacity": f"{parts * part} B"},
@@ -155,7 +189,7 @@ def simulate(options: argparse.Namespace, share: float, cache: Cache, footprint:
     scenario = {
         "schema": 1,
         "name": cache.name,
-        "workload": {"kind": "trace", "file": options.trace},
+        "workload": workload.table,
         "stack": {
             "kind": "server_cache",
             "block": f"{BLOCK} B",
@@ -165,7 +199,7 @@ def simulate(options: argparse.Namespace, share: float, cache: Cache, footprint:
         },
         "run": {"seed": 1, "warm_up": options.warm_up},
     }
-    return Result(share, cache, part, nacre.run(scenario, progress=True))
+    return Result(workload.name, share, cache, part, nacre.run(scenario, progress=True))
 
 
 def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> None:
@@ -173,16 +207,25 @@ def show(options: argparse.Namespace, info: View, results: Sequence[Result]) -> 
     footprint = info.footprint_bytes / 2**20
     print(f"trace {options.trace}: {info.records:,} requests, {100 * info.read_share:.0f} % reads,")
     print(f"{footprint:,.0f} MiB touched; a write goes through to the network store")
-    for size in dict.fromkeys(result.share for result in results):
-        group = [result for result in results if result.share == size]
+    for (workload, size), group in grouped(results).items():
         capacity = PARTS * group[0].part_bytes / 2**20
-        print(f"\nthe all-flash cache holds {100 * size:g} % of the blocks, {capacity:,.0f} MiB")
+        print(
+            f"\n{workload}: all-flash cache of {capacity:,.0f} MiB, {100 * size:g} % of the blocks"
+        )
         print(f"  {'cache':<18}{'cost':>7}{'hits':>8}{'PCM':>8}{'flash':>8}", end="")
         print(f"{'mean':>10}{'p50':>10}{'p95':>10}{'p99':>10}")
         for result in group:
             print_row(result)
         best = min(group, key=lambda result: result.read_us("mean"))
         print(f"  -> {verdict(best, group[0])}")
+
+
+def grouped(results: Sequence[Result]) -> dict[tuple[str, float], list[Result]]:
+    """The results by workload and size."""
+    groups: dict[tuple[str, float], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.workload, result.share), []).append(result)
+    return groups
 
 
 def print_row(result: Result) -> None:
@@ -206,21 +249,22 @@ def write(out: Path, results: Sequence[Result]) -> None:
     """Writes the records and the figures."""
     from nacre import figures
 
-    for result in results:
-        folder = f"{result.share:g} {result.cache.name}".replace(" + ", "+").replace(" ", "-")
-        result.record.save(out / "records" / folder)
-    sizes = {
-        size: {r.cache.name: r.record for r in results if r.share == size}
-        for size in dict.fromkeys(result.share for result in results)
-    }
-    title = figures.title(headline(results), "write-through server caches over a network store")
-    panels = {
-        f"{100 * size:g} % of the trace's blocks fit the all-flash cache": group
-        for size, group in sizes.items()
-    }
-    figures.save(figures.mean_latency(panels, part_of, PARTS_OF_BAR, title), out / "mean_latency")
-    for size, group in sizes.items():
-        figures.save(nacre.compare(group).plot_latency("read"), out / f"latency_{size:g}")
+    panels: dict[str, dict[str, dict[str, nacre.Record]]] = {}
+    for (workload, size), group in grouped(results).items():
+        records = {result.cache.name: result.record for result in group}
+        name = f"{workload}-{size:g}".replace(" ", "-")
+        for cache, record in records.items():
+            record.save(out / "records" / name / cache.replace(" + ", "+").replace(" ", "-"))
+        figures.save(nacre.compare(records).plot_latency("read"), out / f"latency-{name}")
+        panel = f"all-flash cache of {100 * size:g} % of the blocks"
+        panels.setdefault(workload, {})[panel] = records
+    for workload, groups in panels.items():
+        title = figures.title(
+            headline([result for result in results if result.workload == workload]),
+            f"write-through server caches over a network store, {workload} requests",
+        )
+        figure = figures.mean_latency(groups, part_of, PARTS_OF_BAR, title)
+        figures.save(figure, out / f"mean-latency-{workload.replace(' ', '-')}")
     print(f"\nrecords and figures are in {out}", file=sys.stderr)
 
 
@@ -239,7 +283,7 @@ def headline(results: Sequence[Result]) -> str:
     less = 100 * (1 - best.read_us("mean") / flash[best.share])
     if less <= 0:
         return "Flash alone has the fastest reads at every size"
-    return f"At equal cost, {best.cache.name} reads up to {less:.0f} % faster than flash alone"
+    return f"At equal cost, {best.cache.name} reads in up to {less:.0f} % less time than flash"
 
 
 if __name__ == "__main__":

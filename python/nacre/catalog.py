@@ -46,5 +46,14 @@ def catalog() -> dict[str, Entry]:
 
 
 def _entry(row: dict[str, Any]) -> Entry:
-    values = [{**value, "note": value.get("note") or ""} for value in row["values"]]
-    return Entry(**{**row, "values": tuple(Value(**value) for value in values)})
+    values = [
+        Value(
+            path=value["path"],
+            value=str(value["value"]),
+            source=value["source"],
+            confidence=value["confidence"],
+            note=value.get("note") or "",
+        )
+        for value in row["values"]
+    ]
+    return Entry(**{**row, "values": tuple(values)})
