@@ -5,6 +5,24 @@ from typing import Any
 
 import numpy as np
 
+__all__ = [
+    "ConfigError",
+    "Error",
+    "TraceError",
+    "__version__",
+    "catalog",
+    "check",
+    "formats",
+    "rooms",
+    "run",
+    "shipped_scenarios",
+    "trace_columns",
+    "trace_convert",
+    "trace_from_columns",
+    "trace_info",
+    "trace_sample",
+]
+
 __version__: str
 
 class Error(Exception):
@@ -28,8 +46,8 @@ def run(
     name: str,
     directory: str,
     overrides: _Overrides,
-    seed: int | None,
-    progress: _RunProgress,
+    seed: int | None = None,
+    progress: _RunProgress = None,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def check(scenario: str, name: str, directory: str, overrides: _Overrides) -> str: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
