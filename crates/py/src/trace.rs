@@ -361,7 +361,6 @@ fn summary_json(summary: &Summary, tally: &Tally, complete: bool) -> serde_json:
         "volume_names": tally.volumes,
         "sequential_share": summary.sequential_share(),
         "sizes": sizes,
-        "notes": tally.notes,
         "warnings": summary.warnings(tally),
     })
 }
