@@ -27,37 +27,15 @@ pub struct Progress {
     pub simulated: Time,
 }
 
-/// Why a run gave no record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// The scenario or its input is wrong.
-    Problems(Problems),
-}
-
-impl std::fmt::Display for RunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let RunError::Problems(problems) = self;
-        problems.fmt(f)
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<Problems> for RunError {
-    fn from(problems: Problems) -> RunError {
-        RunError::Problems(problems)
-    }
-}
-
 /// Runs `checked` and returns its record and columns.
 ///
 /// `watch` is called every few thousand requests; when it breaks, the run stops and the record says
-/// that it is not complete.
+/// that it is not complete. Errors are the user's: the scenario or its input is wrong.
 pub fn run(
     checked: &Checked,
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Outcome, RunError> {
+) -> Result<Outcome, Problems> {
     let built = build(checked, files)?;
     let mut driver = Driver::new(checked, built);
     let ending = driver.drive(watch)?;
@@ -94,7 +72,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    fn drive(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, RunError> {
+    fn drive(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
         let mut clock = Clock::new(self.workload.pacing());
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
@@ -119,7 +97,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Serves one batch; breaks when the duration is over.
-    fn serve(&mut self, batch: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, RunError> {
+    fn serve(&mut self, batch: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
         let duration = self.checked.run.duration.unwrap_or(Time::MAX);
         let warm_up = self.checked.run.warm_up;
         for (index, request) in batch.iter().enumerate() {
@@ -131,7 +109,7 @@ impl<'a> Driver<'a> {
                 return Ok(ControlFlow::Break(()));
             }
             if request.address.checked_add(u64::from(request.bytes)).is_none_or(|end| end > self.capacity) {
-                return Err(self.capacity_problem(request).into());
+                return Err(self.capacity_problem(request));
             }
             if self.issued == warm_up && warm_up > 0 {
                 self.meter = Meter::new(self.components, now);

@@ -23,7 +23,7 @@ pub mod scenario;
 pub mod schema;
 pub mod stack;
 
-pub use drive::{Progress, RunError, run};
+pub use drive::{Progress, run};
 pub use nacre_config::{Problem, Problems};
 pub use record::{Columns, Outcome, Record};
 pub use scenario::{Checked, Document, check};

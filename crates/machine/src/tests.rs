@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests may read the shared traces where they are there")]
 
-use crate::{Checked, Document, Files, Outcome, Problems, RunError, catalog, check, run};
+use crate::{Checked, Document, Files, Outcome, Problems, catalog, check, run};
 use nacre_config::{Node, Origin, Value};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
@@ -152,7 +152,10 @@ fn warm_up_requests_are_served_and_not_counted() {
     assert_eq!(warmed.requests.completed, 10_000);
     let hit_ratio = |record: &crate::Record| {
         let count = |name: &str| record.components[0].counters[name].as_f64().unwrap();
-        assert_eq!(record.requests.reads as f64, count("read_hits") + count("read_misses") + count("read_merged"));
+        assert_eq!(
+            record.requests.reads as f64,
+            count("read_hits") + count("read_misses") + count("read_merged")
+        );
         count("read_hits") / record.requests.reads as f64
     };
     assert!(hit_ratio(&warmed) > hit_ratio(&whole) + 0.01, "a warm cache hits more");
@@ -182,8 +185,7 @@ fn a_limit_on_requests_or_time_ends_a_run_in_good_order() {
 #[test]
 fn a_request_past_the_end_of_the_device_is_the_users_mistake() {
     let checked = checked(QUEUE, &[("stack.capacity", "16 MiB")]).unwrap();
-    let error = run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
-    let RunError::Problems(problems) = &error;
+    let problems = run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
     let text = problems.to_string();
     assert!(
         text.starts_with("workload: request ") && text.contains("the stack ends at byte 16777216"),
@@ -249,7 +251,8 @@ fn the_shared_trace_runs_to_its_published_counts() {
         + count("read_misses")
         + count("write_hits")
         + count("write_misses")
-        + count("read_merged") + count("write_merged");
+        + count("read_merged")
+        + count("write_merged");
     assert_eq!(accesses, 1_141_869);
 }
 

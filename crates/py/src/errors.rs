@@ -1,6 +1,6 @@
 //! Rust errors as Python exceptions, with the same text as the command line.
 
-use nacre_machine::{Problems, RunError};
+use nacre_machine::Problems;
 use nacre_workload::trace::TraceError;
 use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -25,12 +25,6 @@ pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     raised(py, config_error_type(py), problems.to_string(), |error| {
         error.setattr("problems", problem_list(py, problems)?)
     })
-}
-
-/// The exception for a run that gave no record.
-pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
-    let RunError::Problems(problems) = error;
-    config_error(py, problems)
 }
 
 /// The exception for a trace that cannot be read or written.

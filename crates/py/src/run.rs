@@ -1,6 +1,6 @@
 //! Running and checking scenarios.
 
-use crate::errors::{config_error, run_error};
+use crate::errors::config_error;
 use crate::progress::Reporter;
 use nacre_files::ScenarioFiles;
 use nacre_machine::{Checked, Columns, Document, Outcome, check as check_document, record};
@@ -30,7 +30,7 @@ pub(crate) fn run<'py>(
         })
     });
     reporter.outcome()?;
-    let Outcome { record, columns } = outcome.map_err(|error| run_error(py, &error))?;
+    let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
     Ok((record.to_json(), columns_dict(py, columns)?))
 }
 

@@ -1,0 +1,182 @@
+//! From what was measured and what the components report to a record.
+
+use super::resolved::{resolved_json, value_origin};
+use super::{
+    Columns, Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Spent, Throughput,
+    TimeSpent, WorkloadNotes,
+};
+use crate::meter::{Meter, OpMeter};
+use crate::scenario::Checked;
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Activity, ComponentReport, Device, Time};
+use nacre_workload::Workload;
+use std::collections::BTreeMap;
+
+/// Assembles what a run found out.
+pub(crate) fn outcome(
+    checked: &Checked,
+    device: &dyn Device,
+    workload: &dyn Workload,
+    meter: &Meter,
+    issued: u64,
+    ending: Ending,
+) -> Outcome {
+    assert_eq!(issued, meter.completed(), "requests issued and requests completed");
+    let elapsed = meter.end - meter.start;
+    let mut reports = Vec::new();
+    flatten(device.report(elapsed), &mut reports);
+    let components: Vec<Component> = reports.iter().map(|report| component(report, elapsed)).collect();
+    let seconds = elapsed.as_secs_f64();
+    let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
+    let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
+    let notes = workload.notes();
+    let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
+    let record = Record {
+        schema: "nacre-record-1",
+        version: env!("CARGO_PKG_VERSION"),
+        name: checked.name.clone(),
+        seed: checked.run.seed,
+        complete: ending == Ending::Complete,
+        scenario: resolved_json(&checked.resolved),
+        origins: checked.resolved.iter().map(value_origin).collect(),
+        requests: requests(meter, issued),
+        throughput: Throughput {
+            iops: per_second(meter.completed() as f64),
+            bytes_per_s: per_second((bytes.read + bytes.written) as f64),
+        },
+        bytes,
+        simulated_s: seconds,
+        latency: Latencies { read: latency(&meter.reads), write: latency(&meter.writes) },
+        time_spent: TimeSpent { read: spent(&meter.reads, &reports), write: spent(&meter.writes, &reports) },
+        write_amplification: None,
+        cleaning_cost: None,
+        erases: None,
+        energy_j: energies(&components),
+        cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
+        lifetime_days: lifetimes.reduce(f64::min),
+        components,
+        workload: WorkloadNotes {
+            kind: notes.kind,
+            records: notes.records,
+            bad_records: notes.bad_records,
+            notes: notes.notes,
+        },
+    };
+    Outcome { record, columns: columns(meter) }
+}
+
+fn requests(meter: &Meter, issued: u64) -> Requests {
+    Requests {
+        issued,
+        completed: meter.completed(),
+        reads: meter.reads.latency.count(),
+        writes: meter.writes.latency.count(),
+        trims: meter.trims,
+        flushes: meter.flushes,
+        errors: meter.errors,
+    }
+}
+
+fn latency(meter: &OpMeter) -> Option<Latency> {
+    let histogram = &meter.latency;
+    let quantile = |q: f64| histogram.quantile(q).map(Time::as_ns_f64);
+    Some(Latency {
+        count: histogram.count(),
+        mean_ns: histogram.mean_ps()? / 1e3,
+        mean_ci95_ns: meter.means.half_width_95(),
+        min_ns: histogram.min()?.as_ns_f64(),
+        p50_ns: quantile(0.5)?,
+        p95_ns: quantile(0.95)?,
+        p99_ns: quantile(0.99)?,
+        p999_ns: quantile(0.999)?,
+        max_ns: histogram.max()?.as_ns_f64(),
+    })
+}
+
+/// The parts of the mean latency, in the order of the components.
+fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
+    let total = meter.latency.sum_ps() as f64;
+    let count = meter.latency.count().max(1) as f64;
+    let mut parts = Vec::new();
+    for report in reports {
+        for activity in Activity::ALL {
+            let ps = meter.spent_ps(report.id.0 as usize, activity) as f64;
+            if ps > 0.0 {
+                parts.push(Spent {
+                    component: report.path.clone(),
+                    kind: report.kind,
+                    activity: activity.name(),
+                    mean_ns: ps / count / 1e3,
+                    share: ps / total,
+                });
+            }
+        }
+    }
+    parts
+}
+
+fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
+    let mut report = report;
+    let children = std::mem::take(&mut report.children);
+    into.push(report);
+    children.into_iter().for_each(|child| flatten(child, into));
+}
+
+fn component(report: &ComponentReport, elapsed: Time) -> Component {
+    let busy = Activity::ALL
+        .into_iter()
+        .filter(|&activity| !report.ledger.busy(activity).is_zero())
+        .map(|activity| (activity.name(), report.ledger.busy(activity).as_secs_f64()))
+        .collect();
+    let available = elapsed.as_secs_f64() * f64::from(report.servers);
+    let utilisation =
+        if available > 0.0 { report.ledger.total_busy().as_secs_f64() / available } else { 0.0 };
+    let mut energy: BTreeMap<&'static str, f64> = Activity::ALL
+        .into_iter()
+        .filter(|&activity| report.ledger.energy(activity).0 > 0.0)
+        .map(|activity| (activity.name(), report.ledger.energy(activity).0))
+        .collect();
+    energy.extend(report.idle_energy.map(|idle| ("idle", idle.0)));
+    Component {
+        path: report.path.clone(),
+        kind: report.kind,
+        servers: report.servers,
+        busy,
+        utilisation,
+        energy_j: (!energy.is_empty()).then_some(energy),
+        counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
+        cost: report.cost,
+        lifetime_days: report.lifetime_days,
+    }
+}
+
+fn energies(components: &[Component]) -> BTreeMap<String, f64> {
+    let known = components.iter().filter_map(|component| Some((component, component.energy_j.as_ref()?)));
+    known.map(|(component, energy)| (component.path.clone(), energy.values().sum())).collect()
+}
+
+fn columns(meter: &Meter) -> Columns {
+    let mut columns = Columns::default();
+    for (upto, count, histogram) in [
+        ("latency.read.upto_ns", "latency.read.count", &meter.reads.latency),
+        ("latency.write.upto_ns", "latency.write.count", &meter.writes.latency),
+    ] {
+        columns.floats.push((upto, bars(histogram).0));
+        columns.counts.push((count, bars(histogram).1));
+    }
+    let bins = meter.series.bins();
+    let width = meter.series.width().as_secs_f64();
+    columns.floats.push(("time.start_s", (0..bins.len()).map(|index| index as f64 * width).collect()));
+    columns.floats.push(("time.width_s", vec![width]));
+    columns.counts.push(("time.reads", bins.iter().map(|bin| bin.reads).collect()));
+    columns.counts.push(("time.writes", bins.iter().map(|bin| bin.writes).collect()));
+    columns.counts.push(("time.bytes", bins.iter().map(|bin| bin.bytes).collect()));
+    // 0 / 0 is NaN: nothing completed in that interval.
+    let mean = bins.iter().map(|bin| bin.latency_ps as f64 / 1e3 / (bin.reads + bin.writes) as f64).collect();
+    columns.floats.push(("time.mean_latency_ns", mean));
+    columns
+}
+
+fn bars(histogram: &LatencyHistogram) -> (Vec<f64>, Vec<u64>) {
+    histogram.bars().map(|bar| (bar.upto.as_ns_f64(), bar.count)).unzip()
+}

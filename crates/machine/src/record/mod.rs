@@ -1,0 +1,240 @@
+//! The record of a run: everything it found out, as one value that becomes one JSON document.
+//!
+//! The JSON Schema in `schema/record.json` is generated from these structs.
+
+mod assemble;
+mod resolved;
+
+pub(crate) use assemble::outcome;
+pub use resolved::{resolved_json, value_origin};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a run returns: the record, and the distributions and series that are too long for JSON.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The record.
+    pub record: Record,
+    /// Its columns.
+    pub columns: Columns,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The workload, the duration or the request limit was reached.
+    Complete,
+    /// Whoever watched it stopped it.
+    Stopped,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Record {
+    /// Which form this document has.
+    pub schema: &'static str,
+    /// The version of Nacre that made it.
+    pub version: &'static str,
+    /// The scenario's name.
+    pub name: String,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// False if the run was stopped before its end; the numbers then hold for the part that ran.
+    pub complete: bool,
+    /// The scenario with every value that was used, defaults and presets filled in.
+    pub scenario: serde_json::Value,
+    /// Where each of those values came from.
+    pub origins: Vec<ValueOrigin>,
+    /// Requests, counted.
+    pub requests: Requests,
+    /// Bytes the host asked for.
+    pub bytes: HostBytes,
+    /// From the first measured arrival to the last completion, in seconds.
+    pub simulated_s: f64,
+    /// Served per simulated second.
+    pub throughput: Throughput,
+    /// Latencies as the host sees them.
+    pub latency: Latencies,
+    /// Where the time of a mean request went.
+    pub time_spent: TimeSpent,
+    /// What each component did, parents before children.
+    pub components: Vec<Component>,
+    /// Pages programmed per page the host wrote; null where no component rewrites.
+    pub write_amplification: Option<f64>,
+    /// Cleaner programs per flushed page; null where nothing cleans.
+    pub cleaning_cost: Option<f64>,
+    /// Erases; null where nothing erases.
+    pub erases: Option<u64>,
+    /// Joules by component path; components whose energy is not modelled are absent.
+    pub energy_j: BTreeMap<String, f64>,
+    /// Sum of the components' costs; null if no component has a price.
+    pub cost: Option<f64>,
+    /// Days until the first component is worn out at the rate of this run; null where not modelled.
+    pub lifetime_days: Option<f64>,
+    /// What the workload has to say about its input.
+    pub workload: WorkloadNotes,
+}
+
+/// A value of the scenario and its origin.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ValueOrigin {
+    /// Dotted path.
+    pub path: String,
+    /// The value as used.
+    pub value: serde_json::Value,
+    /// `file`, `override`, `catalog` or `default`.
+    pub from: &'static str,
+    /// File and line, override, catalogue entry, or empty.
+    pub place: String,
+    /// Where the number was published; empty for the user's own values.
+    pub source: String,
+    /// `standard`, `datasheet`, `measured`, `paper`, `fitted` or `assumed`; empty for the user's own values.
+    pub confidence: String,
+}
+
+/// Counts of requests. Issued and completed are always equal.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Requests {
+    /// Given to the stack.
+    pub issued: u64,
+    /// Answered by it.
+    pub completed: u64,
+    /// Of them reads.
+    pub reads: u64,
+    /// Of them writes.
+    pub writes: u64,
+    /// Of them trims.
+    pub trims: u64,
+    /// Of them flushes.
+    pub flushes: u64,
+    /// Answered with a device error.
+    pub errors: u64,
+}
+
+/// Bytes the host asked for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct HostBytes {
+    /// To read.
+    pub read: u64,
+    /// To write.
+    pub written: u64,
+}
+
+/// Rates over the whole run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Throughput {
+    /// Requests per second.
+    pub iops: f64,
+    /// Bytes read and written per second.
+    pub bytes_per_s: f64,
+}
+
+/// Latencies by kind of request; null where there was none.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Latencies {
+    /// Of reads.
+    pub read: Option<Latency>,
+    /// Of writes.
+    pub write: Option<Latency>,
+}
+
+/// A latency distribution in a few numbers, in nanoseconds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Latency {
+    /// Requests.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Half-width of the mean's 95 % confidence interval, by batch means; null for very short runs.
+    pub mean_ci95_ns: Option<f64>,
+    /// Smallest.
+    pub min_ns: f64,
+    /// Median.
+    pub p50_ns: f64,
+    /// 95th percentile.
+    pub p95_ns: f64,
+    /// 99th percentile.
+    pub p99_ns: f64,
+    /// 99.9th percentile.
+    pub p999_ns: f64,
+    /// Largest.
+    pub max_ns: f64,
+}
+
+/// Where the time of a mean request went.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TimeSpent {
+    /// Of reads.
+    pub read: Vec<Spent>,
+    /// Of writes.
+    pub write: Vec<Spent>,
+}
+
+/// A part of the mean latency.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Spent {
+    /// The component's path.
+    pub component: String,
+    /// Its room.
+    pub kind: &'static str,
+    /// What it did.
+    pub activity: &'static str,
+    /// Nanoseconds of the mean latency.
+    pub mean_ns: f64,
+    /// Share of the mean latency.
+    pub share: f64,
+}
+
+/// What one component did.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Component {
+    /// Its place in the scenario.
+    pub path: String,
+    /// Its room.
+    pub kind: &'static str,
+    /// Requests it can work on at one time.
+    pub servers: u32,
+    /// Seconds of its servers' time, by activity.
+    pub busy: BTreeMap<&'static str, f64>,
+    /// Busy time over servers and run time.
+    pub utilisation: f64,
+    /// Joules by activity, and `idle`; null where not modelled.
+    pub energy_j: Option<BTreeMap<&'static str, f64>>,
+    /// Counts of events.
+    pub counters: serde_json::Map<String, serde_json::Value>,
+    /// In the catalogue's cost units; null where no price is known.
+    pub cost: Option<f64>,
+    /// Days until worn out at the rate of this run; null where not modelled.
+    pub lifetime_days: Option<f64>,
+}
+
+/// What the workload has to say about its input.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WorkloadNotes {
+    /// Its room.
+    pub kind: &'static str,
+    /// Requests it gave.
+    pub records: u64,
+    /// Records of a trace that could not be read and were left out.
+    pub bad_records: u64,
+    /// Guesses and remarks, in words.
+    pub notes: Vec<String>,
+}
+
+/// Distributions and series as columns.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Columns of numbers, by name.
+    pub floats: Vec<(&'static str, Vec<f64>)>,
+    /// Columns of counts, by name.
+    pub counts: Vec<(&'static str, Vec<u64>)>,
+}
+
+impl Record {
+    /// The record as one JSON document.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a record is plain data")
+    }
+}
