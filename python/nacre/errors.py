@@ -18,13 +18,13 @@ class Problem(TypedDict, total=False):
     where: str
     given: str
     problem: str
-    remedy: str
+    hint: str
 
 
 def config_error(problems: Sequence[Problem]) -> ConfigError:
     """A `ConfigError` for mistakes noticed before the model is entered."""
     error = ConfigError("\n".join(_sentence(problem) for problem in problems))
-    empty = {"path": "", "where": "", "given": "", "problem": "", "remedy": ""}
+    empty = {"path": "", "where": "", "given": "", "problem": "", "hint": ""}
     error.problems = [{**empty, **problem} for problem in problems]
     return error
 
@@ -35,7 +35,7 @@ def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> 
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""
     remedy += f"known: {', '.join(known)}{otherwise}"
-    return Problem(problem=f'{what} "{name}"', remedy=remedy)
+    return Problem(problem=f'{what} "{name}"', hint=remedy)
 
 
 def _sentence(problem: Problem) -> str:
@@ -46,7 +46,7 @@ def _sentence(problem: Problem) -> str:
         text = f"{path} ({where}): {text}" if where else f"{path}: {text}"
     if given := problem.get("given"):
         text = f"{text}, given {given}"
-    if remedy := problem.get("remedy"):
+    if remedy := problem.get("hint"):
         text = f"{text}; {remedy}"
     return text
 

@@ -83,7 +83,7 @@ def _file(path: Path) -> Source:
     except UnicodeDecodeError as error:
         problem = Problem(
             problem=f'"{path}" is not a TOML text: byte {error.start} is not UTF-8',
-            remedy="is it the right file?",
+            hint="is it the right file?",
         )
         raise config_error([problem]) from None
     return Source(text, str(path), str(path.resolve().parent))

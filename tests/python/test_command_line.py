@@ -207,6 +207,7 @@ def test_an_interrupted_run_keeps_what_it_finished(tmp_path: Path, as_json: bool
     assert 0 < record.requests.completed < 1_000_000_000
     assert record.requests.issued == record.requests.completed
     assert record.latency_distribution("read").height > 0
+    assert not list((tmp_path / "part").glob("*.svg")), "figures would take longer than a second"
     if as_json:
         assert json.loads(done.stdout) == record.to_dict()
 

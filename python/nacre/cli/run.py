@@ -56,9 +56,9 @@ def run(
         else:
             _show(record)
         if staging:
-            staging.record(record, figures=True)
+            staging.record(record, figures=not interruption.asked)
     if out and not as_json:
-        write_line(f"\nrecord, columns and figures are in {out}")
+        write_line(f"\nresults are in {out}")
     _conclude(record, interrupted=interruption.asked)
 
 
@@ -107,7 +107,7 @@ def _overrides(scenario: str, settings: list[str] | None) -> dict[str, object]:
                     path="--set",
                     problem="not a setting",
                     given=f'"{setting}"',
-                    remedy='write PATH=VALUE, as in --set workload.rate="20 kHz"',
+                    hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
                 )
             )
     if problems:
