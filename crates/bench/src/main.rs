@@ -6,9 +6,9 @@
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
-//! One thread. A rate is the best of five runs: on a shared machine the fastest run is the one least
-//! disturbed. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads the clock and prints")]
+//! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
+//! fastest run is the one least disturbed. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md.
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
 mod report;

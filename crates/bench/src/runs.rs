@@ -1,7 +1,7 @@
 //! Whole runs: scenario in, record out, and the memory of a long trace.
 
 use crate::Result;
-use crate::report::{Report, best_of};
+use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, REQUESTS, STREAMS, checked};
 use nacre_files::{ScenarioFiles, SharedFile};
 use nacre_kernel::{Op, Request, Time};
@@ -43,10 +43,10 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
          device = {{ preset = \"pcm_ssd\", capacity = \"1 GiB\" }}\n",
         file.canonicalize()?.display().to_string()
     );
-    let start = std::time::Instant::now();
+    let start = processor_seconds();
     let files = ScenarioFiles::new(".", None);
     let outcome = run(&checked(&text), &files, &mut |_| ControlFlow::Continue(()))?;
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = processor_seconds() - start;
     if outcome.record.requests.completed.to_string() != count {
         return Err(format!("{} requests of {count} came through", outcome.record.requests.completed).into());
     }
@@ -54,7 +54,7 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
     let peak_mb = peak.and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6;
     println!(
-        "whole run of {count} requests from a trace file: {:.2} M/s, peak memory {peak_mb:.0} MB (budget {MEMORY_BUDGET_MB} MB)",
+        "whole run of {count} requests from a trace file: {:.2} M/CPU s, peak memory {peak_mb:.0} MB (budget {MEMORY_BUDGET_MB} MB)",
         outcome.record.requests.completed as f64 / seconds / 1e6,
     );
     Ok(())
