@@ -8,14 +8,16 @@
 )]
 
 use nacre_machine::Files;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 mod compression;
+mod share;
 mod whole;
 
 pub use compression::decompressed;
+pub use share::ShareRead;
 pub use whole::{SharedFile, WholeFile};
 
 /// Bytes read from or written to the disk at a time.
@@ -26,12 +28,18 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub struct ScenarioFiles {
     folder: PathBuf,
     shipped_traces: Option<PathBuf>,
+    share: ShareRead,
 }
 
 impl ScenarioFiles {
     /// Files named relative to `folder`; shipped traces lie in `shipped_traces`.
     pub fn new(folder: impl Into<PathBuf>, shipped_traces: Option<PathBuf>) -> ScenarioFiles {
-        ScenarioFiles { folder: folder.into(), shipped_traces }
+        ScenarioFiles { folder: folder.into(), shipped_traces, share: ShareRead::default() }
+    }
+
+    /// How much of the traces opened so far has been read.
+    pub fn share_read(&self) -> &ShareRead {
+        &self.share
     }
 
     /// The path `file` stands for: relative to the scenario, or a shipped trace called so.
@@ -48,21 +56,25 @@ impl ScenarioFiles {
 impl Files for ScenarioFiles {
     fn text(&self, file: &str) -> io::Result<String> {
         let mut text = String::new();
-        open(&self.locate(file))?.read_to_string(&mut text)?;
+        open(&self.locate(file), &ShareRead::default())?.read_to_string(&mut text)?;
         Ok(text)
     }
 
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
-        open(&self.locate(file))
+        open(&self.locate(file), &self.share)
     }
 }
 
-/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content.
+/// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content. What is read of it
+/// counts in `share`.
 ///
 /// Errors: the file is not there, is a directory, or cannot be read.
-pub fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
-    if fs::metadata(path)?.is_dir() {
+pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
     }
-    decompressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, File::open(path)?)))
+    let counted = share.counted(file, metadata.len());
+    decompressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, counted)))
 }

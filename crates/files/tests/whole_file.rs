@@ -1,7 +1,7 @@
 //! Files appear whole or not at all, and read back as they were written.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
-use nacre_files::{WholeFile, open};
+use nacre_files::{ShareRead, WholeFile, open};
 use std::fs;
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ fn every_compression_reads_back_what_was_written() {
         assert!(!place.exists(), "{ending} appeared before it was finished");
         file.finish().unwrap();
         let mut back = String::new();
-        open(&place).unwrap().read_to_string(&mut back).unwrap();
+        open(&place, &ShareRead::default()).unwrap().read_to_string(&mut back).unwrap();
         assert!(back == text, "{ending} came back different");
-        assert_eq!(open(&place).unwrap().lines().count(), 20_000);
+        assert_eq!(open(&place, &ShareRead::default()).unwrap().lines().count(), 20_000);
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 4, "only the finished files are there");
 }
@@ -41,4 +41,20 @@ fn an_unfinished_file_leaves_the_old_one_and_nothing_else() {
     drop(file);
     assert_eq!(fs::read_to_string(&place).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn the_share_read_grows_to_one() {
+    let folder = folder("share-read");
+    let place = folder.join("trace.bin");
+    fs::write(&place, vec![7; 4 << 20]).unwrap();
+    let share = ShareRead::default();
+    assert_eq!(share.fraction(), None);
+    let mut file = open(&place, &share).unwrap();
+    let mut half = vec![0; 2 << 20];
+    file.read_exact(&mut half).unwrap();
+    let fraction = share.fraction().unwrap();
+    assert!((0.5..=0.8).contains(&fraction), "{fraction} was read");
+    file.read_to_end(&mut half).unwrap();
+    assert_eq!((share.fraction(), share.estimate(300)), (Some(1.0), Some(300)));
 }

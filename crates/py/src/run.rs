@@ -26,7 +26,8 @@ pub(crate) fn run<'py>(
     let mut reporter = Reporter::new(progress);
     let outcome = py.detach(|| {
         nacre_machine::run(&checked, &files, &mut |progress| {
-            reporter.report((progress.done, progress.expected, progress.simulated.as_secs_f64()))
+            let expected = progress.expected.or_else(|| files.share_read().estimate(progress.done));
+            reporter.report((progress.done, expected, progress.simulated.as_secs_f64()))
         })
     });
     reporter.outcome()?;

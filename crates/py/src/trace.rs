@@ -2,7 +2,7 @@
 
 use crate::errors::{os_error, trace_error};
 use crate::progress::Reporter;
-use nacre_files::SharedFile;
+use nacre_files::{ShareRead, SharedFile};
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{
     self, Action, Options, Sampler, Source, Summary, Tally, TimeUnit, TraceError, TraceReader, TraceWriter,
@@ -40,13 +40,13 @@ pub(crate) fn trace_info(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let wishes = Wishes::read(py, options)?;
-    let mut reader = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &wishes.options)?;
     let mut summary = Summary::new();
-    let complete = each_batch(py, &mut *reader, wishes.limit, progress, |batch| {
+    let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
         summary.add(batch);
         Ok(true)
     })?;
-    let tally = reader.tally();
+    let tally = input.reader.tally();
     Ok(summary_json(&summary, tally, complete).to_string())
 }
 
@@ -61,12 +61,12 @@ pub(crate) fn trace_convert(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let wishes = Wishes::read(py, options)?;
-    let mut reader = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &wishes.options)?;
     let mut output = Output::begin(py, output, to, &wishes, &paths)?;
-    let complete = each_batch(py, &mut *reader, wishes.limit, progress, |batch| {
+    let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
         output.writer.write(batch).map(|()| true)
     })?;
-    output.end(py, &*reader, complete)
+    output.end(py, &*input.reader, complete)
 }
 
 /// Writes part of a trace; returns what was written as JSON text.
@@ -82,16 +82,16 @@ pub(crate) fn trace_sample(
     let wishes = Wishes::read(py, options)?;
     let mut sampler = wishes.sampler().map_err(|error| trace_error(py, error))?;
     let limit = if wishes.by == "first" { u64::MAX } else { wishes.limit };
-    let mut reader = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &wishes.options)?;
     let mut output = Output::begin(py, output, to, &wishes, &paths)?;
     let mut chosen = Vec::new();
-    let complete = each_batch(py, &mut *reader, limit, progress, |batch| {
+    let complete = each_batch(py, &mut input, limit, progress, |batch| {
         chosen.clear();
         let more = sampler.choose(batch, &mut chosen);
         output.writer.write(&chosen)?;
         Ok(more)
     })?;
-    output.end(py, &*reader, complete)
+    output.end(py, &*input.reader, complete)
 }
 
 /// Reads a trace into NumPy columns.
@@ -103,10 +103,10 @@ pub(crate) fn trace_columns<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let wishes = Wishes::read(py, options)?;
-    let mut reader = open(py, &paths, &wishes.options)?;
+    let mut input = open(py, &paths, &wishes.options)?;
     let (mut arrivals, mut addresses) = (Vec::new(), Vec::new());
     let (mut bytes, mut volumes, mut ops) = (Vec::new(), Vec::new(), Vec::new());
-    each_batch(py, &mut *reader, wishes.limit, progress, |batch| {
+    each_batch(py, &mut input, wishes.limit, progress, |batch| {
         arrivals.extend(batch.iter().map(|request| request.arrival.as_ps()));
         addresses.extend(batch.iter().map(|request| request.address));
         bytes.extend(batch.iter().map(|request| request.bytes));
@@ -284,20 +284,30 @@ fn column<'py, T: numpy::Element>(
     Ok(array.readonly())
 }
 
-fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyResult<Box<dyn TraceReader>> {
-    let mut sources = Vec::new();
-    for path in paths {
-        let stream = nacre_files::open(Path::new(path)).map_err(|error| os_error(path, &error))?;
-        sources.push(Source::new(path, stream));
-    }
-    trace::open(sources, options).map_err(|error| trace_error(py, error))
+/// A trace being read.
+struct Input {
+    reader: Box<dyn TraceReader>,
+    share: ShareRead,
+}
+
+fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyResult<Input> {
+    let share = ShareRead::default();
+    let opened = py.detach(|| {
+        let open =
+            |path: &String| nacre_files::open(Path::new(path), &share).map_err(|error| (path.clone(), error));
+        let streams: Vec<_> = paths.iter().map(open).collect::<Result<_, _>>()?;
+        let sources = paths.iter().zip(streams).map(|(path, stream)| Source::new(path, stream)).collect();
+        Ok(trace::open(sources, options))
+    });
+    let reader = opened.map_err(|(path, error): (String, std::io::Error)| os_error(&path, &error))?;
+    Ok(Input { reader: reader.map_err(|error| trace_error(py, error))?, share })
 }
 
 /// Hands every batch of at most `limit` requests to `act`, which says whether it wants more. Returns
 /// false if the caller's progress function stopped it.
 fn each_batch(
     py: Python<'_>,
-    reader: &mut dyn TraceReader,
+    input: &mut Input,
     limit: u64,
     progress: Option<Py<PyAny>>,
     mut act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
@@ -309,14 +319,14 @@ fn each_batch(
         loop {
             batch.clear();
             let want = usize::try_from(limit - done).map_or(BATCH, |left| left.min(BATCH));
-            if want == 0 || reader.read(&mut batch, want)? == 0 {
+            if want == 0 || input.reader.read(&mut batch, want)? == 0 {
                 return Ok(true);
             }
             done += batch.len() as u64;
             if !act(&batch)? {
                 return Ok(true);
             }
-            let total = (limit != u64::MAX).then_some(limit);
+            let total = (limit != u64::MAX).then_some(limit).or_else(|| input.share.estimate(done));
             if reporter.report((done, total)) == ControlFlow::Break(()) {
                 return Ok(false);
             }

@@ -86,7 +86,7 @@ impl Reader {
             return Err(wrong("its header is damaged", "fetch or convert it again"));
         }
         if !provenance.is_empty() {
-            self.notes.push(String::from_utf8_lossy(provenance).into_owned());
+            self.notes.push(format!("made from {}", String::from_utf8_lossy(provenance)));
         }
         Ok(())
     }

@@ -60,7 +60,7 @@ fn a_file_assembled_from_the_documented_layout_is_read() {
         read_several(&[&by_hand()], &Options { strict: true, ..Options::default() }).unwrap();
     assert_eq!(requests, three());
     assert_eq!(tally.format, "nacre");
-    assert_eq!(tally.notes, ["me"]);
+    assert_eq!(tally.notes, ["made from me"]);
     assert_eq!(tally.volumes, ["sda"]);
 }
 
