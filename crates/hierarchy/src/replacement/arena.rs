@@ -269,6 +269,9 @@ impl<const QUEUES: usize> Arena<QUEUES> {
 
     #[inline]
     fn sum_nodes(&self, blocks: &[u64], read: impl Fn(&Node) -> u64) -> u64 {
+        if self.index.is_cached() {
+            return 0;
+        }
         let mut slots = [Slot::MAX; super::GROUP];
         for (slot, &block) in slots.iter_mut().zip(blocks) {
             *slot = self.index.glance(block);

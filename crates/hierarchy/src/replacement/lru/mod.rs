@@ -1,7 +1,9 @@
 //! Least recently used.
 //!
 //! # Models
-//! One queue in the order of last use; the block whose last use is longest ago leaves.
+//! The order of last use; the block whose last use is longest ago leaves. The order is kept as a log
+//! of uses instead of a linked list: the last use of each resident block is live, and the oldest live
+//! use is the victim.
 //!
 //! # Leaves out
 //! Nothing: this is exact LRU, not sampled.
@@ -15,14 +17,18 @@
 //! Hits equal the stack distances of Mattson's one pass for every capacity; a larger cache holds
 //! whatever a smaller one holds; Che's law within .005; hits and victims equal a naive list.
 
+use super::GROUP;
 use super::ReplacementFamily;
-use super::arena::{Arena, Slot};
-use super::index::Vacancy;
+use super::arena::Slot;
+use super::index::{Index, Vacancy};
 use super::policy::Policy;
 use nacre_config::{Card, Configuration, Room};
 
+mod log;
 #[cfg(test)]
 mod tests;
+
+use log::Log;
 
 /// Least recently used has no parameters.
 #[derive(Clone, Debug, Configuration)]
@@ -40,12 +46,14 @@ pub const ROOM: Room<ReplacementFamily> = Room {
     build: |slot, context| Ok(Box::new(Lru::new(context.capacity, &slot.config(context.families)))),
 };
 
-const QUEUE: usize = 0;
+/// How many coming victims a group of requests warms the index for.
+const VICTIMS: usize = 8;
 
-/// The blocks in the order of their last use.
+/// The blocks in the order of their last use, as a log of uses.
 #[derive(Debug)]
 pub struct Lru {
-    arena: Arena<1>,
+    index: Index,
+    log: Log,
     capacity: usize,
 }
 
@@ -56,14 +64,14 @@ impl Lru {
     /// If `capacity` is zero.
     pub fn new(capacity: usize, _config: &Config) -> Lru {
         assert!(capacity >= 1, "a cache holds at least one block");
-        Lru { arena: Arena::new(capacity), capacity }
+        Lru { index: Index::new(capacity.saturating_add(1)), log: Log::new(capacity), capacity }
     }
 }
 
 impl Policy for Lru {
     #[inline]
     fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
+        self.index.find(block, |slot| self.log.block(slot) == block)
     }
 
     #[inline]
@@ -73,31 +81,36 @@ impl Policy for Lru {
 
     #[inline]
     fn hit(&mut self, slot: Slot) {
-        self.arena.move_front(QUEUE, slot);
+        let block = self.log.block(slot);
+        self.log.kill(slot);
+        let latest = self.log.append(block);
+        self.index.relocate(block, slot, latest);
+        self.log.make_room(&mut self.index);
     }
 
     #[inline]
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
         let vacancy = found.expect_err("nothing is remembered after it left");
-        if self.resident() < self.capacity {
-            let slot = self.arena.enter(vacancy, block);
-            self.arena.link_front(QUEUE, slot);
-            return None;
-        }
-        let oldest = self.arena.back(QUEUE)?;
-        let evicted = self.arena.rename(oldest, vacancy, block);
-        self.arena.move_front(QUEUE, oldest);
-        Some(evicted)
+        let oldest = if self.resident() == self.capacity { self.log.pop_oldest() } else { None };
+        let latest = self.log.append(block);
+        self.index.occupy(vacancy, latest);
+        let evicted = oldest.map(|slot| {
+            let evicted = self.log.block(slot);
+            self.index.vacate(evicted, slot);
+            evicted
+        });
+        self.log.make_room(&mut self.index);
+        evicted
     }
 
     fn discard(&mut self, slot: Slot) {
-        self.arena.unlink(QUEUE, slot);
-        self.arena.forget(slot);
+        self.index.vacate(self.log.block(slot), slot);
+        self.log.kill(slot);
     }
 
     #[inline]
     fn resident(&self) -> usize {
-        self.arena.len(QUEUE)
+        self.index.len()
     }
 
     #[inline]
@@ -107,10 +120,20 @@ impl Policy for Lru {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm_neighbours(blocks);
+        if self.index.is_cached() {
+            return;
+        }
+        let mut slots = [0; GROUP];
+        for (slot, &block) in slots.iter_mut().zip(blocks) {
+            *slot = self.index.glance(block);
+        }
+        let places = slots.iter().fold(0, |sum, slot| sum ^ self.log.peek(*slot));
+        let victims = self.log.oldest(VICTIMS).fold(0, |sum, block| sum ^ self.index.glance(block));
+        std::hint::black_box((places, victims));
     }
 
     fn audit(&self) {
-        self.arena.check_invariants();
+        self.index.check_invariants();
+        self.log.check_invariants(&self.index);
     }
 }
