@@ -1,0 +1,50 @@
+//! How much of some files has been read, for showing how far long work has come.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counts the bytes read of a set of files. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct ShareRead(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    total: AtomicU64,
+    read: AtomicU64,
+}
+
+impl ShareRead {
+    /// The share of all bytes that has been read, or `None` where the files have no size (pipes) or there
+    /// are none.
+    pub fn fraction(&self) -> Option<f64> {
+        let total = self.0.total.load(Ordering::Relaxed);
+        (total > 0).then(|| self.0.read.load(Ordering::Relaxed) as f64 / total as f64)
+    }
+
+    /// How many items there will be if `done` came from what has been read; `None` before anything was.
+    pub fn estimate(&self, done: u64) -> Option<u64> {
+        let fraction = self.fraction().filter(|&fraction| fraction > 0.0)?;
+        Some((done as f64 / fraction.min(1.0)) as u64)
+    }
+
+    /// `file`, which holds `bytes`, with its reading counted.
+    pub(crate) fn counted<R: Read>(&self, file: R, bytes: u64) -> Counted<R> {
+        self.0.total.fetch_add(bytes, Ordering::Relaxed);
+        Counted { file, counts: self.0.clone() }
+    }
+}
+
+/// A file whose reading is counted.
+pub(crate) struct Counted<R> {
+    file: R,
+    counts: Arc<Counts>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.counts.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
