@@ -1,4 +1,6 @@
-"""libCacheSim on the streams of the benchmarks: requests per second of processor time, best of three, as JSON.
+"""libCacheSim on the streams of the benchmarks.
+
+Prints requests per second of processor time, the best of three, as JSON.
 
 usage: rivals.py FOLDER     FOLDER holds the streams that `nacre-bench streams` wrote
 """
@@ -29,7 +31,7 @@ RECORD_BYTES = 24
 
 
 def rate(policy: str, trace: Path) -> float:
-    """Requests per processor second of one policy on one stream, file reading (memory-mapped) included."""
+    """Requests per processor second of one policy on one stream, with reading its mapped file."""
     requests = trace.stat().st_size // RECORD_BYTES
     best = float("inf")
     for _ in range(REPEATS):
@@ -45,7 +47,9 @@ def rate(policy: str, trace: Path) -> float:
 def main(folder: Path) -> None:
     """Measures every policy on every stream."""
     traces = sorted(folder.glob("*.oracleGeneral"))
-    rates = {f"{policy}/{trace.stem}": rate(policy, trace) for trace in traces for policy in POLICIES}
+    rates = {
+        f"{policy}/{trace.stem}": rate(policy, trace) for trace in traces for policy in POLICIES
+    }
     sys.stdout.write(json.dumps(rates, indent=1) + "\n")
 
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
-
 import nacre
+import pytest
 from nacre import _core
 from nacre.config import (
     ClosedArrival,
@@ -36,7 +35,9 @@ def schema(name: str) -> dict[str, Any]:
 
 def typed() -> Scenario:
     return Scenario(
-        workload=ZipfWorkload(requests=2_000, footprint="4 MiB", arrival=ClosedArrival(queue_depth=4)),
+        workload=ZipfWorkload(
+            requests=2_000, footprint="4 MiB", arrival=ClosedArrival(queue_depth=4)
+        ),
         stack=ServerCacheDevice(
             level=[
                 ServerCacheDeviceLevel(

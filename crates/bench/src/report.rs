@@ -25,7 +25,14 @@ impl Report {
 
     /// Prints the rate of `count` items in `seconds`. `budget` is in millions per second; `rivals` are names
     /// with their rates.
-    pub(crate) fn line(&self, what: &str, count: u64, seconds: f64, budget: Option<f64>, rivals: &[(&str, f64)]) {
+    pub(crate) fn line(
+        &self,
+        what: &str,
+        count: u64,
+        seconds: f64,
+        budget: Option<f64>,
+        rivals: &[(&str, f64)],
+    ) {
         let rate = count as f64 / seconds / 1e6;
         let (budget_text, met) = match budget {
             Some(budget) => (format!("{budget}"), format!("{:.2}x", rate / budget)),

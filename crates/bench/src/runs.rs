@@ -21,7 +21,10 @@ pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     for stream in STREAMS {
         let scenario = checked(&stream.scenario());
         let seconds = best_of(|| {
-            run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(())).expect("a legal scenario").record.cost
+            run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(()))
+                .expect("a legal scenario")
+                .record
+                .cost
         });
         report.line(&format!("whole run, LRU server cache, {}", stream.name), REQUESTS, seconds, None, &[]);
     }
@@ -51,7 +54,8 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
         return Err(format!("{} requests of {count} came through", outcome.record.requests.completed).into());
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
+    let peak =
+        status.lines().find(|line| line.starts_with("VmHWM")).and_then(|line| line.split_whitespace().nth(1));
     let peak_mb = peak.and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(f64::NAN) * 1024.0 / 1e6;
     println!(
         "whole run of {count} requests from a trace file: {:.2} M/CPU s, peak memory {peak_mb:.0} MB (budget {MEMORY_BUDGET_MB} MB)",

@@ -58,7 +58,8 @@ impl Stream {
 pub(crate) fn write(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     for stream in STREAMS {
-        let mut file = BufWriter::new(std::fs::File::create(folder.join(format!("{}.oracleGeneral", stream.name)))?);
+        let mut file =
+            BufWriter::new(std::fs::File::create(folder.join(format!("{}.oracleGeneral", stream.name)))?);
         for key in stream.keys() {
             file.write_all(&0u32.to_le_bytes())?;
             file.write_all(&key.to_le_bytes())?;

@@ -3,6 +3,8 @@
 //! Documents go in as text, records come out as JSON text with their columns as NumPy arrays. Long
 //! work releases the interpreter lock and reports through a callback about ten times a second.
 
+#![expect(clippy::needless_pass_by_value, reason = "Python's arguments arrive as owned values")]
+
 use pyo3::prelude::*;
 
 mod catalog;

@@ -18,7 +18,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Preset(Table):
-    """A catalogue entry, with settings of one's own over it: `Preset("pcm_ssd", {"capacity": "1 GiB"})`."""
+    """A catalogue entry, with settings of one's own over it.
+
+    For example `Preset("pcm_ssd", {"capacity": "1 GiB"})`.
+    """
 
     preset: str
     settings: Mapping[str, Any] = field(default_factory=dict)
