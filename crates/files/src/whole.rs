@@ -4,7 +4,11 @@ use crate::compression::Compressor;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// Files this process has started: part of their temporary names, so that no two are alike.
+static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// A file being written under a temporary name beside its place. Dropped unfinished, it leaves nothing.
 ///
@@ -23,8 +27,9 @@ impl WholeFile {
         let name = place
             .file_name()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
-        let temporary =
-            place.with_file_name(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let process = std::process::id();
+        let temporary = place.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
         let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create(&temporary)?);
         let content = Some(Compressor::new(file, place)?);
         Ok(WholeFile { place: place.to_path_buf(), temporary, content })
@@ -36,7 +41,10 @@ impl WholeFile {
     pub fn finish(mut self) -> io::Result<()> {
         let file = self.content.take().expect("the file is open until it is finished").finish()?;
         file.sync_all()?;
-        fs::rename(&self.temporary, &self.place)
+        fs::rename(&self.temporary, &self.place)?;
+        // The new name is on the disk when its folder is.
+        let folder = self.place.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     }
 }
 

@@ -1,7 +1,8 @@
 //! Simulated time: an unsigned count of picoseconds, used for instants and for spans.
 //!
 //! Integer picoseconds keep every sum exact and every platform equal.
-//! A `u64` of them reaches 213 days, which is longer than any published block trace.
+//! A `u64` of them reaches 213 days, which is longer than any published block trace. Sums past it stay at
+//! [`Time::MAX`]; the driver stops a run well before.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -23,27 +24,34 @@ impl Time {
 
     /// A time of `ns` nanoseconds. Panics past 213 days.
     pub const fn from_ns(ns: u64) -> Time {
-        Time(ns * 1_000)
+        Time::of(ns, 1_000)
     }
 
     /// A time of `us` microseconds. Panics past 213 days.
     pub const fn from_us(us: u64) -> Time {
-        Time(us * 1_000_000)
+        Time::of(us, 1_000_000)
     }
 
     /// A time of `ms` milliseconds. Panics past 213 days.
     pub const fn from_ms(ms: u64) -> Time {
-        Time(ms * 1_000_000_000)
+        Time::of(ms, 1_000_000_000)
     }
 
     /// A time of `s` seconds. Panics past 213 days.
     pub const fn from_s(s: u64) -> Time {
-        Time(s * 1_000_000_000_000)
+        Time::of(s, 1_000_000_000_000)
     }
 
     /// `seconds` rounded to the nearest picosecond; negative values become zero, large ones [`Time::MAX`].
     pub fn from_secs_f64(seconds: f64) -> Time {
         Time((seconds * 1e12 + 0.5) as u64)
+    }
+
+    const fn of(count: u64, unit_ps: u64) -> Time {
+        match count.checked_mul(unit_ps) {
+            Some(ps) => Time(ps),
+            None => panic!("a time past 213 days"),
+        }
     }
 
     /// The count of picoseconds.
@@ -89,7 +97,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, other: Time) -> Time {
-        Time(self.0.checked_add(other.0).expect("simulated time passed 213 days"))
+        Time(self.0.saturating_add(other.0))
     }
 }
 
@@ -112,7 +120,7 @@ impl Mul<u64> for Time {
     type Output = Time;
     #[inline]
     fn mul(self, factor: u64) -> Time {
-        Time(self.0.checked_mul(factor).expect("simulated time passed 213 days"))
+        Time(self.0.saturating_mul(factor))
     }
 }
 

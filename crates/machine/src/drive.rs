@@ -1,20 +1,23 @@
 //! The virtual-time driver: issues requests as the workload says, as fast as the host computes.
 
+use crate::clock::Clock;
 use crate::meter::Meter;
 use crate::record::{Ending, Outcome, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Device, Request, Time, Trail};
-use nacre_workload::{Pacing, WorkloadError};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use nacre_workload::WorkloadError;
 use std::ops::ControlFlow;
 
 /// Requests fetched from the workload at a time.
 const BATCH: usize = 4096;
+/// Requests served between two looks at who watches, and two calls of `advance`.
+const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
 const WARMED: usize = 16;
+/// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
+const HORIZON: Time = Time::from_s(200 * 86_400);
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +32,7 @@ pub struct Progress {
 
 /// Runs `checked` and returns its record and columns.
 ///
-/// `watch` is called every few thousand requests; when it breaks, the run stops and the record says
+/// `watch` is called every few dozen requests; when it breaks, the run stops and the record says
 /// that it is not complete. Errors are the user's: the scenario or its input is wrong.
 pub fn run(
     checked: &Checked,
@@ -51,6 +54,7 @@ struct Driver<'a> {
     components: usize,
     trail: Trail,
     capacity: u64,
+    duration: Time,
     /// Requests given to the device.
     issued: u64,
     /// Of them, those since measuring began.
@@ -62,6 +66,7 @@ impl<'a> Driver<'a> {
         Driver {
             checked,
             capacity: built.device.capacity().map_or(u64::MAX, |bytes| bytes.0),
+            duration: checked.run.duration.unwrap_or(Time::MAX),
             device: built.device,
             workload: built.workload,
             meter: Meter::new(built.components, Time::ZERO),
@@ -84,113 +89,96 @@ impl<'a> Driver<'a> {
                 self.workload.fill(&mut batch, want).map_err(|error| self.workload_problem(&error))?;
             }
             if batch.is_empty() {
-                return Ok(Ending::Complete);
+                return self.ended();
             }
-            if self.serve(&batch, &mut clock)?.is_break() {
-                return Ok(Ending::Complete);
-            }
-            let progress = Progress { done: self.issued, expected, simulated: self.meter.end };
-            if watch(progress).is_break() {
-                return Ok(Ending::Stopped);
+            for group in batch.chunks(GROUP) {
+                if self.serve(group, &mut clock)?.is_break() {
+                    return self.ended();
+                }
+                let progress = Progress { done: self.issued, expected, simulated: self.meter.end };
+                if watch(progress).is_break() {
+                    return Ok(Ending::Stopped);
+                }
             }
         }
     }
 
-    /// Serves one batch; breaks when the duration is over.
-    fn serve(&mut self, batch: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
-        let duration = self.checked.run.duration.unwrap_or(Time::MAX);
-        let warm_up = self.checked.run.warm_up;
-        for (index, request) in batch.iter().enumerate() {
-            if index % WARMED == 0 {
-                self.device.warm(&batch[index..batch.len().min(index + WARMED)]);
-            }
-            let now = clock.issue(request);
-            if now >= duration {
-                return Ok(ControlFlow::Break(()));
-            }
-            if request.address.checked_add(u64::from(request.bytes)).is_none_or(|end| end > self.capacity) {
-                return Err(self.capacity_problem(request));
-            }
-            if self.issued == warm_up && warm_up > 0 {
-                self.meter = Meter::new(self.components, now);
-                self.measured = 0;
-                self.device.restart_ledger();
-            }
-            if self.issued.is_multiple_of(64) {
-                self.device.advance(now);
-            }
-            self.trail.clear();
-            let completion = self.device.submit(now, request, &mut self.trail);
-            assert!(completion.done >= now, "a request was done before it was issued");
-            debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
-            clock.complete(completion.done);
-            self.meter.record(request, now, completion, &self.trail);
-            self.issued += 1;
-            self.measured += 1;
+    /// Serves a few requests; breaks when the duration is over.
+    fn serve(&mut self, group: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
+        for (index, request) in group.iter().enumerate() {
+            self.check_reach(index, request)?;
         }
+        for warmed in group.chunks(WARMED) {
+            self.device.warm(warmed);
+            for request in warmed {
+                let now = clock.issue(request);
+                if now >= self.duration {
+                    return Ok(ControlFlow::Break(()));
+                }
+                if self.issued == self.checked.run.warm_up {
+                    self.begin_measuring(now);
+                }
+                self.trail.clear();
+                let completion = self.device.submit(now, request, &mut self.trail);
+                assert!(completion.done >= now, "a request was done before it was issued");
+                if completion.done > HORIZON {
+                    return Err(self.horizon_problem());
+                }
+                debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
+                clock.complete(completion.done);
+                self.meter.record(request, now, completion, &self.trail);
+                self.issued += 1;
+                self.measured += 1;
+            }
+        }
+        self.device.advance(clock.last());
         Ok(ControlFlow::Continue(()))
     }
 
-    fn capacity_problem(&self, request: &Request) -> Problems {
+    /// The warm-up is over: what was counted so far does not count.
+    fn begin_measuring(&mut self, now: Time) {
+        self.meter = Meter::new(self.components, now);
+        self.measured = 0;
+        self.device.restart_ledger();
+    }
+
+    /// The workload, the duration or the request limit has come to its end.
+    fn ended(&self) -> Result<Ending, Problems> {
+        let warm_up = self.checked.run.warm_up;
+        if warm_up > 0 && self.issued <= warm_up {
+            let problem = format!("the run ended after {} requests, all of them warm-up", self.issued);
+            return Err(self.run_problem("run.warm_up", problem, "lower it, or run more requests"));
+        }
+        Ok(Ending::Complete)
+    }
+
+    fn check_reach(&self, index: usize, request: &Request) -> Result<(), Problems> {
         let end = u128::from(request.address) + u128::from(request.bytes);
-        Problem::new(
-            self.checked.scenario.workload.path(),
-            None,
-            format!(
-                "request {} reaches to byte {end}, and the stack ends at byte {}",
-                self.issued + 1,
-                self.capacity
-            ),
-        )
-        .remedy("use a larger device, a smaller footprint, or `placement = \"compact\"` for a trace")
-        .into()
+        if end <= u128::from(self.capacity) {
+            return Ok(());
+        }
+        let number = self.issued + index as u64 + 1;
+        let problem =
+            format!("request {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
+        let remedy = match self.checked.scenario.workload.kind() {
+            "trace" => "use a larger device, or placement = \"compact\"",
+            _ => "use a larger device or a smaller footprint",
+        };
+        Err(self.run_problem(self.checked.scenario.workload.path(), problem, remedy))
+    }
+
+    fn horizon_problem(&self) -> Problems {
+        let problem =
+            format!("request {} would be done after {HORIZON}, where simulated time ends", self.issued + 1);
+        self.run_problem("stack", problem, "use a faster device, a lower rate or fewer requests")
+    }
+
+    fn run_problem(&self, path: &str, problem: String, remedy: &str) -> Problems {
+        let resolved = self.checked.resolved.iter().find(|resolved| resolved.path == path);
+        Problem::new(path, resolved.map(|resolved| &resolved.node.origin), problem).remedy(remedy).into()
     }
 
     fn workload_problem(&self, error: &WorkloadError) -> Problems {
         Problem::new(self.checked.scenario.workload.path(), None, error.to_string()).into()
-    }
-}
-
-/// When the next request is issued.
-enum Clock {
-    Open,
-    Closed {
-        /// When each free place of the queue became free.
-        free: BinaryHeap<Reverse<Time>>,
-        think: Time,
-        last: Time,
-    },
-}
-
-impl Clock {
-    fn new(pacing: Pacing) -> Clock {
-        match pacing {
-            Pacing::Open => Clock::Open,
-            Pacing::Closed { queue_depth, think } => Clock::Closed {
-                free: (0..queue_depth).map(|_| Reverse(Time::ZERO)).collect(),
-                think,
-                last: Time::ZERO,
-            },
-        }
-    }
-
-    #[inline]
-    fn issue(&mut self, request: &Request) -> Time {
-        match self {
-            Clock::Open => request.arrival,
-            Clock::Closed { free, last, .. } => {
-                let Reverse(at) = free.pop().expect("each request issued was completed");
-                assert!(at >= *last, "the closed loop went back in time");
-                *last = at;
-                at
-            }
-        }
-    }
-
-    #[inline]
-    fn complete(&mut self, done: Time) {
-        if let Clock::Closed { free, think, .. } = self {
-            free.push(Reverse(done + *think));
-        }
     }
 }

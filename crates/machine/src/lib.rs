@@ -15,6 +15,7 @@
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
 pub mod catalog;
+mod clock;
 pub mod drive;
 pub mod meter;
 pub mod record;

@@ -2,6 +2,7 @@
 
 use crate::catalog;
 use crate::rooms::Rooms;
+use crate::stack::PARTS_MAX;
 use nacre_config::problem::nearest;
 use nacre_config::{Configuration, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
 use nacre_controller::DeviceFamily;
@@ -30,7 +31,7 @@ pub struct Scenario {
 #[derive(Clone, Debug, Configuration)]
 pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
-    #[config(default = 1, source = "assumed: any number serves")]
+    #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
@@ -39,6 +40,7 @@ pub struct RunConfig {
     #[config(min = 1)]
     pub requests: Option<u64>,
     /// Stop before the first request that is issued at or after this simulated time.
+    #[config(min = "1 ps")]
     pub duration: Option<Time>,
 }
 
@@ -86,14 +88,17 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
     }
     if let Some(seed) = document.seed {
         let origin = Origin::Override(format!("run.seed={seed}").into());
-        let value = Value::Integer(i64::try_from(seed).unwrap_or(i64::MAX));
+        // A seed past what TOML can hold stays text, and the reader says so.
+        let value = i64::try_from(seed).map_or_else(|_| Value::Text(seed.to_string()), Value::Integer);
         problems.extend(node.set("run.seed", Node { value, origin }).err());
     }
     apply_presets(&mut node, "", &mut problems);
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
     let scenario = Scenario::read(&node, &mut reader);
-    match reader.finish() {
+    let read = reader.finish();
+    problems.extend(read.as_ref().ok().and_then(|resolved| too_many_parts(resolved)));
+    match read {
         Ok(mut resolved) if problems.is_empty() => {
             let scenario = scenario.expect("a document without problems was read");
             let run = scenario.run.clone().unwrap_or_default();
@@ -109,6 +114,16 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
             Err(Problems(problems))
         }
     }
+}
+
+/// A stack may have [`PARTS_MAX`] devices, policies and distributions.
+fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
+    let is_part = |value: &&Resolved| value.path.starts_with("stack.") && value.path.ends_with(".kind");
+    let parts = resolved.iter().filter(is_part).count();
+    let problem = format!("it has {parts} devices, policies and distributions");
+    (parts > PARTS_MAX).then(|| {
+        Problem::new("stack", None, problem).remedy(format!("{PARTS_MAX} are the most there may be"))
+    })
 }
 
 /// The values of a `[run]` that was left out.

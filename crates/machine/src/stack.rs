@@ -9,8 +9,8 @@ use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder};
 use std::io::{self, BufRead};
 
-/// Components one stack may have; their number is a byte.
-pub const COMPONENTS_MAX: usize = 250;
+/// Devices, policies and distributions one stack may have; the number of a device is a byte.
+pub const PARTS_MAX: usize = 250;
 
 /// The files a scenario names. The machine opens nothing itself; the caller brings this.
 pub trait Files {
@@ -62,7 +62,7 @@ impl Builder for StackBuilder<'_> {
     }
 
     fn component(&mut self) -> ComponentId {
-        assert!(self.components < COMPONENTS_MAX, "a stack of more than {COMPONENTS_MAX} components");
+        assert!(self.components < PARTS_MAX, "the scenario's check lets no more than {PARTS_MAX} pass");
         self.components += 1;
         ComponentId((self.components - 1) as u8)
     }

@@ -171,7 +171,7 @@ fn a_watched_run_can_be_stopped_and_says_so() {
         if progress.done >= 8192 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let record = outcome.unwrap().record;
-    assert!(!record.complete && record.requests.completed == 8192 && calls == 2);
+    assert!(!record.complete && record.requests.completed == 8192 && calls == 128);
 }
 
 #[test]
@@ -259,4 +259,52 @@ fn the_shared_trace_runs_to_its_published_counts() {
 #[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 fn eprintln_once(file: &str) {
     eprintln!("SKIPPED: ../shared/traces/{file} is not there");
+}
+
+fn run_problems(text: &str, overrides: &[(&str, &str)]) -> String {
+    let checked = checked(text, overrides).unwrap_or_else(|problems| panic!("{problems}"));
+    match run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())) {
+        Ok(outcome) => panic!("it ran: {:?}", outcome.record.requests),
+        Err(problems) => problems.to_string(),
+    }
+}
+
+#[test]
+fn a_run_that_never_leaves_its_warm_up_is_refused() {
+    let text = run_problems(QUEUE, &[("run.requests", "1000"), ("run.warm_up", "1000")]);
+    assert_eq!(
+        text,
+        "run.warm_up (--set run.warm_up=1000): the run ended after 1000 requests, all of them warm-up; lower it, or \
+         run more requests"
+    );
+}
+
+#[test]
+fn a_run_past_the_end_of_simulated_time_is_refused() {
+    let closed = [("workload.arrival", "{ kind = \"closed\", think = \"1 d\" }")];
+    let text = run_problems(QUEUE, &closed);
+    assert!(text.contains("where simulated time ends; use a faster device"), "{text}");
+    let slow = [("stack.read", "100 d"), ("run.requests", "10")];
+    assert!(run_problems(QUEUE, &slow).contains("where simulated time ends"));
+}
+
+#[test]
+fn a_seed_that_toml_cannot_hold_is_refused_and_not_changed() {
+    let document = Document { text: QUEUE, name: "test.toml", overrides: &[], seed: Some(u64::MAX) };
+    let problems = check(&document).unwrap_err().to_string();
+    assert!(problems.starts_with("run.seed (--set run.seed=18446744073709551615): it is text"), "{problems}");
+}
+
+#[test]
+fn a_stack_of_too_many_parts_is_refused() {
+    let nested = (0..20).fold("{ preset = \"network_store\" }".to_string(), |backing, _| {
+        let level = "{ device = { preset = \"pcm_ssd\", capacity = \"1 MiB\" } }";
+        format!("{{ kind = \"server_cache\", backing = {backing}, level = [{level}, {level}, {level}] }}")
+    });
+    let workload = &QUEUE[QUEUE.find("[workload]").unwrap()..QUEUE.find("[stack]").unwrap()];
+    let problems = checked(&format!("stack = {nested}\n{workload}"), &[]).unwrap_err().to_string();
+    assert!(
+        problems.ends_with("devices, policies and distributions; 250 are the most there may be"),
+        "{problems}"
+    );
 }

@@ -22,7 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The exception for the mistakes of a document; its `problems` lists them all.
 pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
-    raised(py, config_error_type(py), problems.to_string(), |error| {
+    raised(config_error_type(py), problems.to_string(), |error| {
         error.setattr("problems", problem_list(py, problems)?)
     })
 }
@@ -31,7 +31,7 @@ pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     match error {
         TraceError::Io { source_name, place, error } => os_error(&format!("{source_name}, {place}"), &error),
-        error => raised(py, trace_error_type(py), error.to_string(), |_| Ok(())),
+        error => raised(trace_error_type(py), error.to_string(), |_| Ok(())),
     }
 }
 
@@ -48,8 +48,13 @@ pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     }
 }
 
+/// The exception for a failed assertion: our own bug.
+pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
+    let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
+    raised(error_type(py), text, |_| Ok(()))
+}
+
 fn raised(
-    py: Python<'_>,
     class: PyResult<&Bound<'_, PyType>>,
     text: String,
     dress: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>,
@@ -59,7 +64,6 @@ fn raised(
         dress(&error)?;
         Ok(PyErr::from_value(error))
     });
-    let _ = py;
     made.unwrap_or_else(|failure| failure)
 }
 

@@ -7,6 +7,7 @@
 
 use pyo3::prelude::*;
 
+mod bugs;
 mod catalog;
 mod errors;
 mod progress;

@@ -1,5 +1,6 @@
 //! Running and checking scenarios.
 
+use crate::bugs::detached;
 use crate::errors::config_error;
 use crate::progress::Reporter;
 use nacre_files::ScenarioFiles;
@@ -24,12 +25,12 @@ pub(crate) fn run<'py>(
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
     let mut reporter = Reporter::new(progress);
-    let outcome = py.detach(|| {
+    let outcome = detached(py, || {
         nacre_machine::run(&checked, &files, &mut |progress| {
             let expected = progress.expected.or_else(|| files.share_read().estimate(progress.done));
             reporter.report((progress.done, expected, progress.simulated.as_secs_f64()))
         })
-    });
+    })?;
     reporter.outcome()?;
     let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
     Ok((record.to_json(), columns_dict(py, columns)?))
@@ -47,7 +48,8 @@ pub(crate) fn check(
 ) -> PyResult<String> {
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = scenario_files(py, directory)?;
-    nacre_machine::stack::build(&checked, &files).map_err(|problems| config_error(py, &problems))?;
+    let built = detached(py, || nacre_machine::stack::build(&checked, &files).map(|_| ()))?;
+    built.map_err(|problems| config_error(py, &problems))?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({
         "name": checked.name,

@@ -1,5 +1,6 @@
 //! Trace files: what they hold, other formats, samples, columns.
 
+use crate::bugs::detached;
 use crate::errors::{os_error, trace_error};
 use crate::progress::Reporter;
 use nacre_files::{ShareRead, SharedFile};
@@ -292,13 +293,13 @@ struct Input {
 
 fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyResult<Input> {
     let share = ShareRead::default();
-    let opened = py.detach(|| {
+    let opened = detached(py, || {
         let open =
             |path: &String| nacre_files::open(Path::new(path), &share).map_err(|error| (path.clone(), error));
         let streams: Vec<_> = paths.iter().map(open).collect::<Result<_, _>>()?;
         let sources = paths.iter().zip(streams).map(|(path, stream)| Source::new(path, stream)).collect();
         Ok(trace::open(sources, options))
-    });
+    })?;
     let reader = opened.map_err(|(path, error): (String, std::io::Error)| os_error(&path, &error))?;
     Ok(Input { reader: reader.map_err(|error| trace_error(py, error))?, share })
 }
@@ -313,7 +314,7 @@ fn each_batch(
     mut act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
 ) -> PyResult<bool> {
     let mut reporter = Reporter::new(progress);
-    let complete = py.detach(|| -> Result<bool, TraceError> {
+    let complete = detached(py, || -> Result<bool, TraceError> {
         let mut batch = Vec::with_capacity(BATCH);
         let mut done = 0u64;
         loop {
@@ -331,7 +332,7 @@ fn each_batch(
                 return Ok(false);
             }
         }
-    });
+    })?;
     reporter.outcome()?;
     complete.map_err(|error| trace_error(py, error))
 }
