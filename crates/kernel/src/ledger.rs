@@ -29,6 +29,15 @@ pub enum Activity {
     Fill,
 }
 
+// Ledgers are indexed by discriminant and walked in the order of `ALL`.
+const _: () = {
+    let mut index = 0;
+    while index < Activity::COUNT {
+        assert!(Activity::ALL[index] as usize == index);
+        index += 1;
+    }
+};
+
 impl Activity {
     /// How many activities there are.
     pub const COUNT: usize = 10;

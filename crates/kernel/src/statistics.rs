@@ -5,6 +5,10 @@ use crate::time::Time;
 /// Batches a mean is cut into at most; a power of two. Past it, neighbours join in pairs.
 const BATCHES_MAX: usize = 64;
 
+/// Fewest values of a batch that says something. The means of smaller batches depend on each other
+/// nearly as much as the values do.
+const BATCH_SIZE_MIN: u64 = 16;
+
 /// The mean of a correlated sequence and its 95 % confidence half-width, by batch means.
 ///
 /// Successive latencies depend on each other, so the usual standard error is too small. The sequence
@@ -42,10 +46,10 @@ impl BatchMeans {
 
     /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
-    /// `None` below 32 batches: too little was seen to say.
+    /// `None` below 32 batches of 16 values: too little was seen to say.
     pub fn half_width_95(&self) -> Option<f64> {
         let n = self.sums.len();
-        if n < BATCHES_MAX / 2 {
+        if n < BATCHES_MAX / 2 || self.batch_size < BATCH_SIZE_MIN {
             return None;
         }
         let scale = self.batch_size as f64;

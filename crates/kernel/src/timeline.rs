@@ -190,8 +190,11 @@ impl Pool {
     /// those that are free soonest.
     #[inline]
     fn first_to_end(&self, earliest: Time) -> usize {
-        let soonest = self.ends.iter().fold(Time::MAX, |soonest, &end| soonest.min(end)).max(earliest);
-        self.ends.iter().position(|&end| end <= soonest).expect("one end is the soonest")
+        if let Some(free) = self.ends.iter().position(|&end| end <= earliest) {
+            return free;
+        }
+        let soonest = self.ends.iter().fold(Time::MAX, |soonest, &end| soonest.min(end));
+        self.ends.iter().position(|&end| end == soonest).expect("one end is the soonest")
     }
 
     /// The first of the servers that can start soonest, with regard to gaps.
@@ -214,6 +217,11 @@ impl Pool {
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.forgotten = time;
+    }
+
+    /// When the last reservation of any server ends.
+    pub fn free_from(&self) -> Time {
+        self.ends.iter().copied().max().expect("a pool has a server")
     }
 
     /// How many servers there are.

@@ -39,14 +39,19 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
             .unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
-        let number = Decimal::parse(number).ok_or_else(|| fail("it does not start with a number".into()))?;
+        let number = Decimal::parse(number).ok_or_else(|| {
+            let negative = number.starts_with('-');
+            fail(if negative { "it is negative" } else { "it does not start with a number" }.into())
+        })?;
+        let known =
+            Self::UNITS.iter().filter(|unit| !unit.is_empty()).copied().collect::<Vec<_>>().join(", ");
         if unit.is_empty() && !Self::UNITS.contains(&"") {
-            return Err(fail(format!("it has no unit; use {}", Self::UNITS.join(", "))));
+            return Err(fail(format!("it has no unit; use {known}")));
         }
         let index = Self::UNITS
             .iter()
-            .position(|&known| known == unit)
-            .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {}", Self::UNITS.join(", "))))?;
+            .position(|&own| own == unit)
+            .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {known}")))?;
         Self::from_number(number, index).ok_or_else(|| fail("it is out of range".into()))
     }
 }
@@ -197,13 +202,6 @@ float_quantity!(
     ["/GiB" => 1.0, "/TiB" => 1.0 / 1024.0, "/MiB" => 1024.0]
 );
 
-impl Energy {
-    /// `self + other`.
-    pub fn plus(self, other: Energy) -> Energy {
-        Energy(self.0 + other.0)
-    }
-}
-
 impl std::ops::AddAssign for Energy {
     #[inline]
     fn add_assign(&mut self, other: Energy) {
@@ -255,6 +253,8 @@ mod tests {
             "\"6.7\" is not a duration such as \"6.7 us\": it has no unit; use ps, ns, us, ms, s, min, h, d"
         );
         assert!(Bytes::parse("64 gigs").unwrap_err().problem.starts_with("there is no unit \"gigs\""));
+        assert_eq!(Ratio::parse("1e-7").unwrap_err().problem, "there is no unit \"e-7\"; use %");
+        assert_eq!(Ratio::parse("-0.1").unwrap_err().problem, "it is negative");
         assert!(Bytes::parse("0.3 B").is_err(), "a third of a byte does not exist");
         assert!(Time::parse("-1 us").is_err());
         assert!(Bytes::parse("99999999 PiB").is_err(), "does not fit");

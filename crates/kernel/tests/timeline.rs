@@ -71,6 +71,8 @@ proptest! {
             let best = (0..starts.len()).min_by_key(|&server| (starts[server], server)).expect("there are servers");
             oracles[best].reserve(earliest, duration);
             prop_assert_eq!(pool.reserve(ps(earliest), ps(duration)).as_ps(), starts[best]);
+            let ends = oracles.iter().flat_map(|oracle| &oracle.reservations).map(|&(_, to)| to);
+            prop_assert_eq!(pool.free_from().as_ps(), ends.max().unwrap_or(0));
             if forget {
                 forgotten = earliest;
                 pool.forget_before(ps(forgotten));
