@@ -68,13 +68,10 @@ impl Files for ScenarioFiles {
 /// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content. What is read of it
 /// counts in `share`.
 ///
-/// Errors: the file is not there, is a directory, or cannot be read.
+/// Errors: the file is not there, is a directory, cannot be read, or its compressed content is damaged.
 pub fn open(path: &Path, share: &ShareRead) -> io::Result<Box<dyn BufRead + Send>> {
     let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-    }
-    let counted = share.counted(file, metadata.len());
+    let bytes = file.metadata()?.len();
+    let counted = share.counted(file, bytes);
     decompressed(Box::new(BufReader::with_capacity(BUFFER_BYTES, counted)))
 }

@@ -35,16 +35,18 @@ impl WholeFile {
         Ok(WholeFile { place: place.to_path_buf(), temporary, content })
     }
 
-    /// Makes the file durable and puts it in its place, replacing what was there.
+    /// Makes the file durable and puts it in its place, replacing what was there. Returns its bytes.
     ///
     /// Errors: the disk is full or fails; then the old file is still there.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<u64> {
         let file = self.content.take().expect("the file is open until it is finished").finish()?;
         file.sync_all()?;
+        let bytes = file.metadata()?.len();
         fs::rename(&self.temporary, &self.place)?;
         // The new name is on the disk when its folder is.
         let folder = self.place.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        Ok(bytes)
     }
 }
 
@@ -77,11 +79,11 @@ impl SharedFile {
         Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place)?)))))
     }
 
-    /// Makes the file durable and puts it in its place; further writes fail.
+    /// Makes the file durable and puts it in its place; further writes fail. Returns its bytes.
     ///
     /// Errors: the disk is full or fails; then the old file is still there.
-    pub fn finish(&self) -> io::Result<()> {
-        self.with(|file| file.take().map_or(Ok(()), WholeFile::finish))
+    pub fn finish(&self) -> io::Result<u64> {
+        self.with(|file| file.take().map_or(Ok(0), WholeFile::finish))
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Option<WholeFile>) -> T) -> T {

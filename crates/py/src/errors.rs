@@ -30,7 +30,14 @@ pub(crate) fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
 /// The exception for a trace that cannot be read or written.
 pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     match error {
-        TraceError::Io { source_name, place, error } => os_error(&format!("{source_name}, {place}"), &error),
+        // Without a number it is not the system that complains but a decompressor.
+        TraceError::Io { source_name, place, error } if error.raw_os_error().is_none() => {
+            let text = format!(
+                "{source_name}, {place}: the compressed file is damaged or cut short ({error}); get it anew"
+            );
+            raised(trace_error_type(py), text, |_| Ok(()))
+        }
+        TraceError::Io { source_name, error, .. } => os_error(&source_name, &error),
         error => raised(trace_error_type(py), error.to_string(), |_| Ok(())),
     }
 }

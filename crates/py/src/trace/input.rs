@@ -1,0 +1,65 @@
+//! A trace being read, batch by batch, without the interpreter lock.
+
+use super::BATCH;
+use crate::bugs::detached;
+use crate::errors::{os_error, trace_error};
+use crate::progress::Reporter;
+use nacre_files::ShareRead;
+use nacre_kernel::Request;
+use nacre_workload::trace::{self, Options, Source, TraceError, TraceReader};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// A trace being read.
+pub(super) struct Input {
+    pub(super) reader: Box<dyn TraceReader>,
+    share: ShareRead,
+}
+
+/// Opens `paths` as one trace.
+pub(super) fn open(py: Python<'_>, paths: &[String], options: &Options) -> PyResult<Input> {
+    let share = ShareRead::default();
+    let opened = detached(py, || {
+        let open =
+            |path: &String| nacre_files::open(Path::new(path), &share).map_err(|error| (path.clone(), error));
+        let streams: Vec<_> = paths.iter().map(open).collect::<Result<_, _>>()?;
+        let sources = paths.iter().zip(streams).map(|(path, stream)| Source::new(path, stream)).collect();
+        Ok(trace::open(sources, options))
+    })?;
+    let reader = opened.map_err(|(path, error): (String, std::io::Error)| os_error(&path, &error))?;
+    Ok(Input { reader: reader.map_err(|error| trace_error(py, error))?, share })
+}
+
+/// Hands every batch of at most `limit` requests to `act`, which says whether it wants more. Returns
+/// false if the caller's progress function stopped it.
+pub(super) fn each_batch(
+    py: Python<'_>,
+    input: &mut Input,
+    limit: u64,
+    progress: Option<Py<PyAny>>,
+    mut act: impl FnMut(&[Request]) -> Result<bool, TraceError> + Send,
+) -> PyResult<bool> {
+    let mut reporter = Reporter::new(progress);
+    let complete = detached(py, || -> Result<bool, TraceError> {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut done = 0u64;
+        loop {
+            batch.clear();
+            let want = usize::try_from(limit - done).map_or(BATCH, |left| left.min(BATCH));
+            if want == 0 || input.reader.read(&mut batch, want)? == 0 {
+                return Ok(true);
+            }
+            done += batch.len() as u64;
+            if !act(&batch)? {
+                return Ok(true);
+            }
+            let total = (limit != u64::MAX).then_some(limit).or_else(|| input.share.estimate(done));
+            if reporter.report((done, total)) == ControlFlow::Break(()) {
+                return Ok(false);
+            }
+        }
+    })?;
+    reporter.outcome()?;
+    complete.map_err(|error| trace_error(py, error))
+}

@@ -1,0 +1,90 @@
+//! A trace being written: it appears whole or not at all.
+
+use super::wishes::Wishes;
+use crate::errors::{os_error, trace_error};
+use nacre_files::SharedFile;
+use nacre_kernel::Request;
+use nacre_workload::trace::{self, TraceError, TraceReader, TraceWriter, WriteOptions};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::path::Path;
+
+/// A trace being written.
+pub(super) struct Output {
+    writer: Box<dyn TraceWriter>,
+    file: SharedFile,
+    path: String,
+}
+
+impl Output {
+    pub(super) fn begin(
+        py: Python<'_>,
+        path: &str,
+        to: &str,
+        wishes: &Wishes,
+        inputs: &[String],
+    ) -> PyResult<Output> {
+        let provenance = inputs.iter().map(|input| {
+            Path::new(input).file_name().map_or(input.clone(), |name| name.to_string_lossy().into_owned())
+        });
+        let provenance = provenance.collect::<Vec<_>>().join(", ");
+        let file = SharedFile::begin(Path::new(path)).map_err(|error| os_error(path, &error))?;
+        let options = WriteOptions { strict: wishes.strict, provenance };
+        let writer =
+            trace::create(to, Box::new(file.clone()), &options).map_err(|error| trace_error(py, error))?;
+        Ok(Output { writer, file, path: path.into() })
+    }
+
+    pub(super) fn end(
+        mut self,
+        py: Python<'_>,
+        reader: &dyn TraceReader,
+        complete: bool,
+    ) -> PyResult<String> {
+        let tally = reader.tally();
+        self.writer.name_volumes(&tally.volumes);
+        let mut notes = tally.notes.clone();
+        let counts = [
+            (tally.bad_records, "bad records were left out"),
+            (tally.out_of_order, "requests lay before an earlier one in time and were put into order"),
+            (tally.held_back, "of them lay too far back and arrive with the request before them"),
+        ];
+        let counted = counts.into_iter().filter(|&(count, _)| count > 0);
+        notes.extend(counted.map(|(count, what)| format!("{count} {what}")));
+        self.finish(py, complete, notes)
+    }
+
+    pub(super) fn finish(
+        mut self,
+        py: Python<'_>,
+        complete: bool,
+        mut notes: Vec<String>,
+    ) -> PyResult<String> {
+        let written = self.writer.finish().map_err(|error| trace_error(py, self.named(error)))?;
+        notes.extend(written.notes());
+        let bytes = if complete {
+            self.file.finish().map_err(|error| os_error(&self.path, &error))?
+        } else {
+            notes.push("stopped before the end: nothing was written".into());
+            0
+        };
+        let report = json!({
+            "records": written.records, "bytes": bytes, "complete": complete, "notes": notes,
+        });
+        Ok(report.to_string())
+    }
+
+    pub(super) fn write(&mut self, batch: &[Request]) -> Result<(), TraceError> {
+        self.writer.write(batch).map_err(|error| self.named(error))
+    }
+
+    /// What went wrong while writing, with the path of the file.
+    fn named(&self, error: TraceError) -> TraceError {
+        match error {
+            TraceError::Io { place, error, .. } => {
+                TraceError::Io { source_name: self.path.clone(), place, error }
+            }
+            error => error,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the caller may say about reading and choosing.
+
+use crate::errors::trace_error;
+use nacre_workload::trace::{Action, Options, Sampler, TimeUnit, TraceError};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+
+/// What the caller may say about reading and choosing.
+pub(super) struct Wishes {
+    pub(super) options: Options,
+    pub(super) limit: u64,
+    fraction: Option<f64>,
+    pub(super) by: String,
+    seed: u64,
+    pub(super) strict: bool,
+}
+
+impl Wishes {
+    pub(super) fn none() -> Wishes {
+        let options = Options::default();
+        Wishes { options, limit: u64::MAX, fraction: None, by: "block".into(), seed: 1, strict: false }
+    }
+
+    pub(super) fn read(py: Python<'_>, given: &Bound<'_, PyMapping>) -> PyResult<Wishes> {
+        let mut wishes = Wishes::none();
+        let unit: Option<String> = wish(given, "time_unit")?;
+        let action: Option<String> = wish(given, "action")?;
+        wishes.options.format = wish(given, "format")?;
+        wishes.options.time_unit =
+            unit.map(|unit| TimeUnit::parse(&unit)).transpose().map_err(|error| trace_error(py, error))?;
+        wishes.options.action = action
+            .map(|letter| Action::parse(&letter))
+            .transpose()
+            .map_err(|error| trace_error(py, error))?;
+        wishes.strict = wish(given, "strict")?.unwrap_or(false);
+        wishes.options.strict = wishes.strict;
+        wishes.limit = wish(given, "limit")?.unwrap_or(u64::MAX);
+        wishes.fraction = wish(given, "fraction")?;
+        wishes.by = wish(given, "by")?.unwrap_or(wishes.by);
+        wishes.seed = wish(given, "seed")?.unwrap_or(wishes.seed);
+        Ok(wishes)
+    }
+
+    pub(super) fn sampler(&self) -> Result<Sampler, TraceError> {
+        let fraction = || {
+            let missing =
+                || option_error("--fraction", "it is missing".into(), "give a share above 0, at most 1");
+            self.fraction.ok_or_else(missing)
+        };
+        match self.by.as_str() {
+            "block" => Sampler::blocks(fraction()?, self.seed, 4096),
+            "request" => Sampler::requests(fraction()?, self.seed),
+            "first" if self.limit == u64::MAX => {
+                Err(option_error("--by first", "it needs a number of requests".into(), "give --limit N"))
+            }
+            "first" => Ok(Sampler::first(self.limit)),
+            other => {
+                let problem = "there is no such way to sample".to_string();
+                Err(option_error(&format!("--by {other}"), problem, "use block, request or first"))
+            }
+        }
+    }
+}
+
+/// A mistake in an option, in words.
+pub(super) fn option_error(option: &str, problem: String, remedy: &str) -> TraceError {
+    TraceError::Option { option: option.into(), problem, remedy: remedy.into() }
+}
+
+fn wish<'py, T>(given: &Bound<'py, PyMapping>, key: &str) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py>,
+{
+    match given.get_item(key) {
+        Ok(value) if value.is_none() => Ok(None),
+        Ok(value) => value.extract().map(Some).map_err(Into::into),
+        Err(error) if error.is_instance_of::<PyKeyError>(given.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
