@@ -90,14 +90,24 @@ pub enum Shape {
         /// The units it may have.
         units: &'static [&'static str],
     },
-    /// A whole number.
-    Integer,
+    /// A whole number, not negative.
+    Integer {
+        /// The largest that the type can hold and a document can say.
+        most: i64,
+    },
     /// A number.
     Float,
     /// True or false.
     Flag,
     /// Any text.
     Text,
+    /// Text of a certain form.
+    Form {
+        /// Completes "give ...", with an example.
+        wanted: &'static str,
+        /// The regular expression (of JSON Schema) that the whole text fits.
+        pattern: &'static str,
+    },
     /// One of some words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
     /// A room of a family, by its name.
@@ -111,11 +121,16 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Whether it is a quantity that may be a plain number, without a unit and not in quotes.
+    pub fn takes_plain_numbers(&self) -> bool {
+        matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
+    }
+
     /// What is expected, in words.
     pub fn expected(&self) -> String {
         match self {
-            Shape::Quantity { wanted, .. } => (*wanted).into(),
-            Shape::Integer => "a whole number".into(),
+            Shape::Quantity { wanted, .. } | Shape::Form { wanted, .. } => (*wanted).into(),
+            Shape::Integer { .. } => "a whole number".into(),
             Shape::Float => "a number".into(),
             Shape::Flag => "true or false".into(),
             Shape::Text => "text".into(),
@@ -163,10 +178,12 @@ macro_rules! quantity_field {
             }
 
             fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
-                let unitless = <$type as Quantity>::UNITS.contains(&"");
-                let text = match &node.value {
-                    Value::Text(text) => text.clone(),
-                    Value::Integer(_) | Value::Float(_) if unitless => node.to_string(),
+                let plain = Self::shape().takes_plain_numbers();
+                let text = match node.value {
+                    Value::Text(ref text) => text.clone(),
+                    Value::Integer(number) if plain => number.to_string(),
+                    // Without an exponent, which would read as a unit.
+                    Value::Float(number) if plain => format!("{number}"),
                     Value::Integer(_) | Value::Float(_) => {
                         reader.wrong(node, "it has no unit", &format!("write {} in quotes", <$type as Quantity>::WANTED));
                         return None;
@@ -199,16 +216,18 @@ macro_rules! integer_field {
     ($($type:ty),+) => {$(
         impl FieldType for $type {
             fn shape() -> Shape {
-                Shape::Integer
+                // TOML's integers end at i64::MAX, whatever the type could hold.
+                Shape::Integer { most: i64::try_from(<$type>::MAX).unwrap_or(i64::MAX) }
             }
 
             fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
-                let Value::Integer(number) = node.value else { return reader.expected(node, &Shape::Integer) };
-                let fits = <$type>::try_from(number);
-                if fits.is_err() {
-                    reader.wrong(node, &format!("it is not between 0 and {}", <$type>::MAX), "");
+                let Value::Integer(number) = node.value else { return reader.expected(node, &Self::shape()) };
+                let fits = <$type>::try_from(number).ok();
+                if fits.is_none() {
+                    let problem = if number < 0 { "it is too small" } else { "it is too large" };
+                    reader.wrong(node, problem, &format!("use 0 to {}", i64::try_from(<$type>::MAX).unwrap_or(i64::MAX)));
                 }
-                fits.ok()
+                fits
             }
 
             fn is_above(&self, bound: Literal) -> Option<bool> {

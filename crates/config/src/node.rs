@@ -272,7 +272,8 @@ impl Lines {
                 match i64::from_str_radix(&digits, number.radix()) {
                     Ok(number) => Value::Integer(number),
                     Err(_) => {
-                        let problem = Problem::new(path, Some(&origin), "the number does not fit 64 bits");
+                        let problem =
+                            Problem::new(path, Some(&origin), "whole numbers end at 9223372036854775807");
                         problems.push(problem.given(digits));
                         Value::Integer(0)
                     }

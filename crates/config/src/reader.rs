@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
         Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new() }
     }
 
-    /// Every leaf value read, in reading order, or every mistake.
+    /// Every leaf value read, in reading order, or every mistake. A list of plain values is one leaf.
     pub fn finish(self) -> Result<Vec<Resolved>, Problems> {
         if self.problems.is_empty() { Ok(self.resolved) } else { Err(Problems(self.problems)) }
     }
@@ -167,17 +167,18 @@ impl<'a> Reader<'a> {
             self.wrong(node, &problem, &remedy);
             return None;
         }
-        if !matches!(node.value, Value::Table(_) | Value::List(_)) && !is_slot(&field.shape) {
+        if !holds_tables(&field.shape) {
             self.resolved.push(Resolved { path: self.path.clone(), node: node.clone() });
         }
         Some(value)
     }
 }
 
-fn is_slot(shape: &Shape) -> bool {
+/// Whether what has this shape is tables, whose values are resolved one by one.
+fn holds_tables(shape: &Shape) -> bool {
     match shape {
-        Shape::Slot(_) => true,
-        Shape::Optional(shape) => is_slot(shape),
+        Shape::Slot(_) | Shape::Table(_) => true,
+        Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape),
         _ => false,
     }
 }

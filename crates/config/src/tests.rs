@@ -1,5 +1,5 @@
 use crate::{Card, Choice, Configuration, Families, Family, Node, Origin, Reader, Resolved, Slot};
-use nacre_kernel::{Bytes, Time};
+use nacre_kernel::{Bytes, Ratio, Time};
 
 #[derive(Clone, Debug, PartialEq, Choice)]
 enum Inclusion {
@@ -219,4 +219,69 @@ fn an_override_reaches_inside_a_shorthand() {
     node.set("read.latency", Node::parse_value("9 us", &Origin::Override("read.latency=9 us".into())))
         .unwrap();
     assert_eq!(latency(&node).unwrap().0, Time::from_us(9));
+}
+
+/// Plain values.
+#[derive(Clone, Debug, Configuration)]
+struct Plain {
+    /// A list of plain values.
+    files: Option<Vec<String>>,
+    /// A list of rooms.
+    policies: Option<Vec<Slot<Policies>>>,
+    /// A share.
+    share: Option<Ratio>,
+    /// A number of 64 bits.
+    many: Option<u64>,
+    /// A number of 32 bits.
+    few: Option<u32>,
+}
+
+fn plain(text: &str) -> Result<(Plain, Vec<String>), String> {
+    let node = Node::parse_toml(text, "p.toml").map_err(|problems| problems.to_string())?;
+    let mut reader = Reader::new(&Known);
+    let plain = Plain::read(&node, &mut reader);
+    let resolved = reader.finish().map_err(|problems| problems.to_string())?;
+    let lines = resolved.iter().map(|value| format!("{} = {}", value.path, value.node));
+    Ok((plain.expect("no problems"), lines.collect()))
+}
+
+#[test]
+fn a_list_of_plain_values_is_one_resolved_value_and_a_list_of_rooms_is_not() {
+    let (read, resolved) = plain("files = [\"a\", \"b\"]\npolicies = [\"lru\", { kind = \"lru\" }]").unwrap();
+    assert_eq!(read.files, Some(vec!["a".to_string(), "b".to_string()]));
+    assert_eq!(read.policies.map(|policies| policies.len()), Some(2));
+    assert_eq!(
+        resolved,
+        ["files = [\"a\", \"b\"]", "policies[0].kind = \"lru\"", "policies[1].kind = \"lru\""]
+    );
+}
+
+#[test]
+fn a_share_may_be_a_plain_number_however_small() {
+    for (text, share) in [("0.0000001", 1e-7), ("1e-7", 1e-7), ("1", 1.0), ("\"5 %\"", 0.05)] {
+        assert_eq!(plain(&format!("share = {text}")).unwrap().0.share, Some(Ratio(share)), "{text}");
+    }
+    assert_eq!(
+        plain("share = -0.5").unwrap_err(),
+        "share (p.toml:1): it is negative, given -0.5; write a share such as \"22 %\" or \"0.22\""
+    );
+    let shape_takes = |shape: crate::Shape| shape.takes_plain_numbers();
+    assert!(shape_takes(<Ratio as crate::FieldType>::shape()));
+    assert!(!shape_takes(<Bytes as crate::FieldType>::shape()));
+}
+
+#[test]
+fn whole_numbers_end_where_the_type_or_the_document_ends() {
+    let (read, _) = plain("many = 9223372036854775807\nfew = 4294967295").unwrap();
+    assert_eq!((read.many, read.few), (Some(i64::MAX as u64), Some(u32::MAX)));
+    for (text, expected) in [
+        ("many = -1", "many (p.toml:1): it is too small, given -1; use 0 to 9223372036854775807"),
+        ("few = 4294967296", "few (p.toml:1): it is too large, given 4294967296; use 0 to 4294967295"),
+        (
+            "many = 9223372036854775808",
+            "many (p.toml:1): whole numbers end at 9223372036854775807, given 9223372036854775808",
+        ),
+    ] {
+        assert_eq!(plain(text).unwrap_err(), expected);
+    }
 }

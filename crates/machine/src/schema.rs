@@ -98,10 +98,10 @@ fn fields_description(fields: &[Field]) -> Vec<Value> {
 fn shape_description(shape: &Shape) -> Value {
     match shape {
         Shape::Quantity { name, units, .. } => json!({ "is": "quantity", "of": name, "units": units }),
-        Shape::Integer => json!({ "is": "integer" }),
+        Shape::Integer { .. } => json!({ "is": "integer" }),
         Shape::Float => json!({ "is": "number" }),
         Shape::Flag => json!({ "is": "flag" }),
-        Shape::Text => json!({ "is": "text" }),
+        Shape::Text | Shape::Form { .. } => json!({ "is": "text" }),
         Shape::Choice(words) => {
             let words: Vec<Value> =
                 words.iter().map(|(word, doc)| json!({ "word": word, "doc": doc })).collect();
@@ -138,7 +138,11 @@ fn table_schema(doc: &str, fields: &[Field]) -> Value {
         if let Some(default) = field.default {
             object.insert("default".into(), literal_json(default));
         }
-        if matches!(field.shape, Shape::Integer | Shape::Float) {
+        let shape = match &field.shape {
+            Shape::Optional(shape) => shape,
+            shape => shape,
+        };
+        if matches!(shape, Shape::Integer { .. } | Shape::Float) {
             for (key, bound) in [("minimum", field.min), ("maximum", field.max)] {
                 object.extend(bound.map(|bound| (key.to_string(), literal_json(bound))));
             }
@@ -161,10 +165,18 @@ fn shape_schema(shape: &Shape) -> Value {
     match shape {
         Shape::Quantity { wanted, units, .. } => {
             let units: Vec<String> = units.iter().map(|unit| unit.replace('/', "\\/")).collect();
-            let pattern = format!("^\\s*[0-9][0-9_.]*\\s*({})\\s*$", units.join("|"));
-            json!({ "type": "string", "pattern": pattern, "title": wanted })
+            let number = "([0-9][0-9_]*(\\.[0-9_]*)?|\\.[0-9][0-9_]*)";
+            let pattern = format!("^\\s*{number}\\s*({})\\s*$", units.join("|"));
+            let text = json!({ "type": "string", "pattern": pattern });
+            if shape.takes_plain_numbers() {
+                json!({ "anyOf": [text, { "type": "number", "minimum": 0 }], "title": wanted })
+            } else {
+                json!({ "type": "string", "pattern": pattern, "title": wanted })
+            }
         }
-        Shape::Integer => json!({ "type": "integer" }),
+        Shape::Form { wanted, pattern } => json!({ "type": "string", "pattern": pattern, "title": wanted }),
+        Shape::Integer { most: i64::MAX } => json!({ "type": "integer", "minimum": 0 }),
+        Shape::Integer { most } => json!({ "type": "integer", "minimum": 0, "maximum": most }),
         Shape::Float => json!({ "type": "number" }),
         Shape::Flag => json!({ "type": "boolean" }),
         Shape::Text => json!({ "type": "string" }),

@@ -110,8 +110,9 @@ fn nested(owner: &str, field: &Field, shape: &Shape, text: &mut String, names: &
 
 fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
     match shape {
-        Shape::Quantity { .. } | Shape::Text => "str".into(),
-        Shape::Integer => "int".into(),
+        Shape::Quantity { .. } if shape.takes_plain_numbers() => "str | float".into(),
+        Shape::Quantity { .. } | Shape::Text | Shape::Form { .. } => "str".into(),
+        Shape::Integer { .. } => "int".into(),
         Shape::Float => "float".into(),
         Shape::Flag => "bool".into(),
         Shape::Choice(words) => {

@@ -14,10 +14,13 @@ pub struct Locality {
 }
 
 impl Locality {
+    /// What [`Locality::parse`] reads, but for more than 19 digits.
+    pub const PATTERN: &'static str = r"^\s*(0*[1-9][0-9]?(\.[0-9]+)?|0+\.[0-9]*[1-9][0-9]*)\s*/\s*(0*[0-9]{1,2}(\.[0-9]+)?|0*100(\.0+)?)\s*$";
+
     /// Reads `"10/90"`; `None` for anything else.
     pub fn parse(text: &str) -> Option<Locality> {
         let (data, accesses) = text.split_once('/')?;
-        let (data, accesses) = (Decimal::parse(data.trim())?, Decimal::parse(accesses.trim())?);
+        let (data, accesses) = (percent(data)?, percent(accesses)?);
         let legal = data.as_f64() > 0.0 && data.as_f64() < 100.0 && accesses.as_f64() <= 100.0;
         legal.then_some(Locality { data, accesses })
     }
@@ -38,6 +41,13 @@ impl Locality {
     }
 }
 
+/// Digits, perhaps with a point and more digits.
+fn percent(text: &str) -> Option<Decimal> {
+    let text = text.trim();
+    let digits_only = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.splitn(2, '.').all(digits_only).then(|| Decimal::parse(text))?
+}
+
 impl fmt::Display for Locality {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.data.as_f64(), self.accesses.as_f64())
@@ -46,11 +56,11 @@ impl fmt::Display for Locality {
 
 impl FieldType for Locality {
     fn shape() -> Shape {
-        Shape::Text
+        Shape::Form { wanted: "a locality such as \"10/90\"", pattern: Locality::PATTERN }
     }
 
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Locality> {
-        let Some(text) = node.text() else { return reader.expected(node, &Shape::Text) };
+        let Some(text) = node.text() else { return reader.expected(node, &Self::shape()) };
         let locality = Locality::parse(text);
         if locality.is_none() {
             reader.wrong(

@@ -1,5 +1,8 @@
+use super::Locality;
 use crate::testing::{check_chi_square, check_repeatable, check_share, problems, requests};
 use nacre_kernel::{Op, Request};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 const SETTINGS: &str = "kind = \"hot_cold\"\nrequests = 100_000\nfootprint = \"1000 KiB\"\nrequest = \"1 KiB\"\nread_share = \"50 %\"";
 
@@ -75,4 +78,22 @@ fn mistakes_say_how_locality_is_written() {
     let expected = "workload.locality: of 4 blocks, 0 would be hot, given \"10/90\"; make the footprint larger, so \
                     that there are hot blocks and cold ones";
     assert_eq!(problems(&settings), [expected.replace("locality:", "locality (default):")]);
+}
+
+#[test]
+fn the_published_pattern_and_the_reader_agree() {
+    let pattern = Locality::PATTERN.trim_start_matches('^').trim_end_matches('$');
+    let written = prop::string::string_regex(pattern).expect("a regular expression");
+    let mut runner = TestRunner::deterministic();
+    runner
+        .run(&written, |text| {
+            // Beyond 19 digits the reader gives up.
+            let digits = text.split('/').map(|part| part.bytes().filter(u8::is_ascii_digit).count());
+            prop_assert!(digits.max() > Some(19) || Locality::parse(&text).is_some(), "{text:?}");
+            Ok(())
+        })
+        .unwrap();
+    for text in ["1_0/90", "10/9_0", ".5/90", "5./90", "+5/90", "10/90/1", "10", "0.0/90", "10/100.1"] {
+        assert_eq!(Locality::parse(text), None, "{text}");
+    }
 }
