@@ -5,7 +5,8 @@
 //! classes and the model reference.
 //!
 //! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max`
-//! (literals in the same form), `source` (needed with a default: `"<confidence>: <where from>"`).
+//! (literals in the same form), `source` (needed with a default: `"<confidence>: <where from>"`),
+//! `flatten` (the fields of a nested configuration stand in the same table; it takes nothing else).
 //! Struct attribute: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
 //! span fields.
 
@@ -40,46 +41,38 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new_spanned(name, "a configuration has named fields"));
     };
-    let mut described = Vec::new();
-    let mut reads = Vec::new();
-    let mut names = Vec::new();
+    let (mut described, mut reads, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for field in &fields.named {
-        let ident = field.ident.as_ref().expect("named fields have names");
-        let (key, ty, doc) = (ident.to_string(), &field.ty, doc_of(&field.attrs));
-        let attributes = Attributes::of(&field.attrs)?;
-        if attributes.default.is_some() && attributes.source.is_none() {
-            return Err(Error::new_spanned(ident, "a default needs a source"));
-        }
-        let [default, min, max] = [&attributes.default, &attributes.min, &attributes.max].map(literal_tokens);
-        let source = attributes.source.map_or_else(|| quote!(None), |source| quote!(Some(#source)));
-        described.push(quote! {
-            ::nacre_config::Field {
-                name: #key, doc: #doc, shape: <#ty as ::nacre_config::FieldType>::shape(),
-                default: #default, min: #min, max: #max, source: #source,
-            }
-        });
-        let index = reads.len();
-        reads.push(quote! { let #ident = reader.field::<#ty>(table, &fields[#index]); });
-        names.push(ident);
+        let (description, read) = described_and_read(field)?;
+        described.push(description);
+        reads.push(read);
+        names.push(field.ident.as_ref().expect("named fields have names"));
     }
     let check = attributes.check.map(|path| {
         let path: Tokens = path.value().parse().expect("a path");
         quote! { #path(&config, reader); }
     });
+    let count = described.len();
+    let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
     Ok(quote! {
-        impl ::nacre_config::Configuration for #name {
+        impl #impl_generics ::nacre_config::Configuration for #name #type_generics #bounds {
             const DOC: &'static str = #doc;
-            fn fields() -> Vec<::nacre_config::Field> { vec![#(#described),*] }
-            fn read(table: &::nacre_config::Node, reader: &mut ::nacre_config::Reader<'_>) -> Option<Self> {
-                let fields = <Self as ::nacre_config::Configuration>::fields();
-                reader.only_known(table, &fields)?;
+            fn fields() -> Vec<::nacre_config::Field> {
+                let parts: [Vec<::nacre_config::Field>; #count] = [#(#described),*];
+                parts.concat()
+            }
+            fn read_fields(
+                table: &::nacre_config::Node,
+                reader: &mut ::nacre_config::Reader<'_>,
+            ) -> Option<Self> {
+                let _ = (&table, &reader);
                 #(#reads)*
                 let config = Self { #(#names: #names?),* };
                 #check
                 Some(config)
             }
         }
-        impl ::nacre_config::FieldType for #name {
+        impl #impl_generics ::nacre_config::FieldType for #name #type_generics #bounds {
             fn shape() -> ::nacre_config::Shape {
                 ::nacre_config::Shape::Table(<Self as ::nacre_config::Configuration>::fields)
             }
@@ -88,6 +81,36 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
             }
         }
     })
+}
+
+/// The code that describes a field, a list of descriptions, and the code that reads it.
+fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
+    let ident = field.ident.as_ref().expect("named fields have names");
+    let (key, ty, doc) = (ident.to_string(), &field.ty, doc_of(&field.attrs));
+    let attributes = Attributes::of(&field.attrs)?;
+    if attributes.flatten {
+        if attributes.default.is_some() || attributes.min.is_some() || attributes.max.is_some() {
+            return Err(Error::new_spanned(ident, "a flattened configuration has no default or bounds"));
+        }
+        let configuration = quote!(<#ty as ::nacre_config::Configuration>);
+        return Ok((
+            quote! { #configuration::fields() },
+            quote! { let #ident = #configuration::read_fields(table, reader); },
+        ));
+    }
+    if attributes.default.is_some() && attributes.source.is_none() {
+        return Err(Error::new_spanned(ident, "a default needs a source"));
+    }
+    let [default, min, max] = [&attributes.default, &attributes.min, &attributes.max].map(literal_tokens);
+    let source = attributes.source.map_or_else(|| quote!(None), |source| quote!(Some(#source)));
+    let description = quote! {
+        ::nacre_config::Field {
+            name: #key, doc: #doc, shape: <#ty as ::nacre_config::FieldType>::shape(),
+            default: #default, min: #min, max: #max, source: #source,
+        }
+    };
+    let read = quote! { let #ident = reader.field::<#ty>(table, &#description); };
+    Ok((quote! { vec![#description] }, read))
 }
 
 fn choice(input: &DeriveInput) -> Result<Tokens> {
@@ -127,6 +150,7 @@ struct Attributes {
     max: Option<Lit>,
     source: Option<LitStr>,
     check: Option<LitStr>,
+    flatten: bool,
 }
 
 impl Attributes {
@@ -134,6 +158,10 @@ impl Attributes {
         let mut found = Attributes::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("config")) {
             attribute.parse_nested_meta(|meta| {
+                if meta.path.is_ident("flatten") {
+                    found.flatten = true;
+                    return Ok(());
+                }
                 let value = meta.value()?;
                 if meta.path.is_ident("default") {
                     found.default = Some(value.parse()?);
@@ -146,7 +174,7 @@ impl Attributes {
                 } else if meta.path.is_ident("check") {
                     found.check = Some(value.parse()?);
                 } else {
-                    return Err(meta.error("known: default, min, max, source, check"));
+                    return Err(meta.error("known: default, min, max, source, flatten, check"));
                 }
                 Ok(())
             })?;

@@ -12,8 +12,14 @@ pub trait Configuration: Sized {
     const DOC: &'static str;
     /// Its fields, in order.
     fn fields() -> Vec<Field>;
-    /// Reads `table`. Mistakes go to `reader`; `None` if there was one.
-    fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
+    /// Reads the fields from `table`, which may hold others. Mistakes go to `reader`; `None` if there was one.
+    fn read_fields(table: &Node, reader: &mut Reader<'_>) -> Option<Self>;
+
+    /// Reads `table`, which holds nothing else. Mistakes go to `reader`; `None` if there was one.
+    fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
+        reader.only_known(table, &Self::fields())?;
+        Self::read_fields(table, reader)
+    }
 }
 
 /// One field of a configuration.

@@ -21,9 +21,9 @@ pub mod room;
 pub use field::{Configuration, Field, FieldType, Literal, Shape};
 pub use nacre_config_derive::{Choice, Configuration};
 pub use node::{Node, Origin, Value};
-pub use problem::{Problem, Problems};
+pub use problem::{Problem, Problems, both};
 pub use reader::{Reader, Resolved};
-pub use room::{Card, Families, Family, Room, Slot, Table};
+pub use room::{Card, Families, Family, Room, Slot, Table, room_of};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

@@ -87,6 +87,18 @@ impl From<Problem> for Problems {
     }
 }
 
+/// Both results, or the problems of both.
+pub fn both<A, B>(a: Result<A, Problems>, b: Result<B, Problems>) -> Result<(A, B), Problems> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (Err(mut first), Err(second)) => {
+            first.0.extend(second.0);
+            Err(first)
+        }
+        (Err(problems), _) | (_, Err(problems)) => Err(problems),
+    }
+}
+
 /// The known name nearest to `given`, if one is near enough to be meant.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (given.chars().count() / 3).max(1) + 1;

@@ -23,6 +23,8 @@ pub struct Card {
     pub fields: fn() -> Vec<Field>,
     /// Checks a table against its configuration.
     pub check: fn(&Node, &mut Reader<'_>),
+    /// What it needs of the place where it stands, beyond what its family gives; empty for most rooms.
+    pub needs: &'static str,
 }
 
 impl Card {
@@ -46,7 +48,14 @@ impl Card {
             check: |node, reader| {
                 let _ = C::read(node, reader);
             },
+            needs: "",
         }
+    }
+
+    /// The card of a room that needs `what` of the place where it stands.
+    #[must_use]
+    pub const fn needing(self, what: &'static str) -> Card {
+        Card { needs: what, ..self }
     }
 }
 
@@ -80,6 +89,12 @@ pub trait Family: Sized + 'static {
 
 /// The rooms of one family, in the order users see them.
 pub type Table<F> = [Room<F>];
+
+/// The room of `table` that `slot` holds. The slot was checked against the same table.
+pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
+    let found = table.iter().find(|room| room.card.kind == slot.kind);
+    found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
+}
 
 /// All families of the product; implemented by the one crate that knows every room.
 pub trait Families {

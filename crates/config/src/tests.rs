@@ -285,3 +285,84 @@ fn whole_numbers_end_where_the_type_or_the_document_ends() {
         assert_eq!(plain(text).unwrap_err(), expected);
     }
 }
+
+/// A part of other configurations.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check_area")]
+struct Area {
+    /// Where it begins.
+    #[config(default = "0 B", source = "assumed: the beginning")]
+    start: Bytes,
+    /// Where it ends.
+    end: Bytes,
+}
+
+fn check_area(area: &Area, reader: &mut Reader<'_>) {
+    if area.start > area.end {
+        reader.conflict("end", &area.end.to_string(), "it lies before start", "make it larger");
+    }
+}
+
+/// Something with an area in the same table.
+#[derive(Clone, Debug, Configuration)]
+struct Around<C: Configuration> {
+    /// Comes first.
+    first: u32,
+    #[config(flatten)]
+    inner: C,
+    /// Comes last.
+    last: bool,
+}
+
+fn around(text: &str) -> Result<Around<Area>, String> {
+    let node = Node::parse_toml(text, "a.toml").unwrap();
+    let mut reader = Reader::new(&Known);
+    let around = <Around<Area> as Configuration>::read(&node, &mut reader);
+    reader.finish().map(|_| around.expect("no problems")).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn a_flattened_configuration_stands_in_the_same_table() {
+    let names: Vec<&str> = Around::<Area>::fields().iter().map(|field| field.name).collect();
+    assert_eq!(names, ["first", "start", "end", "last"]);
+    let read = around("last = true\nend = \"4 KiB\"\nfirst = 3").unwrap();
+    assert_eq!((read.first, read.last), (3, true));
+    assert_eq!((read.inner.start, read.inner.end), (Bytes(0), Bytes(4096)));
+    assert_eq!(
+        around("last = true\nennd = 3\nfirst = 1").unwrap_err(),
+        "ennd (a.toml:2): there is no such setting; did you mean \"end\"? known: first, start, end, last\n\
+         end (a.toml:1): it is missing; give a size such as \"64 GiB\""
+    );
+    assert_eq!(
+        around("first = 1\nlast = true\nstart = \"2 B\"\nend = \"1 B\"").unwrap_err(),
+        "end (a.toml:4): it lies before start, given 1 B; make it larger"
+    );
+}
+
+#[test]
+fn problems_of_two_results_come_together() {
+    let wrong =
+        |what: &str| -> Result<u32, crate::Problems> { Err(crate::Problem::new("p", None, what).into()) };
+    assert_eq!(crate::both::<u32, u32>(Ok(1), Ok(2)), Ok((1, 2)));
+    assert_eq!(crate::both(wrong("a"), wrong("b")).unwrap_err().to_string(), "p: a\np: b");
+    assert_eq!(crate::both::<u32, u32>(Ok(1), wrong("b")).unwrap_err().to_string(), "p: b");
+}
+
+struct PolicyRooms;
+impl Family for PolicyRooms {
+    const NAME: &'static str = "replacement";
+    type Built = u32;
+    type Context<'a> = ();
+}
+
+#[test]
+fn the_room_in_a_slot_is_found_in_its_table() {
+    static ROOMS: &crate::Table<PolicyRooms> = &[
+        crate::Room { card: Card::of::<Lru>("fifo", "", &["a"], 1, ""), build: |_, _| Ok(1) },
+        crate::Room { card: Card::of::<Lru>("lru", "", &["a"], 1, "").needing("time"), build: |_, _| Ok(2) },
+    ];
+    let node = Node::parse_value("lru", &Origin::Override("x".into()));
+    let slot = <Slot<PolicyRooms> as crate::FieldType>::read(&node, &mut Reader::new(&Known)).unwrap();
+    let room = crate::room_of(ROOMS, &slot);
+    assert_eq!((room.card.kind, room.card.needs, (room.build)(&slot, &mut ())), ("lru", "time", Ok(2)));
+}

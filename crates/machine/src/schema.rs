@@ -139,7 +139,7 @@ fn table_schema(doc: &str, fields: &[Field]) -> Value {
             object.insert("default".into(), literal_json(default));
         }
         let shape = match &field.shape {
-            Shape::Optional(shape) => shape,
+            Shape::Optional(shape) => shape.as_ref(),
             shape => shape,
         };
         if matches!(shape, Shape::Integer { .. } | Shape::Float) {

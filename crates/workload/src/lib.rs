@@ -42,6 +42,10 @@ pub trait Workload: Send {
     /// How many requests there will be in all, if known.
     fn expected(&self) -> Option<u64>;
 
+    /// The first byte past all that it may ever touch, where that is known before it runs. A trace knows it
+    /// when it has been read.
+    fn reach(&self) -> Option<u64>;
+
     /// What the user should know about the input, once it has been read.
     fn notes(&self) -> Notes;
 }
@@ -51,7 +55,8 @@ pub trait Workload: Send {
 pub struct Notes {
     /// Its room.
     pub kind: &'static str,
-    /// Requests given so far.
+    /// Requests given to the driver so far. It takes them in batches: where a run ends early, fewer were
+    /// served.
     pub records: u64,
     /// Records of the input that could not be read and were left out.
     pub bad_records: u64,

@@ -5,7 +5,7 @@ use crate::{
     ARRIVALS, Arrival, ArrivalFamily, PATTERNS, Pattern, PatternFamily, WORKLOADS, Workload, WorkloadBuilder,
     WorkloadError, WorkloadFamily,
 };
-use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_kernel::{Random, Request, Streams, Time};
 use std::io::Cursor;
 
@@ -46,15 +46,6 @@ fn cards(family: &str) -> Vec<&'static Card> {
     }
 }
 
-fn build<F: Family>(
-    table: &'static [Room<F>],
-    slot: &Slot<F>,
-    context: &mut F::Context<'_>,
-) -> Result<F::Built, Problems> {
-    let room = table.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
-    (room.build)(slot, context)
-}
-
 impl WorkloadBuilder for Builder {
     fn families(&self) -> &dyn Families {
         &Known
@@ -65,11 +56,11 @@ impl WorkloadBuilder for Builder {
     }
 
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
-        build(ARRIVALS, slot, self)
+        (room_of(ARRIVALS, slot).build)(slot, self)
     }
 
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
-        build(PATTERNS, slot, self)
+        (room_of(PATTERNS, slot).build)(slot, self)
     }
 
     fn open_trace(
@@ -101,7 +92,8 @@ pub(crate) fn workload_over(files: Files, settings: &str, seed: u64) -> Result<B
     let scenario = Scenario::read(&node, &mut reader);
     reader.finish()?;
     let scenario = scenario.expect("no problems");
-    build(WORKLOADS, &scenario.workload, &mut Builder { streams: Streams::new(seed), files })
+    let slot = &scenario.workload;
+    (room_of(WORKLOADS, slot).build)(slot, &mut Builder { streams: Streams::new(seed), files })
 }
 
 /// All requests of a workload, asked for `limit` at a time.

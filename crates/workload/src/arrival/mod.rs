@@ -38,6 +38,9 @@ pub trait Arrival: Send {
     }
 }
 
+/// What the card of an arrival process needs that follows the times of a recording.
+pub(crate) const RECORDED_TIMES: &str = "recorded times";
+
 /// The family of arrival processes.
 #[derive(Debug)]
 pub struct ArrivalFamily;

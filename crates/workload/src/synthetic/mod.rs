@@ -10,11 +10,13 @@ pub mod sequential;
 pub mod uniform;
 pub mod zipf;
 
+mod access;
 mod area;
 mod operations;
 mod scatter;
 mod timed;
 
+pub use access::Access;
 pub use timed::Timed;
 
 use crate::WorkloadBuilder;
@@ -27,6 +29,9 @@ pub trait Pattern: Send {
     ///
     /// How a sequence is cut into calls never changes it.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
+
+    /// The first byte past all that it may ever touch.
+    fn reach(&self) -> u64;
 }
 
 /// The family of access patterns.

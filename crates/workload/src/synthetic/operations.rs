@@ -1,6 +1,5 @@
 //! What the requests of a pattern do: reads, writes and trims by their shares.
 
-use nacre_config::Reader;
 use nacre_kernel::{Op, Random, Ratio};
 
 /// Draws the operation of each request, independently.
@@ -35,19 +34,6 @@ impl Operations {
         } else {
             Op::Write
         }
-    }
-}
-
-/// Reports shares that add up to more than everything.
-pub(crate) fn check(read_share: Ratio, trim_share: Ratio, reader: &mut Reader<'_>) {
-    let sum = read_share.0 + trim_share.0;
-    if sum > 1.0 + 1e-9 {
-        reader.conflict(
-            "trim_share",
-            &percent(trim_share.0),
-            &format!("reads and trims together are {} of all requests", percent(sum)),
-            "lower read_share or trim_share; what they leave of 100 % are writes",
-        );
     }
 }
 

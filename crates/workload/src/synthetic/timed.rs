@@ -1,69 +1,40 @@
 //! A pattern with a number of requests and an arrival process: a workload.
 
 use super::Pattern;
-use crate::arrival::{Arrival, ArrivalFamily, Pacing};
+use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
 use crate::error::WorkloadError;
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Configuration, Field, Node, Problems, Reader, Slot, Value};
+use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
 use nacre_kernel::Request;
 
-/// The settings of a workload made of one pattern: those of the pattern `C`, and these two around them.
-///
-/// In a document they all stand in one table.
-#[derive(Clone, Debug)]
-pub struct Timed<C> {
-    /// How many requests, and when.
-    pub timing: Timing,
-    /// The settings of the pattern.
-    pub pattern: C,
-}
-
-/// How many requests there are and when they arrive.
+/// The settings of a workload made of one pattern: those of the pattern, and how many requests there are
+/// and when they arrive.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
-pub struct Timing {
+pub struct Timed<C: Configuration> {
     /// How many requests there are in all.
     #[config(min = 1)]
     pub requests: u64,
+    /// The settings of the pattern.
+    #[config(flatten)]
+    pub pattern: C,
     /// When they arrive: an open loop at a rate, or a closed loop with a queue depth.
     #[config(default = "closed", source = "assumed: as benchmarks do, one request after another")]
     pub arrival: Slot<ArrivalFamily>,
 }
 
-fn check(timing: &Timing, reader: &mut Reader<'_>) {
-    if timing.arrival.kind() == "recorded" {
-        reader.conflict(
-            "arrival.kind",
-            "\"recorded\"",
-            "a synthetic workload has no recorded times",
-            "use closed, poisson, periodic or bursts",
-        );
+fn check<C: Configuration>(timed: &Timed<C>, reader: &mut Reader<'_>) {
+    if room_of(ARRIVALS, &timed.arrival).card.needs != RECORDED_TIMES {
+        return;
     }
-}
-
-impl<C: Configuration> Configuration for Timed<C> {
-    const DOC: &'static str = C::DOC;
-
-    fn fields() -> Vec<Field> {
-        let mut fields = Timing::fields();
-        fields.splice(1..1, C::fields());
-        fields
-    }
-
-    fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Timed<C>> {
-        reader.only_known(table, &Timed::<C>::fields())?;
-        let pattern = C::read(&only(table, &C::fields()), reader);
-        let timing = Timing::read(&only(table, &Timing::fields()), reader);
-        Some(Timed { timing: timing?, pattern: pattern? })
-    }
-}
-
-/// `table` with the entries of `fields` only.
-fn only(table: &Node, fields: &[Field]) -> Node {
-    let Value::Table(entries) = &table.value else { return table.clone() };
-    let wanted = |key: &str| fields.iter().any(|field| field.name == key);
-    let entries = entries.iter().filter(|(key, _)| wanted(key)).cloned().collect();
-    Node { value: Value::Table(entries), origin: table.origin.clone() }
+    let others = ARRIVALS.iter().filter(|room| room.card.needs != RECORDED_TIMES);
+    let others: Vec<&str> = others.map(|room| room.card.kind).collect();
+    reader.conflict(
+        "arrival.kind",
+        &format!("{:?}", timed.arrival.kind()),
+        "a synthetic workload has no recorded times",
+        &format!("use one of {}", others.join(", ")),
+    );
 }
 
 /// Builds a pattern from its settings and its path.
@@ -75,10 +46,10 @@ pub(crate) fn build<C: Configuration>(
     builder: &mut dyn WorkloadBuilder,
     pattern: Make<C>,
 ) -> Result<Box<dyn Workload>, Problems> {
-    let Timed { timing, pattern: settings } = slot.config::<Timed<C>>(builder.families());
-    let pattern = pattern(&settings, slot.path(), builder)?;
-    let arrival = builder.arrival(&timing.arrival)?;
-    Ok(Box::new(Synthetic { kind: slot.kind(), requests: timing.requests, given: 0, pattern, arrival }))
+    let config: Timed<C> = slot.config(builder.families());
+    let pattern = pattern(&config.pattern, slot.path(), builder);
+    let (pattern, arrival) = both(pattern, builder.arrival(&config.arrival))?;
+    Ok(Box::new(Synthetic { kind: slot.kind(), requests: config.requests, given: 0, pattern, arrival }))
 }
 
 struct Synthetic {
@@ -106,6 +77,10 @@ impl Workload for Synthetic {
 
     fn expected(&self) -> Option<u64> {
         Some(self.requests)
+    }
+
+    fn reach(&self) -> Option<u64> {
+        Some(self.pattern.reach())
     }
 
     fn notes(&self) -> Notes {

@@ -16,7 +16,7 @@
 //! # Checks
 //! Scale 1 leaves every time as it is, to the picosecond; scale 10 divides every time by ten.
 
-use super::{Arrival, ArrivalClock, ArrivalFamily};
+use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;
 use nacre_config::{Card, Configuration, Room};
 use nacre_kernel::{Request, Time};
@@ -37,7 +37,8 @@ pub const ROOM: Room<ArrivalFamily> = Room {
         &["snia-traces", "fio"],
         1,
         include_str!("mod.rs"),
-    ),
+    )
+    .needing(RECORDED_TIMES),
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         Ok(Box::new(Recorded { scale: config.scale, clock: ArrivalClock::new(slot.path()) }))

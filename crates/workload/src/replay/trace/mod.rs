@@ -25,7 +25,7 @@ use crate::arrival::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
 use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
 use crate::{Notes, Workload, WorkloadFamily};
-use nacre_config::{Card, Choice, Configuration, Reader, Room, Slot};
+use nacre_config::{Card, Choice, Configuration, Reader, Room, Slot, both};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
 
@@ -145,10 +145,11 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     ),
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
-        let arrival = builder.arrival(&config.arrival)?;
+        let arrival = builder.arrival(&config.arrival);
         let field = if config.files.is_some() { "files" } else { "file" };
         let path = format!("{}.{field}", slot.path());
-        let reader = builder.open_trace(&path, &config.files(), &config.options())?;
+        let reader = builder.open_trace(&path, &config.files(), &config.options());
+        let (arrival, reader) = both(arrival, reader)?;
         let left = config.limit.unwrap_or(u64::MAX);
         Ok(Box::new(Replay {
             feed: Feed { path, reader, left, taken: 0 },
@@ -259,6 +260,10 @@ impl Workload for Replay {
     }
 
     fn expected(&self) -> Option<u64> {
+        None
+    }
+
+    fn reach(&self) -> Option<u64> {
         None
     }
 

@@ -46,7 +46,7 @@ fn times_may_be_scaled_or_replaced() {
     let settings = "kind = \"trace\"\nfile = \"two.csv\"\narrival = { kind = \"closed\", queue_depth = 4 }";
     let workload = workload_over(FILES, settings, 1).unwrap();
     assert_eq!(workload.pacing(), Pacing::Closed { queue_depth: 4, think: Time::ZERO });
-    assert_eq!(workload.expected(), None);
+    assert_eq!((workload.expected(), workload.reach()), (None, None));
 }
 
 #[test]

@@ -23,30 +23,18 @@ mod locality;
 pub use locality::Locality;
 
 use super::scatter::Scatter;
-use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Card, Configuration, Problems, Reader, Room};
-use nacre_kernel::{Bytes, Op, Random, Ratio, Request};
+use nacre_kernel::{Op, Random, Request};
 
 /// A small part of the data gets most of the accesses.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used; a whole number of requests.
-    #[config(min = "1 B", max = "8192 PiB")]
-    pub footprint: Bytes,
-    /// First address used.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
-    pub start: Bytes,
-    /// Bytes of one request; addresses are multiples of it past `start`.
-    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
-    pub request: Bytes,
-    /// Share of requests that read.
-    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
-    pub read_share: Ratio,
-    /// Share of requests that trim; the rest write.
-    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
-    pub trim_share: Ratio,
+    /// Where the blocks lie and what is done to them.
+    #[config(flatten)]
+    pub access: Access,
     /// Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`.
     #[config(default = "10/90", source = "paper: wu-1994, the middle of figure 8")]
     pub locality: Locality,
@@ -58,9 +46,7 @@ pub struct Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    area::check(config.start, config.footprint, config.request, reader);
-    operations::check(config.read_share, config.trim_share, reader);
-    let blocks = config.footprint.0 / config.request.0;
+    let blocks = config.access.blocks();
     let localities = [("locality", Some(config.locality)), ("read_locality", config.read_locality)];
     for (field, locality) in localities {
         if let Some(locality) = locality
@@ -96,8 +82,7 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    let area = Area::new(config.start, config.footprint, config.request);
-    let operations = builder.random(&format!("{path}.operations"));
+    let area = config.access.area();
     let scatter = builder.random(&format!("{path}.scatter"));
     let classes = |locality: Locality| Classes {
         hot_blocks: locality.hot_blocks(area.blocks()),
@@ -107,7 +92,7 @@ fn pattern(
         reads: classes(config.read_locality.unwrap_or(config.locality)),
         writes: classes(config.locality),
         scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),
-        operations: Operations::new(config.read_share, config.trim_share, operations),
+        operations: config.access.operations(path, builder),
         random: builder.random(path),
         area,
     }))
@@ -149,6 +134,10 @@ impl Pattern for HotCold {
             let block = self.scatter.as_ref().map_or(block, |scatter| scatter.place(block));
             self.area.request(block, op)
         }));
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
     }
 }
 

@@ -19,7 +19,7 @@
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room, Slot};
+use nacre_config::{Card, Configuration, Problems, Reader, Room, Slot, both};
 use nacre_kernel::{Random, Ratio, Request};
 
 /// Several patterns at once.
@@ -101,23 +101,21 @@ fn pattern(
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
     let given: f64 = config.part.iter().filter_map(|part| part.share).map(|share| share.0).sum();
-    let (mut upto, mut problems) = (0.0, Vec::new());
-    let (mut bounds, mut parts) = (Vec::new(), Vec::new());
+    let (mut upto, mut bounds, mut parts) = (0.0, Vec::new(), Ok(Vec::new()));
     for part in &config.part {
         upto += part.share.map_or((1.0 - given).max(0.0), |share| share.0);
         bounds.push(upto);
-        match builder.pattern(&part.pattern) {
-            Ok(pattern) => parts.push(Source { pattern, ready: Vec::new(), taken: 0 }),
-            Err(more) => problems.extend(more.0),
-        }
+        parts = both(parts, builder.pattern(&part.pattern)).map(|(mut parts, pattern)| {
+            parts.push(Source { pattern, ready: Vec::new(), taken: 0 });
+            parts
+        });
     }
     // What rounding leaves open goes to the last part that has a share.
     while bounds.last().is_some_and(|&bound| bound >= upto) {
         bounds.pop();
     }
     let bounds = bounds.iter().map(|bound| (bound * (1u64 << 53) as f64 + 0.5) as u64).collect();
-    let random = builder.random(path);
-    if problems.is_empty() { Ok(Box::new(Mix { bounds, parts, random })) } else { Err(Problems(problems)) }
+    Ok(Box::new(Mix { bounds, parts: parts?, random: builder.random(path) }))
 }
 
 /// Requests chosen at a time, so that a part gives many with one call.
@@ -169,6 +167,10 @@ impl Pattern for Mix {
             self.chunk(batch, now);
             left -= now;
         }
+    }
+
+    fn reach(&self) -> u64 {
+        self.parts.iter().map(|part| part.pattern.reach()).max().unwrap_or(0)
     }
 }
 

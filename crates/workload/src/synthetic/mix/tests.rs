@@ -1,4 +1,4 @@
-use crate::testing::{check_repeatable, check_share, problems, requests};
+use crate::testing::{check_repeatable, check_share, problems, requests, workload};
 use nacre_kernel::{Op, Request};
 
 const ZIPF: &str = "pattern = { kind = \"zipf\", footprint = \"1 MiB\" }";
@@ -106,4 +106,10 @@ fn mistakes_within_a_part_name_their_place() {
     );
     let found = problems("kind = \"mix\"\nrequests = 3");
     assert!(found[0].starts_with("workload.part (test.toml:1): it is missing"), "{found:?}");
+}
+
+#[test]
+fn a_mix_reaches_as_far_as_its_furthest_part() {
+    let workload = workload(&mix(&[("70 %", ZIPF), ("30 %", LOG)]), 1).unwrap();
+    assert_eq!(workload.reach(), Some(2 << 20));
 }

@@ -15,31 +15,20 @@
 //! # Checks
 //! Every address exactly, for one stream, several, strides, and both ways to start over.
 
-use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room};
-use nacre_kernel::{Bytes, Ratio, Request};
+use nacre_kernel::{Bytes, Request};
 
 /// One block after the other.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used; a whole number of requests, and of them the same for each stream.
-    #[config(min = "1 B", max = "8192 PiB")]
-    pub footprint: Bytes,
-    /// First address used.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
-    pub start: Bytes,
-    /// Bytes of one request; addresses are multiples of it past `start`.
-    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
-    pub request: Bytes,
-    /// Share of requests that read.
-    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
-    pub read_share: Ratio,
-    /// Share of requests that trim; the rest write.
-    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
-    pub trim_share: Ratio,
-    /// Streams that take turns, each in a region of its own.
+    /// Where the blocks lie and what is done to them.
+    #[config(flatten)]
+    pub access: Access,
+    /// Streams that take turns, each in a region of its own: the requests of the footprint are the same
+    /// number for each.
     #[config(default = 1, min = 1, max = 1048576, source = "assumed: one reader or writer")]
     pub streams: u32,
     /// Bytes from the start of one request to the start of the next of its stream; a whole number of
@@ -61,9 +50,7 @@ pub enum Wrap {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    area::check(config.start, config.footprint, config.request, reader);
-    operations::check(config.read_share, config.trim_share, reader);
-    let blocks = config.footprint.0 / config.request.0;
+    let blocks = config.access.blocks();
     if !blocks.is_multiple_of(u64::from(config.streams)) || blocks == 0 {
         reader.conflict(
             "streams",
@@ -72,11 +59,11 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             "change streams or footprint, so that the one divides the other",
         );
     }
-    if let Some(stride) = config.stride.filter(|stride| !stride.0.is_multiple_of(config.request.0)) {
+    if let Some(stride) = config.stride.filter(|stride| !stride.0.is_multiple_of(config.access.request.0)) {
         reader.conflict(
             "stride",
             &stride.to_string(),
-            &format!("it is not a whole number of requests of {}", config.request),
+            &format!("it is not a whole number of requests of {}", config.access.request),
             "use a multiple of request",
         );
     }
@@ -102,17 +89,16 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    let area = Area::new(config.start, config.footprint, config.request);
-    let operations = builder.random(&format!("{path}.operations"));
+    let area = config.access.area();
     Ok(Box::new(Sequential {
         region: area.blocks() / u64::from(config.streams),
         streams: u64::from(config.streams),
-        stride: config.stride.map_or(1, |stride| stride.0 / config.request.0),
+        stride: config.stride.map_or(1, |stride| stride.0 / config.access.request.0),
         wrap: config.wrap,
         stream: 0,
         began: 0,
         position: 0,
-        operations: Operations::new(config.read_share, config.trim_share, operations),
+        operations: config.access.operations(path, builder),
         area,
     }))
 }
@@ -161,6 +147,10 @@ impl Sequential {
 impl Pattern for Sequential {
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
         batch.extend((0..count).map(|_| self.next()));
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
     }
 }
 

@@ -15,35 +15,17 @@
 //! Chi-square over the blocks; shares of reads and trims within binomial error; the same addresses
 //! whatever the shares.
 
-use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room};
-use nacre_kernel::{Bytes, Random, Ratio, Request};
+use nacre_config::{Card, Configuration, Problems, Room};
+use nacre_kernel::{Random, Request};
 
 /// Every block equally likely.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used; a whole number of requests.
-    #[config(min = "1 B", max = "8192 PiB")]
-    pub footprint: Bytes,
-    /// First address used.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
-    pub start: Bytes,
-    /// Bytes of one request; addresses are multiples of it past `start`.
-    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
-    pub request: Bytes,
-    /// Share of requests that read.
-    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
-    pub read_share: Ratio,
-    /// Share of requests that trim; the rest write.
-    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
-    pub trim_share: Ratio,
-}
-
-fn check(config: &Config, reader: &mut Reader<'_>) {
-    area::check(config.start, config.footprint, config.request, reader);
-    operations::check(config.read_share, config.trim_share, reader);
+    /// Where the blocks lie and what is done to them.
+    #[config(flatten)]
+    pub access: Access,
 }
 
 /// The pattern.
@@ -66,10 +48,9 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    let random = builder.random(&format!("{path}.operations"));
     Ok(Box::new(Uniform {
-        area: Area::new(config.start, config.footprint, config.request),
-        operations: Operations::new(config.read_share, config.trim_share, random),
+        area: config.access.area(),
+        operations: config.access.operations(path, builder),
         random: builder.random(path),
     }))
 }
@@ -85,6 +66,10 @@ impl Pattern for Uniform {
         let blocks = self.area.blocks();
         batch
             .extend((0..count).map(|_| self.area.request(self.random.below(blocks), self.operations.next())));
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
     }
 }
 

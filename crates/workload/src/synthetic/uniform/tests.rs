@@ -67,13 +67,13 @@ fn impossible_settings_are_reported_together() {
         [
             "workload.rate (test.toml:8): there is no such setting; known: requests, footprint, start, request, \
              read_share, trim_share, arrival",
+            "workload.requests (test.toml:1): it is missing; give a whole number",
             "workload.footprint (test.toml:4): it is not a whole number of requests of 4 KiB, given 9 KiB; use 8 KiB, \
              or another size of request",
             "workload.start (test.toml:7): the footprint would reach past 8192 PiB, where addresses end, given 8192 PiB; \
              start earlier",
             "workload.trim_share (test.toml:6): reads and trims together are 110 % of all requests, given 40 %; lower \
              read_share or trim_share; what they leave of 100 % are writes",
-            "workload.requests (test.toml:1): it is missing; give a whole number",
         ]
     );
 }
@@ -82,6 +82,17 @@ fn impossible_settings_are_reported_together() {
 fn times_that_were_never_recorded_cannot_be_replayed() {
     let settings = "kind = \"uniform\"\nrequests = 3\nfootprint = \"1 MiB\"\narrival = \"recorded\"";
     let expected = "workload.arrival.kind (test.toml:5): a synthetic workload has no recorded times, given \"recorded\"; \
-                    use closed, poisson, periodic or bursts";
+                    use one of closed, poisson, periodic, bursts";
     assert_eq!(problems(settings), [expected]);
+}
+
+#[test]
+fn how_far_a_workload_reaches_is_known_before_it_runs() {
+    let reach = |settings: &str| workload(settings, 1).unwrap().reach();
+    assert_eq!(reach(SETTINGS), Some(1003 << 10));
+    for kind in ["zipf", "hot_cold", "sequential"] {
+        assert_eq!(reach(&SETTINGS.replace("uniform", kind)), Some(1003 << 10), "{kind}");
+    }
+    let last = requests(SETTINGS).iter().map(|request| request.address + u64::from(request.bytes)).max();
+    assert_eq!(last, Some(1003 << 10), "200,000 requests for 1000 blocks reach the last");
 }

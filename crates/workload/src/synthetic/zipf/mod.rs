@@ -18,42 +18,24 @@
 //! the first ranks of 2^40 blocks against Euler-Maclaurin sums; the LRU hit ratio of 10,000 blocks at
 //! theta 0.8 and room for 1,000 against Che's approximation, 0.4367.
 
-use super::{Pattern, PatternFamily, area, area::Area, operations, operations::Operations, timed};
+use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use super::{ranks::Ranks, scatter::Scatter};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room};
-use nacre_kernel::{Bytes, Random, Ratio, Request};
+use nacre_config::{Card, Configuration, Problems, Room};
+use nacre_kernel::{Random, Request};
 
 /// A few blocks often, most hardly ever.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
 pub struct Config {
-    /// Bytes of address space used; a whole number of requests.
-    #[config(min = "1 B", max = "8192 PiB")]
-    pub footprint: Bytes,
-    /// First address used.
-    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
-    pub start: Bytes,
-    /// Bytes of one request; addresses are multiples of it past `start`.
-    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
-    pub request: Bytes,
-    /// Share of requests that read.
-    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
-    pub read_share: Ratio,
-    /// Share of requests that trim; the rest write.
-    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
-    pub trim_share: Ratio,
+    /// Where the blocks lie and what is done to them.
+    #[config(flatten)]
+    pub access: Access,
     /// Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed.
     #[config(default = 0.99, min = 0, max = 10, source = "paper: ycsb-2010, its Zipfian constant")]
     pub theta: f64,
     /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
     #[config(default = true, source = "paper: ycsb-2010, its scrambled Zipfian")]
     pub scatter: bool,
-}
-
-fn check(config: &Config, reader: &mut Reader<'_>) {
-    area::check(config.start, config.footprint, config.request, reader);
-    operations::check(config.read_share, config.trim_share, reader);
 }
 
 /// The pattern.
@@ -76,13 +58,12 @@ fn pattern(
     path: &str,
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
-    let area = Area::new(config.start, config.footprint, config.request);
-    let operations = builder.random(&format!("{path}.operations"));
+    let area = config.access.area();
     let scatter = builder.random(&format!("{path}.scatter"));
     Ok(Box::new(Zipf {
         ranks: Ranks::new(area.blocks(), config.theta),
         scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),
-        operations: Operations::new(config.read_share, config.trim_share, operations),
+        operations: config.access.operations(path, builder),
         random: builder.random(path),
         area,
     }))
@@ -103,6 +84,10 @@ impl Pattern for Zipf {
             let block = self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank));
             self.area.request(block, self.operations.next())
         }));
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
     }
 }
 

@@ -1,0 +1,78 @@
+//! What the patterns of equal blocks have in common: where the blocks lie and what is done to them.
+
+use super::area::{Area, END_MAX};
+use super::operations::{Operations, percent};
+use crate::WorkloadBuilder;
+use nacre_config::{Configuration, Reader};
+use nacre_kernel::{Bytes, Ratio};
+
+/// Where the blocks lie and what is done to them.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Access {
+    /// Bytes of address space used; a whole number of requests.
+    #[config(min = "1 B", max = "8192 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of one request; addresses are multiples of it past `start`.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Share of requests that read.
+    #[config(default = "100 %", max = "100 %", source = "assumed: fio reads by default")]
+    pub read_share: Ratio,
+    /// Share of requests that trim; the rest write.
+    #[config(default = "0 %", max = "100 %", source = "assumed: few workloads trim")]
+    pub trim_share: Ratio,
+}
+
+impl Access {
+    /// How many blocks the footprint holds.
+    pub fn blocks(&self) -> u64 {
+        self.footprint.0 / self.request.0
+    }
+
+    /// The addresses.
+    pub(crate) fn area(&self) -> Area {
+        Area::new(self.start, self.footprint, self.request)
+    }
+
+    /// The operations of the pattern at `path`.
+    pub(crate) fn operations(&self, path: &str, builder: &dyn WorkloadBuilder) -> Operations {
+        let random = builder.random(&format!("{path}.operations"));
+        Operations::new(self.read_share, self.trim_share, random)
+    }
+}
+
+fn check(access: &Access, reader: &mut Reader<'_>) {
+    let Access { footprint, start, request, read_share, trim_share } = access;
+    if !footprint.0.is_multiple_of(request.0) {
+        let below = footprint.0 / request.0 * request.0;
+        let above = below.saturating_add(request.0);
+        let nearest = if below == 0 { above } else { below };
+        reader.conflict(
+            "footprint",
+            &footprint.to_string(),
+            &format!("it is not a whole number of requests of {request}"),
+            &format!("use {}, or another size of request", Bytes(nearest)),
+        );
+    }
+    if start.0.checked_add(footprint.0).is_none_or(|end| end > END_MAX) {
+        reader.conflict(
+            "start",
+            &start.to_string(),
+            "the footprint would reach past 8192 PiB, where addresses end",
+            "start earlier",
+        );
+    }
+    let sum = read_share.0 + trim_share.0;
+    if sum > 1.0 + 1e-9 {
+        reader.conflict(
+            "trim_share",
+            &percent(trim_share.0),
+            &format!("reads and trims together are {} of all requests", percent(sum)),
+            "lower read_share or trim_share; what they leave of 100 % are writes",
+        );
+    }
+}
