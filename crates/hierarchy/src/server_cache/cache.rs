@@ -2,7 +2,6 @@
 
 use super::in_flight::InFlight;
 use super::levels::{Levels, NOWHERE};
-use super::parts::key;
 use super::{FillMode, report};
 use nacre_kernel::{
     Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time, Trail,
@@ -82,9 +81,9 @@ impl ServerCache {
 
     /// Forgets a block whose data could not be had, and what was to be done with it.
     #[cold]
-    pub(super) fn drop_block(&mut self, key: u64) {
-        self.levels.remove(key);
-        self.levels.moves.retain(|wanted| wanted.block != key);
+    pub(super) fn drop_block(&mut self, block: u64) {
+        self.levels.remove(block);
+        self.levels.moves.retain(|wanted| wanted.block != block);
     }
 
     /// Carries out the first `moves` moves, whose data is at hand at `ready`, beside the request. When
@@ -103,26 +102,19 @@ impl ServerCache {
         last
     }
 
-    fn move_block(&mut self, level: usize, key: u64, op: Op, now: Time) -> Time {
+    fn move_block(&mut self, level: usize, block: u64, op: Op, now: Time) -> Time {
         self.scratch.clear();
         let level = &mut self.levels.all[level];
-        let address = level.place(key) << self.shift;
+        let address = level.place(block) << self.shift;
         let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
         level.device.submit(now, &request, &mut self.scratch).done
-    }
-
-    /// What `request` asks of `block`.
-    #[inline]
-    pub(super) fn part_of(&self, block: u64, request: &Request) -> Request {
-        let from = request.address.max(block << self.shift);
-        let end = (request.address + u64::from(request.bytes)).min((block + 1) << self.shift);
-        Request { address: from, bytes: (end - from) as u32, ..*request }
     }
 }
 
 impl Device for ServerCache {
     #[inline]
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         trail.add(self.id, Activity::Software, self.lookup);
         let start = now + self.lookup;
         match request.op {
@@ -163,9 +155,9 @@ impl Device for ServerCache {
 
     fn warm(&self, requests: &[Request]) {
         for group in requests.chunks(WARM_GROUP) {
-            let first_key = |request: &Request| key(request.volume, request.address >> self.shift);
-            let keys: [u64; WARM_GROUP] = std::array::from_fn(|at| group.get(at).map_or(0, first_key));
-            self.levels.all[0].policy.warm(&keys[..group.len()]);
+            let first = |request: &Request| request.address >> self.shift;
+            let blocks: [u64; WARM_GROUP] = std::array::from_fn(|at| group.get(at).map_or(0, first));
+            self.levels.all[0].policy.warm(&blocks[..group.len()]);
         }
     }
 }

@@ -26,6 +26,7 @@
 //! The copy of a block that a level cannot return is dropped, and the block is read from the backing.
 //!
 //! # Leaves out
+//! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first.
 //! Where on its device a block lies: place n holds the blocks whose number is n modulo the capacity in
 //! blocks, so that neighbours stay neighbours. Devices whose time depends on the address see that.
 //! The memory of the cache's tables. Persistence of the cache over a restart. A read of a block whose write

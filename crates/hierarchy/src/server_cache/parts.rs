@@ -1,10 +1,7 @@
-//! Requests in parts: the keys and places of their blocks, and which part is done last.
+//! Requests in parts: what they ask of each block, where a block lies, and which part is done last.
 
 use super::levels::Level;
 use nacre_kernel::{Completion, Request, Status, Time, Trail};
-
-/// Bits of a block number; the volume sits above them.
-const BLOCK_BITS: u32 = 44;
 
 /// The parts of one request, served side by side: the trail keeps the one that is done last.
 pub(super) struct Parts {
@@ -40,28 +37,27 @@ impl Parts {
     }
 }
 
-/// Block numbers carry their volume, so that volumes never alias.
+/// What `request` asks of `block`, of blocks of `1 << shift` bytes.
 #[inline]
-pub(super) fn key(volume: u32, block: u64) -> u64 {
-    assert!(
-        block >> BLOCK_BITS == 0 && volume >> (64 - BLOCK_BITS) == 0,
-        "block {block} of volume {volume} has no key"
-    );
-    u64::from(volume) << BLOCK_BITS | block
+pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
+    let start = block << shift;
+    let from = request.address.max(start);
+    // The end of the last block there is would be 2^64.
+    let end = (request.address + u64::from(request.bytes)).min(start.saturating_add(1 << shift));
+    Request { address: from, bytes: (end - from) as u32, ..*request }
 }
 
 impl Level {
     /// The place of a block on the device of this level. See "Leaves out".
     #[inline]
-    pub(super) fn place(&self, key: u64) -> u64 {
-        key % self.blocks
+    pub(super) fn place(&self, block: u64) -> u64 {
+        block % self.blocks
     }
 
     /// The same part of a block, where this level keeps it.
     #[inline]
-    pub(super) fn at(&self, part: Request, shift: u32) -> Request {
+    pub(super) fn at(&self, part: &Request, shift: u32) -> Request {
         let offset = part.address & ((1 << shift) - 1);
-        let key = u64::from(part.volume) << BLOCK_BITS | part.address >> shift;
-        Request { address: self.place(key) << shift | offset, volume: 0, ..part }
+        Request { address: self.place(part.address >> shift) << shift | offset, ..*part }
     }
 }

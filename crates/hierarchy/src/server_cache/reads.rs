@@ -4,7 +4,7 @@ use super::FillMode;
 use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::NOWHERE;
-use super::parts::{Parts, key};
+use super::parts::{Parts, part_of};
 use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
 
 /// Adjacent blocks of one request that are in no level: they are fetched by one request.
@@ -24,15 +24,13 @@ impl ServerCache {
             return self.read_blocks(start, request, None, trail);
         }
         // The hot path: one block, nothing on its way, in the first level.
-        let key = key(request.volume, first);
-        let found = self.levels.access(key);
+        let found = self.levels.access(first);
         if found != 0 {
             return self.read_blocks(start, request, Some(found), trail);
         }
         let level = &mut self.levels.all[0];
         level.counts.read_hits += 1;
-        let offset = request.address & ((1 << self.shift) - 1);
-        let part = Request { address: level.place(key) << self.shift | offset, volume: 0, ..*request };
+        let part = level.at(request, self.shift);
         let read = level.device.submit(start, &part, trail);
         if read.status == Status::Done { read } else { self.recover(first, read.done, request, trail) }
     }
@@ -50,13 +48,12 @@ impl ServerCache {
         let mut parts = Parts::new(start, trail);
         let mut run = Run::default();
         for block in first..first + count {
-            let key = key(request.volume, block);
             let found = match found {
                 Some(found) => found,
-                None if admits => self.levels.access(key),
-                None => self.levels.touch(key),
+                None if admits => self.levels.access(block),
+                None => self.levels.touch(block),
             };
-            let way = self.in_flight.way(key, start);
+            let way = self.in_flight.way(block, start);
             if way == Way::SetsOutLater || way == Way::Idle && found == NOWHERE {
                 let first = if run.blocks == 0 { block } else { run.first };
                 run = Run { first, blocks: run.blocks + 1, moves: self.levels.moves.len() };
@@ -80,10 +77,10 @@ impl ServerCache {
     #[inline]
     fn hit(&mut self, found: usize, block: u64, request: &Request, parts: &mut Parts, trail: &mut Trail) {
         let mark = trail.mark();
-        let part = self.part_of(block, request);
+        let part = part_of(block, request, self.shift);
         let level = &mut self.levels.all[found];
         level.counts.read_hits += 1;
-        let part = level.at(part, self.shift);
+        let part = level.at(&part, self.shift);
         let mut read = level.device.submit(parts.start, &part, trail);
         if read.status != Status::Done {
             read = self.recover(block, read.done, request, trail);
@@ -108,10 +105,10 @@ impl ServerCache {
         let mark = trail.mark();
         self.counts.read_misses += run.blocks;
         let mut fetched = self.read_backing(run.first, run.blocks, parts.start, request, trail);
-        let keys = run.first..run.first + run.blocks;
+        let blocks = run.first..run.first + run.blocks;
         if fetched.status != Status::Done {
             let moves_after = self.levels.moves.len() - run.moves;
-            keys.for_each(|block| self.drop_block(key(request.volume, block)));
+            blocks.for_each(|block| self.drop_block(block));
             self.settle(self.levels.moves.len() - moves_after, fetched.done);
         } else if admits {
             self.counts.fills += run.blocks;
@@ -121,8 +118,8 @@ impl ServerCache {
                 fetched.done = filled;
             }
             if fetched.done > parts.start {
-                keys.for_each(|block| {
-                    self.in_flight.insert(key(request.volume, block), parts.start, fetched.done);
+                blocks.for_each(|block| {
+                    self.in_flight.insert(block, parts.start, fetched.done);
                 });
             }
         } else {
@@ -135,7 +132,7 @@ impl ServerCache {
     #[cold]
     fn recover(&mut self, block: u64, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         self.counts.recovered += 1;
-        self.drop_block(key(request.volume, block));
+        self.drop_block(block);
         self.read_backing(block, 1, now, request, trail)
     }
 

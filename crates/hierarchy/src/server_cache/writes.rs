@@ -3,7 +3,7 @@
 use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::NOWHERE;
-use super::parts::{Parts, key};
+use super::parts::{Parts, part_of};
 use nacre_kernel::{Completion, Request, Status, Time, Trail};
 
 impl ServerCache {
@@ -17,42 +17,41 @@ impl ServerCache {
             self.write_block(block, request, &mut parts, trail);
         }
         if written.status != Status::Done {
-            (first..first + count).for_each(|block| self.drop_block(key(request.volume, block)));
+            (first..first + count).for_each(|block| self.drop_block(block));
         }
         parts.completion()
     }
 
     /// The copies of one block follow the write; a whole block may come in.
     fn write_block(&mut self, block: u64, request: &Request, parts: &mut Parts, trail: &mut Trail) {
-        let key = key(request.volume, block);
-        let part = self.part_of(block, request);
+        let part = part_of(block, request, self.shift);
         let is_whole = u64::from(part.bytes) == 1 << self.shift;
         let enters = is_whole && self.write_allocate;
-        let found = if enters { self.levels.access(key) } else { self.levels.touch(key) };
-        if !is_whole && found != NOWHERE && self.in_flight.way(key, parts.start) != Way::Idle {
+        let found = if enters { self.levels.access(block) } else { self.levels.touch(block) };
+        if !is_whole && found != NOWHERE && self.in_flight.way(block, parts.start) != Way::Idle {
             self.counts.write_merged += 1;
             return;
         }
-        self.in_flight.forget(key, parts.start);
+        self.in_flight.forget(block, parts.start);
         if found == NOWHERE {
             self.counts.write_misses += 1;
         } else {
             self.levels.all[found].counts.write_hits += 1;
         }
         if found != NOWHERE || enters {
-            self.write_copies(key, &part, parts, trail);
+            self.write_copies(block, &part, parts, trail);
         }
     }
 
     /// Writes `part` into every level that holds its block; victims go down beside it.
-    fn write_copies(&mut self, key: u64, part: &Request, parts: &mut Parts, trail: &mut Trail) {
-        self.levels.moves.retain(|wanted| wanted.block != key);
+    fn write_copies(&mut self, block: u64, part: &Request, parts: &mut Parts, trail: &mut Trail) {
+        self.levels.moves.retain(|wanted| wanted.block != block);
         self.settle(self.levels.moves.len(), parts.start);
         let mut failed = false;
         for level in &mut self.levels.all {
-            if level.policy.contains(key) {
+            if level.policy.contains(block) {
                 let mark = trail.mark();
-                let part = level.at(*part, self.shift);
+                let part = level.at(part, self.shift);
                 let written = level.device.submit(parts.start, &part, trail);
                 failed |= written.status != Status::Done;
                 parts.add(Completion { status: Status::Done, ..written }, mark, trail);
@@ -60,16 +59,15 @@ impl ServerCache {
         }
         if failed {
             self.counts.recovered += 1;
-            self.drop_block(key);
+            self.drop_block(block);
         }
     }
 
     pub(super) fn trim(&mut self, start: Time, request: &Request, trail: &mut Trail) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            let key = key(request.volume, block);
-            self.in_flight.forget(key, start);
-            self.counts.trimmed += u64::from(self.levels.remove(key));
+            self.in_flight.forget(block, start);
+            self.counts.trimmed += u64::from(self.levels.remove(block));
         }
         self.backing.submit(start, request, trail)
     }

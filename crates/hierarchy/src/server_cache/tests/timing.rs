@@ -139,9 +139,24 @@ fn a_foreground_fill_is_waited_for() {
 }
 
 #[test]
-fn volumes_do_not_alias() {
-    let mut cache = pcm_cache(64, "");
-    submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
-    let other = Request { volume: 1, ..blocks(Op::Read, 0, 1) };
-    assert_eq!(submit(&mut *cache, us(2000), other), us(919));
+#[should_panic(expected = "volumes are placed apart before a request comes to a stack")]
+fn a_request_whose_volume_was_not_placed_is_our_mistake() {
+    submit(&mut *pcm_cache(64, ""), us(0), Request { volume: 1, ..blocks(Op::Read, 0, 1) });
+}
+
+#[test]
+fn every_address_has_a_block() {
+    for first in [(1 << 51) - 1, (1 << 52) - 2] {
+        let mut cache = pcm_cache(64, "");
+        let two_blocks = Request { address: first << 12, ..blocks(Op::Read, 0, 2) };
+        let two_blocks = Request { bytes: two_blocks.bytes - 1, ..two_blocks };
+        cache.warm(&[two_blocks]);
+        assert_eq!(submit(&mut *cache, us(0), two_blocks), us(919), "from byte {}", two_blocks.address);
+        submit(&mut *cache, us(2000), Request { op: Op::Write, ..two_blocks });
+        assert_eq!(submit(&mut *cache, us(4000), two_blocks), PCM_READ);
+        assert_eq!((count(&*cache, "read_hits"), count(&*cache, "write_hits")), (2, 2));
+        submit(&mut *cache, us(6000), Request { op: Op::Trim, ..two_blocks });
+        assert_eq!(count(&*cache, "trimmed"), 2);
+        cache.check_invariants();
+    }
 }
