@@ -1,16 +1,13 @@
 //! What can go wrong while a workload runs. All of it is the user's to mend.
 
 use crate::trace::TraceError;
+use std::fmt;
 
 /// Why a workload cannot go on.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum WorkloadError {
     /// Simulated time ends after 213 days.
-    #[error(
-        "{path}: request {request} would arrive later than 213 days after the start, where simulated time ends; \
-         ask for fewer requests or a higher rate"
-    )]
     TooLong {
         /// The arrival process, by its place in the scenario.
         path: String,
@@ -18,7 +15,6 @@ pub enum WorkloadError {
         request: u64,
     },
     /// A trace cannot be read on.
-    #[error("{path}: {error}")]
     Trace {
         /// The setting that names the trace, by its place in the scenario.
         path: String,
@@ -26,7 +22,6 @@ pub enum WorkloadError {
         error: TraceError,
     },
     /// A request of a trace has no place in the address space.
-    #[error("{path}: request {request} cannot be placed: {problem}; use placement = \"compact\"")]
     Placement {
         /// The setting that names the trace, by its place in the scenario.
         path: String,
@@ -36,3 +31,47 @@ pub enum WorkloadError {
         problem: String,
     },
 }
+
+impl WorkloadError {
+    /// The setting to change, by its place in the scenario.
+    pub fn path(&self) -> &str {
+        match self {
+            WorkloadError::TooLong { path, .. }
+            | WorkloadError::Trace { path, .. }
+            | WorkloadError::Placement { path, .. } => path,
+        }
+    }
+
+    /// What is wrong.
+    pub fn problem(&self) -> String {
+        match self {
+            WorkloadError::TooLong { request, .. } => format!(
+                "request {request} would arrive later than 213 days after the start, where simulated time ends"
+            ),
+            WorkloadError::Trace { error, .. } => error.problem(),
+            WorkloadError::Placement { request, problem, .. } => {
+                format!("request {request} cannot be placed: {problem}")
+            }
+        }
+    }
+
+    /// What to do; may be empty.
+    pub fn remedy(&self) -> String {
+        match self {
+            WorkloadError::TooLong { .. } => "ask for fewer requests or a higher rate".into(),
+            WorkloadError::Trace { error, .. } => error.remedy(),
+            WorkloadError::Placement { .. } => "use placement = \"compact\"".into(),
+        }
+    }
+}
+
+impl fmt::Display for WorkloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remedy() {
+            remedy if remedy.is_empty() => write!(f, "{}: {}", self.path(), self.problem()),
+            remedy => write!(f, "{}: {}; {remedy}", self.path(), self.problem()),
+        }
+    }
+}
+
+impl std::error::Error for WorkloadError {}

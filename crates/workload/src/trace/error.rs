@@ -6,12 +6,9 @@ use std::fmt;
 ///
 /// All but [`TraceError::Io`] are the user's to mend; each text names the file, the place, what was
 /// found, what is allowed and a remedy.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum TraceError {
     /// No format fits the first bytes.
-    #[error(
-        "{source_name}: no known trace format fits its first bytes ({head}); name it with --format, one of {known}"
-    )]
     Unrecognised {
         /// The file.
         source_name: String,
@@ -21,9 +18,6 @@ pub enum TraceError {
         known: String,
     },
     /// Several formats fit the first bytes about equally well.
-    #[error(
-        "{source_name}: its first bytes fit more than one trace format: {candidates}; name the right one with --format"
-    )]
     Ambiguous {
         /// The file.
         source_name: String,
@@ -31,7 +25,6 @@ pub enum TraceError {
         candidates: String,
     },
     /// There is no format of the given name.
-    #[error("there is no trace format \"{given}\"; the formats are {known}")]
     NoSuchFormat {
         /// What was given.
         given: String,
@@ -39,7 +32,6 @@ pub enum TraceError {
         known: String,
     },
     /// An option does not suit the format, or the inputs.
-    #[error("{option}: {problem}; {remedy}")]
     Option {
         /// The option and its value.
         option: String,
@@ -49,7 +41,6 @@ pub enum TraceError {
         remedy: String,
     },
     /// A record breaks the format, and bad records are fatal.
-    #[error("{source_name}, {place}: {problem}; leave out --strict to count bad records and read on")]
     BadRecord {
         /// The file.
         source_name: String,
@@ -59,7 +50,6 @@ pub enum TraceError {
         problem: String,
     },
     /// Most of what was read does not fit the format, or nothing does.
-    #[error("{source_name} does not look like {format}: {found}; {remedy}")]
     WrongFormat {
         /// The file.
         source_name: String,
@@ -71,7 +61,6 @@ pub enum TraceError {
         remedy: String,
     },
     /// The unit of time cannot be right.
-    #[error("--time-unit {given}: {problem}; {remedy}")]
     TimeUnit {
         /// The unit.
         given: &'static str,
@@ -81,7 +70,6 @@ pub enum TraceError {
         remedy: String,
     },
     /// The format that is written cannot hold what it is given.
-    #[error("{format} cannot hold {what}; {remedy}")]
     CannotHold {
         /// The kind that is written.
         format: &'static str,
@@ -91,7 +79,6 @@ pub enum TraceError {
         remedy: String,
     },
     /// Reading or writing failed underneath.
-    #[error("{source_name}, {place}: {error}")]
     Io {
         /// The file.
         source_name: String,
@@ -101,6 +88,59 @@ pub enum TraceError {
         error: std::io::Error,
     },
 }
+
+impl TraceError {
+    /// What is wrong, with the file and the place in it.
+    pub fn problem(&self) -> String {
+        match self {
+            TraceError::Unrecognised { source_name, head, .. } => {
+                format!("{source_name}: no known trace format fits its first bytes ({head})")
+            }
+            TraceError::Ambiguous { source_name, candidates } => {
+                format!("{source_name}: its first bytes fit more than one trace format: {candidates}")
+            }
+            TraceError::NoSuchFormat { given, .. } => format!("there is no trace format \"{given}\""),
+            TraceError::Option { option, problem, .. } => format!("{option}: {problem}"),
+            TraceError::BadRecord { source_name, place, problem } => {
+                format!("{source_name}, {place}: {problem}")
+            }
+            TraceError::WrongFormat { source_name, format, found, .. } => {
+                format!("{source_name} does not look like {format}: {found}")
+            }
+            TraceError::TimeUnit { given, problem, .. } => format!("time unit {given}: {problem}"),
+            TraceError::CannotHold { format, what, .. } => format!("{format} cannot hold {what}"),
+            TraceError::Io { source_name, place, error } => format!("{source_name}, {place}: {error}"),
+        }
+    }
+
+    /// What to do, in words that fit a scenario and the command line; empty where the system failed.
+    pub fn remedy(&self) -> String {
+        match self {
+            TraceError::Unrecognised { known, .. } => format!("name its format, one of {known}"),
+            TraceError::Ambiguous { .. } => "name the right format".into(),
+            TraceError::NoSuchFormat { known, .. } => format!("the formats are {known}"),
+            TraceError::BadRecord { .. } => {
+                "read without strict (strict = false, or no --strict) to count bad records and read on".into()
+            }
+            TraceError::Option { remedy, .. }
+            | TraceError::WrongFormat { remedy, .. }
+            | TraceError::TimeUnit { remedy, .. }
+            | TraceError::CannotHold { remedy, .. } => remedy.clone(),
+            TraceError::Io { .. } => String::new(),
+        }
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.remedy() {
+            remedy if remedy.is_empty() => f.write_str(&self.problem()),
+            remedy => write!(f, "{}; {remedy}", self.problem()),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
 
 /// Where in a file something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,7 +38,7 @@ pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceRead
 fn choose(sources: &mut [Source], options: &Options) -> Result<&'static Format, TraceError> {
     if sources.is_empty() || sources.len() > MOST_SOURCES {
         return Err(TraceError::Option {
-            option: "FILE".into(),
+            option: "files".into(),
             problem: format!("a trace lies in 1 to {MOST_SOURCES} files, not {}", sources.len()),
             remedy: "name the files of one trace".into(),
         });
@@ -67,7 +67,7 @@ fn check(format: &Format, sources: &[Source], options: &Options) -> Result<(), T
     }
     if let Some(unit) = options.time_unit.filter(|_| !format.unit_varies) {
         return Err(TraceError::Option {
-            option: format!("--time-unit {}", unit.name()),
+            option: format!("time unit {}", unit.name()),
             problem: match format.time_unit {
                 Some(own) => format!("times of {} are in {} by definition", format.kind, own.name()),
                 None => format!("{} has no times", format.kind),
@@ -101,7 +101,7 @@ fn choose_action(
     let Some(has_queue) = format.queued else {
         if options.action.is_some() {
             return Err(TraceError::Option {
-                option: "--action".into(),
+                option: "action".into(),
                 problem: format!("{} records one event per request", format.kind),
                 remedy: "leave it out".into(),
             });
@@ -113,7 +113,7 @@ fn choose_action(
     }
     for source in sources {
         if has_queue(source.head()?) {
-            let note = "requests are the Q (queued) events; --action D takes those issued to the driver";
+            let note = "requests are the Q (queued) events; action D takes those issued to the driver";
             return Ok((Action::Queue, vec![note.into()]));
         }
     }

@@ -48,7 +48,7 @@ impl TimeUnit {
     pub fn parse(name: &str) -> Result<TimeUnit, TraceError> {
         let compact: String = name.chars().filter(|c| !c.is_whitespace()).collect();
         TimeUnit::ALL.into_iter().find(|unit| unit.name() == compact).ok_or_else(|| TraceError::Option {
-            option: format!("--time-unit {name}"),
+            option: format!("time unit {name}"),
             problem: "there is no such unit of time".into(),
             remedy: "use ns, 100ns, us, ms or s".into(),
         })
@@ -83,7 +83,7 @@ impl Action {
             "D" | "d" => Ok(Action::Issue),
             "C" | "c" => Ok(Action::Complete),
             _ => Err(TraceError::Option {
-                option: format!("--action {letter}"),
+                option: format!("action {letter}"),
                 problem: "there is no such action".into(),
                 remedy: "use Q (queued), D (issued to the driver) or C (completed)".into(),
             }),

@@ -151,7 +151,7 @@ impl Log {
             source_name: self.source_name.clone(),
             format: self.format,
             found,
-            remedy: "check that the file is whole, or name its format with --format".into(),
+            remedy: "check that the file is whole, or name its format".into(),
         }
     }
 }

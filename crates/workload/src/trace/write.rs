@@ -189,7 +189,7 @@ impl<E: Encoder> Encoded<E> {
         Err(TraceError::CannotHold {
             format: E::LIMITS.kind,
             what: format!("{} (request {})", what(), self.written.records + 1),
-            remedy: "leave out --strict to have such losses counted, or write nacre".into(),
+            remedy: "write without strict to have such losses counted, or write nacre".into(),
         })
     }
 }

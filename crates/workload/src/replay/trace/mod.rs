@@ -86,22 +86,26 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         }
         _ => {}
     }
-    let known = |field: &str, given: &Option<String>, problem: &dyn Fn(&str) -> Option<String>| {
+    let known = |field: &str, given: &Option<String>, wrong: &dyn Fn(&str) -> Option<(String, String)>| {
         let given = given.as_deref()?;
-        Some((field.to_string(), format!("{given:?}"), problem(given)?))
+        let (problem, remedy) = wrong(given)?;
+        Some((field.to_string(), format!("{given:?}"), problem, remedy))
     };
     let unknown = [
-        known("format", &config.format, &|given| format_named(given).err().map(|error| error.to_string())),
+        known("format", &config.format, &|given| {
+            format_named(given).err().map(|error| (error.problem(), error.remedy()))
+        }),
         known("time_unit", &config.time_unit, &|given| {
-            TimeUnit::parse(given).err().map(|_| "there is no such unit; use ns, 100ns, us, ms or s".into())
+            let wrong = TimeUnit::parse(given).is_err();
+            wrong.then(|| ("there is no such unit".into(), "use ns, 100ns, us, ms or s".into()))
         }),
         known("action", &config.action, &|given| {
-            Action::parse(given).err().map(|_| "there is no such action; use Q, D or C".into())
+            let wrong = Action::parse(given).is_err();
+            wrong.then(|| ("there is no such action".into(), "use Q, D or C".into()))
         }),
     ];
-    for (field, given, problem) in unknown.into_iter().flatten() {
-        let (problem, remedy) = problem.split_once("; ").unwrap_or((&problem, ""));
-        reader.conflict(&field, &given, problem, remedy);
+    for (field, given, problem, remedy) in unknown.into_iter().flatten() {
+        reader.conflict(&field, &given, &problem, &remedy);
     }
     if let Some(page) = config.page.filter(|page| !page.0.is_power_of_two()) {
         reader.conflict(

@@ -97,8 +97,12 @@ fn error(settings: &str) -> WorkloadError {
 
 #[test]
 fn a_bad_record_ends_a_strict_replay() {
-    let text = error("file = \"bad.csv\"\nstrict = true").to_string();
-    assert!(text.starts_with("workload.file: bad.csv, line 3: "), "{text}");
+    let error = error("file = \"bad.csv\"\nstrict = true");
+    assert_eq!(error.path(), "workload.file");
+    assert!(error.problem().starts_with("bad.csv, line 3: "), "{error}");
+    let remedy = "read without strict (strict = false, or no --strict) to count bad records and read on";
+    assert_eq!(error.remedy(), remedy);
+    assert_eq!(error.to_string(), format!("workload.file: {}; {remedy}", error.problem()));
 }
 
 #[test]

@@ -48,6 +48,6 @@ fn a_bad_line_is_named_with_what_is_wrong() {
     assert_eq!(
         error.to_string(),
         "a.trace, line 4: the type is neither Read nor Write: \"128166372013061630,hm,0,Trim,0,512,0\"; \
-         leave out --strict to count bad records and read on"
+         read without strict (strict = false, or no --strict) to count bad records and read on"
     );
 }

@@ -45,7 +45,7 @@ fn a_unit_that_makes_a_trace_last_for_years_is_refused_with_a_plausible_one() {
     assert!(matches!(error, TraceError::TimeUnit { .. }));
     assert_eq!(
         error.to_string(),
-        "--time-unit ms: the record at line 397 of a.trace would lie more than 120 days after the first; \
+        "time unit ms: the record at line 397 of a.trace would lie more than 120 days after the first; \
          ns or 100ns or us would be plausible"
     );
 }
@@ -57,6 +57,6 @@ fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() 
     let lines: String = (0..10_000u64).map(|i| format!("{} 0 0 8 1\n", i / 10)).collect();
     let options = Options { time_unit: Some(TimeUnit::Ns), ..Options::default() };
     let error = read_several(&[lines.as_bytes()], &options).unwrap_err().to_string();
-    assert!(error.starts_with("--time-unit ns: 10000 requests would span 999.000 ns"), "{error}");
+    assert!(error.starts_with("time unit ns: 10000 requests would span 999.000 ns"), "{error}");
     assert!(error.ends_with("ms or s would be plausible"), "{error}");
 }

@@ -45,7 +45,7 @@ fn what_is_no_trace_is_refused_with_all_formats_and_the_option() {
         let error = read_several(&[bytes], &Options::default()).unwrap_err();
         assert!(matches!(error, TraceError::Unrecognised { .. }), "{error}");
         let text = error.to_string();
-        assert!(text.contains("--format") && kinds().all(|kind| text.contains(kind)), "{text}");
+        assert!(text.contains("name its format") && kinds().all(|kind| text.contains(kind)), "{text}");
     }
 }
 
@@ -83,9 +83,9 @@ fn options_that_do_not_suit_the_format_are_refused() {
     };
     let unit = Some(crate::trace::TimeUnit::Ms);
     let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("blkparse")]);
-    assert_eq!(text, "--time-unit ms: times of blkparse are in ns by definition; leave it out");
+    assert_eq!(text, "time unit ms: times of blkparse are in ns by definition; leave it out");
     let text = refuse(Options { time_unit: unit, ..Options::default() }, &[&file("arc")]);
-    assert_eq!(text, "--time-unit ms: arc has no times; leave it out");
+    assert_eq!(text, "time unit ms: arc has no times; leave it out");
     let action = Some(crate::trace::Action::Issue);
     refuse(Options { action, ..Options::default() }, &[&file("msr")]);
     refuse(Options { page_bytes: Some(4096), ..Options::default() }, &[&file("msr")]);
