@@ -33,6 +33,9 @@ SPENT = {
 STACK = {
     "path": "stack",
     "kind": "measured",
+    "resources": [
+        {"name": "servers", "servers": 1, "busy": {"read": 6e-6}, "utilisation": 0.5},
+    ],
     "servers": 1,
     "busy": {"read": 6e-6},
     "utilisation": 0.5,
@@ -54,6 +57,7 @@ DATA: dict[str, Any] = {
     },
     "bytes": {"read": 12288, "written": 0},
     "simulated_s": 12e-6,
+    "drained_s": 12e-6,
     "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9},
     "latency": {"read": SUMMARY, "write": None},
     "time_spent": {"read": [SPENT], "write": []},
@@ -63,6 +67,7 @@ DATA: dict[str, Any] = {
     "erases": None,
     "energy_j": {},
     "cost": 2.5,
+    "cost_unknown": [],
     "lifetime_days": None,
     "workload": {"kind": "trace", "records": 3, "bad_records": 0, "notes": []},
 }  # fmt: skip
@@ -93,6 +98,7 @@ def test_fields_are_reached_by_key_and_by_attribute(record: Record) -> None:
     assert record.latency.read.p99_ns == record["latency"]["read"]["p99_ns"] == 3000.0
     assert record.latency.write is None
     assert record.components[0].busy["read"] == 6e-6
+    assert record.components[0].resources[0].name == "servers"
     assert record.time_spent.read[0].activity == "read"
     assert "latency" in dir(record)
     assert list(record) == list(DATA)

@@ -21,20 +21,26 @@ pub trait Device: Send {
     /// segments sum to `done - now`. The request lies within [`Device::capacity`].
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion;
 
-    /// Lets background work use the time until `to`, and forgets what lies before it.
+    /// Forgets what lies before `to`; no later call has a `now` before it.
     ///
-    /// No later call has a `now` before `to`.
+    /// It bounds memory and never changes a completion: with and without calls of it, the same requests
+    /// are done at the same times.
     fn advance(&mut self, to: Time);
 
     /// The bytes it can hold, or `None` where the model sets no limit.
     fn capacity(&self) -> Option<Bytes>;
+
+    /// When the last of all its work so far ends, children included: work that no request waits for (a
+    /// cache's fills, a drive's buffered writes) may outlive the last completion.
+    fn busy_until(&self) -> Time;
 
     /// Measuring begins now: forgets every count, busy time and energy so far, children included.
     /// Its state (what is cached, where the arm stands, what is reserved) stays as it is.
     fn restart_ledger(&mut self);
 
     /// What it did during `elapsed` of simulated time, since it was built or
-    /// [`Device::restart_ledger`] was called, children included.
+    /// [`Device::restart_ledger`] was called, children included. Idle energy and lifetime follow from
+    /// `elapsed`, which reaches to [`Device::busy_until`] at least where they are to be exact.
     fn report(&self, elapsed: Time) -> ComponentReport;
 
     /// Panics if the device's books do not balance. Called by tests, never on the hot path.

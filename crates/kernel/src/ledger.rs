@@ -1,4 +1,4 @@
-//! Ledgers: where a component's time and energy went, and how often it did what.
+//! Ledgers: where the time and energy of a component's resources went, and how often it did what.
 
 use crate::time::Time;
 use crate::units::Energy;
@@ -73,10 +73,10 @@ impl Activity {
     }
 }
 
-/// Busy time and energy by activity of one component.
+/// Busy time and energy by activity of one resource. Sums of any number of servers' time are exact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
-    busy: [Time; Activity::COUNT],
+    busy_ps: [u128; Activity::COUNT],
     energy: [Energy; Activity::COUNT],
 }
 
@@ -84,7 +84,7 @@ impl Ledger {
     /// Charges `time` of a resource to `activity`.
     #[inline]
     pub fn charge(&mut self, activity: Activity, time: Time) {
-        self.busy[activity as usize] += time;
+        self.busy_ps[activity as usize] += u128::from(time.as_ps());
     }
 
     /// Charges `energy` to `activity`.
@@ -93,9 +93,9 @@ impl Ledger {
         self.energy[activity as usize] += energy;
     }
 
-    /// Resource time charged to `activity`.
-    pub fn busy(&self, activity: Activity) -> Time {
-        self.busy[activity as usize]
+    /// Resource time charged to `activity`, in seconds.
+    pub fn busy_s(&self, activity: Activity) -> f64 {
+        self.busy_ps[activity as usize] as f64 / 1e12
     }
 
     /// Energy charged to `activity`.
@@ -103,9 +103,28 @@ impl Ledger {
         self.energy[activity as usize]
     }
 
-    /// Resource time over all activities.
-    pub fn total_busy(&self) -> Time {
-        self.busy.iter().fold(Time::ZERO, |sum, &time| sum + time)
+    /// Resource time over all activities, in seconds.
+    pub fn total_busy_s(&self) -> f64 {
+        self.busy_ps.iter().sum::<u128>() as f64 / 1e12
+    }
+}
+
+/// Equal servers behind one queue that a component works with, and where their time went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// What it is, for example `"arm"`; no two of one component have the same name.
+    pub name: &'static str,
+    /// How many requests or parts of requests it can work on at one time.
+    pub servers: u32,
+    /// Busy time and dynamic energy.
+    pub ledger: Ledger,
+}
+
+impl Resource {
+    /// The share of its servers' time in `elapsed` that was busy; 0 where nothing elapsed.
+    pub fn utilisation(&self, elapsed: Time) -> f64 {
+        let available_ps = u128::from(elapsed.as_ps()) * u128::from(self.servers);
+        if available_ps == 0 { 0.0 } else { self.ledger.total_busy_s() / (available_ps as f64 / 1e12) }
     }
 }
 
@@ -118,10 +137,10 @@ pub struct ComponentReport {
     pub kind: &'static str,
     /// Its place in the scenario, for example `"stack.backing"`.
     pub path: String,
-    /// How many requests it can work on at one time: the servers behind [`Ledger::busy`].
-    pub servers: u32,
-    /// Busy time and dynamic energy.
-    pub ledger: Ledger,
+    /// What it works with; empty where only the components below work.
+    pub resources: Vec<Resource>,
+    /// Whether the model knows what energy it takes; the energies are zero where it does not.
+    pub is_energy_modelled: bool,
     /// Energy that flows whether or not it works; `None` where the model does not know it.
     pub idle_energy: Option<Energy>,
     /// Counts of events, by name, in the order a reader wants them.
@@ -132,4 +151,16 @@ pub struct ComponentReport {
     pub lifetime_days: Option<f64>,
     /// The components below.
     pub children: Vec<ComponentReport>,
+}
+
+impl ComponentReport {
+    /// Time of all its resources charged to `activity`, in seconds.
+    pub fn busy_s(&self, activity: Activity) -> f64 {
+        self.resources.iter().map(|resource| resource.ledger.busy_s(activity)).sum()
+    }
+
+    /// Energy of all its resources charged to `activity`.
+    pub fn energy(&self, activity: Activity) -> Energy {
+        Energy(self.resources.iter().map(|resource| resource.ledger.energy(activity).0).sum())
+    }
 }

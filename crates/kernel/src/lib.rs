@@ -6,9 +6,11 @@
 //! | [`units`] | bytes, ratios, rates, energy, prices, and how each is read from a string with its unit |
 //! | [`random`] | named random streams under one seed, with distributions that never change |
 //! | [`timeline`] | reservations of a resource over time, with gaps that later calls may fill |
+//! | [`link`] | a link that carries one transfer after the other |
 //! | [`histogram`] | mergeable latency distributions |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
-//! | [`ledger`] | where a component's time and energy went |
+//! | [`ledger`] | where the time and energy of a component's resources went |
+//! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`device`] | the contract every storage component keeps |
 //!
@@ -17,7 +19,9 @@
 
 pub mod device;
 pub mod histogram;
+pub mod host_counts;
 pub mod ledger;
+pub mod link;
 pub mod random;
 pub mod request;
 pub mod statistics;
@@ -26,7 +30,9 @@ pub mod timeline;
 pub mod units;
 
 pub use device::{Completion, ComponentId, Device, Segment, Status, Trail};
-pub use ledger::{Activity, ComponentReport, Ledger};
+pub use host_counts::HostCounts;
+pub use ledger::{Activity, ComponentReport, Ledger, Resource};
+pub use link::Link;
 pub use random::{Random, Streams};
 pub use request::{Op, Request};
 pub use time::Time;

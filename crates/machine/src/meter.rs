@@ -12,7 +12,7 @@ pub struct OpMeter {
     /// Their mean's confidence, in nanoseconds.
     pub means: BatchMeans,
     /// Picoseconds on the critical path, by component and activity.
-    spent: Vec<[u64; Activity::COUNT]>,
+    spent: Vec<[u128; Activity::COUNT]>,
     /// Bytes asked for.
     pub bytes: u64,
 }
@@ -33,12 +33,13 @@ impl OpMeter {
         self.means.record(latency.as_ns_f64());
         self.bytes += u64::from(bytes);
         for segment in trail.segments() {
-            self.spent[segment.component.0 as usize][segment.activity as usize] += segment.time.as_ps();
+            self.spent[segment.component.0 as usize][segment.activity as usize] +=
+                u128::from(segment.time.as_ps());
         }
     }
 
     /// Picoseconds all requests spent in `component` on `activity`.
-    pub fn spent_ps(&self, component: usize, activity: Activity) -> u64 {
+    pub fn spent_ps(&self, component: usize, activity: Activity) -> u128 {
         self.spent[component][activity as usize]
     }
 }
@@ -101,5 +102,24 @@ impl Meter {
     /// Requests recorded.
     pub fn completed(&self) -> u64 {
         self.reads.latency.count() + self.writes.latency.count() + self.trims + self.flushes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nacre_kernel::ComponentId;
+
+    #[test]
+    fn waits_may_sum_to_more_than_time_reaches() {
+        let mut meter = Meter::new(1, Time::ZERO);
+        let day = Time::from_s(86_400);
+        let request = Request { arrival: Time::ZERO, address: 0, bytes: 512, volume: 0, op: Op::Read };
+        let mut trail = Trail::new();
+        trail.add(ComponentId(0), Activity::Queue, day);
+        let completion = Completion { done: day, status: Status::Done };
+        (0..300).for_each(|_| meter.record(&request, Time::ZERO, completion, &trail));
+        assert_eq!(meter.reads.spent_ps(0, Activity::Queue), meter.reads.latency.sum_ps());
+        assert_eq!(meter.reads.latency.sum_ps(), 300 * u128::from(day.as_ps()));
     }
 }

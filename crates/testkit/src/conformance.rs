@@ -1,7 +1,7 @@
 //! The suite every device passes, whatever it models.
 
 use nacre_kernel::{
-    Activity, ComponentId, ComponentReport, Device, Op, Random, Request, Streams, Time, Trail,
+    Activity, ComponentId, ComponentReport, Device, Op, Random, Request, Resource, Streams, Time, Trail,
 };
 
 /// Requests of one run of the suite.
@@ -13,29 +13,48 @@ const BLOCK: u64 = 4096;
 
 /// Panics unless the device that `build` makes keeps the contract of [`Device`]:
 /// the trail adds up and names known components, nothing is done before it was asked, the same calls
-/// give the same results, the ledger fits into the time and starts over when told to, the last block
-/// is served, and the future does not delay the past.
+/// give the same results, advancing changes no completion, the ledger fits into the time and starts over
+/// when told to, the last block is served, and the future does not delay the past.
 pub fn conformance(mut build: impl FnMut() -> Box<dyn Device>) {
     for seed in 0..3 {
-        let first = run(&mut *build(), seed);
-        let second = run(&mut *build(), seed);
+        let first = run(&mut *build(), seed, Time::ZERO, Advances::Often);
+        let second = run(&mut *build(), seed, Time::ZERO, Advances::Often);
         assert_eq!(first, second, "the same calls on two equal devices differ (seed {seed})");
+        let never = run(&mut *build(), seed, Time::ZERO, Advances::Never);
+        assert_eq!(first.completions, never.completions, "advancing changed a completion (seed {seed})");
     }
     the_future_does_not_delay_the_past(&mut *build());
     the_last_block_is_served(&mut *build());
     the_ledger_starts_over(&mut *build());
 }
 
-/// Completion times and the last report of a random script.
-fn run(device: &mut dyn Device, seed: u64) -> (Vec<Time>, ComponentReport) {
+/// How often a script calls [`Device::advance`].
+#[derive(Clone, Copy, PartialEq)]
+enum Advances {
+    /// Before every other request.
+    Often,
+    Never,
+}
+
+/// What a script saw.
+#[derive(Debug, PartialEq)]
+struct Run {
+    completions: Vec<Time>,
+    report: ComponentReport,
+    /// When all work was over.
+    drained: Time,
+}
+
+/// Runs a random script from `from` on.
+fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Run {
     let mut random = Streams::new(seed).stream("conformance");
     let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
     let known = components(&device.report(Time::ZERO));
-    let (mut now, mut end, mut trail) = (Time::ZERO, Time::ZERO, Trail::new());
+    let (mut now, mut end, mut trail) = (from, from, Trail::new());
     let mut completions = Vec::new();
     for number in 0..REQUESTS {
         now += Time::from_ns(random.below(100_000));
-        if random.chance(0.5) {
+        if random.chance(0.5) && advances == Advances::Often {
             device.advance(now);
         }
         let mark = if random.chance(0.5) { 0 } else { trail.mark() };
@@ -55,11 +74,12 @@ fn run(device: &mut dyn Device, seed: u64) -> (Vec<Time>, ComponentReport) {
             device.check_invariants();
         }
     }
-    device.advance(end);
+    let drained = end.max(device.busy_until());
+    device.advance(drained);
     device.check_invariants();
-    let report = device.report(end);
-    the_ledger_fits(&report, end);
-    (completions, report)
+    let report = device.report(drained - from);
+    the_ledger_fits(&report, drained - from);
+    Run { completions, report, drained }
 }
 
 fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
@@ -80,19 +100,22 @@ fn components(report: &ComponentReport) -> Vec<ComponentId> {
     std::iter::once(report.id).chain(report.children.iter().flat_map(components)).collect()
 }
 
-/// No activity may hold more servers than there are.
+/// No resource is busy for longer than its servers were there, and only a model of energy gives any.
 fn the_ledger_fits(report: &ComponentReport, elapsed: Time) {
-    let resource = [
-        Activity::Read,
-        Activity::Write,
-        Activity::Link,
-        Activity::Seek,
-        Activity::Rotate,
-        Activity::Transfer,
-    ];
-    for activity in resource {
-        let (busy, most) = (report.ledger.busy(activity), elapsed * u64::from(report.servers));
-        assert!(busy <= most, "{}: {} for {busy} of {most}", report.path, activity.name());
+    let path = &report.path;
+    for (index, Resource { name, servers, ledger }) in report.resources.iter().enumerate() {
+        let others = &report.resources[..index];
+        assert!(others.iter().all(|other| other.name != *name), "{path}: two resources are called {name}");
+        let available_ps = u128::from(elapsed.as_ps()) * u128::from(*servers);
+        let (busy, most) = (ledger.total_busy_s(), available_ps as f64 / 1e12);
+        assert!(busy <= most, "{path}: {name} was busy for {busy} s of {most} s");
+    }
+    if !report.is_energy_modelled {
+        assert_eq!(report.idle_energy, None, "{path}: idle energy, though energy is not modelled");
+        for activity in Activity::ALL {
+            let energy = report.energy(activity).0;
+            assert!(energy == 0.0, "{path}: energy of {}, though it is not modelled", activity.name());
+        }
     }
     report.children.iter().for_each(|child| the_ledger_fits(child, elapsed));
 }
@@ -122,16 +145,20 @@ fn the_last_block_is_served(device: &mut dyn Device) {
 }
 
 fn the_ledger_starts_over(device: &mut dyn Device) {
-    run(device, 7);
+    let Run { drained, .. } = run(device, 7, Time::ZERO, Advances::Often);
     device.restart_ledger();
     device.check_invariants();
     assert_forgotten(&device.report(Time::ZERO));
+    // What was done before may not be charged afterwards.
+    run(device, 8, drained, Advances::Often);
 }
 
 fn assert_forgotten(report: &ComponentReport) {
-    assert!(report.ledger.total_busy().is_zero(), "{}: busy time outlived the restart", report.path);
+    for Resource { name, ledger, .. } in &report.resources {
+        assert!(ledger.total_busy_s() == 0.0, "{}: busy time of {name} outlived the restart", report.path);
+    }
     for activity in Activity::ALL {
-        let energy = report.ledger.energy(activity).0;
+        let energy = report.energy(activity).0;
         assert!(energy == 0.0, "{}: energy of {} outlived the restart", report.path, activity.name());
     }
     for (name, count) in &report.counters {

@@ -6,8 +6,8 @@
 //!
 //! With `read_ahead`, the drive keeps reading after a read until the buffer is that far ahead or another
 //! access takes the arm; a read of what was read ahead waits for the platter if it must and then crosses
-//! the interface. With `write_cache`, a write is acknowledged once it has crossed the interface and there
-//! is room; it goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
+//! the interface. With `write_cache`, a write is acknowledged once there is room and it has crossed the
+//! interface. What the buffer takes or gives crosses one request after the other. A cached write goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
 //! the last one.
 //!
 //! Requests are served in order of submission. One that is submitted later but arrives earlier (below a
@@ -107,6 +107,9 @@ impl Config {
     }
 }
 
+/// The longest that reading a whole disk may take: 200 days, as long as simulated time lasts.
+const WHOLE_DISK_MOST: Time = Time::from_s(200 * 86_400);
+
 fn check(config: &Config, reader: &mut Reader<'_>) {
     if let Err(unfit) = SeekCurve::fit(config.seek_times()) {
         let remedy = format!(
@@ -119,6 +122,31 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.inner_rate > config.outer_rate {
         let remedy = format!("the largest allowed is outer_rate, {}", config.outer_rate);
         reader.conflict("inner_rate", &config.inner_rate.to_string(), "it is above outer_rate", &remedy);
+    }
+    check_capacity(config, reader);
+    check_power(config, reader);
+}
+
+/// The place of a byte on the platters is a time, which must not end before they do.
+fn check_capacity(config: &Config, reader: &mut Reader<'_>) {
+    let mean_rate = (config.outer_rate.0 + config.inner_rate.0) / 2.0;
+    let most = mean_rate * WHOLE_DISK_MOST.as_secs_f64();
+    if config.capacity.0 as f64 > most {
+        let problem = format!("reading all of it takes longer than {WHOLE_DISK_MOST}");
+        let remedy = format!("at these rates the largest allowed is {}", Bytes(most as u64));
+        reader.conflict("capacity", &config.capacity.to_string(), &problem, &remedy);
+    }
+}
+
+fn check_power(config: &Config, reader: &mut Reader<'_>) {
+    let one_alone = match (config.seek_power, config.active_power) {
+        (Some(seek), None) => Some(("seek_power", seek, "active_power")),
+        (None, Some(active)) => Some(("active_power", active, "seek_power")),
+        _ => None,
+    };
+    if let Some((field, power, missing)) = one_alone {
+        let problem = format!("an access without {missing} would take no energy in its other parts");
+        reader.conflict(field, &power.to_string(), &problem, &format!("give {missing} too, or neither"));
     }
     for (field, power) in [("seek_power", config.seek_power), ("active_power", config.active_power)] {
         match (power, config.idle_power) {

@@ -3,8 +3,8 @@
 use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Ledger, Op, Power, Request, Status,
-    Time, Timeline, Trail,
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Link, Op, Power, Request,
+    Resource, Status, Time, Timeline, Trail,
 };
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
 
@@ -15,19 +15,22 @@ pub(super) struct Hdd {
     config: Config,
     disk: Disk,
     arm: Timeline,
+    interface: Link,
     read_ahead: Option<ReadAhead>,
     write_cache: WriteCache,
     /// When the last write so far is on the platter.
     written_at: Time,
+    /// The arm's time is charged up to here.
+    charged_to: Time,
     book: Book,
 }
 
-/// What was done since measuring began, beside the mechanics; `requests` is indexed by [`Op`].
+/// What was done since measuring began, beside the mechanics.
 #[derive(Default)]
 struct Book {
-    requests: [u64; 4],
-    bytes: [u64; 2],
-    link_busy: Time,
+    /// When the first request came.
+    since: Option<Time>,
+    host: HostCounts,
     read_ahead_hits: u64,
     cached_writes: u64,
 }
@@ -48,9 +51,11 @@ impl Hdd {
             path,
             disk: Disk::new(layout, curve, draw, config.write_settle),
             arm: Timeline::new(),
+            interface: Link::new(config.interface_rate),
             read_ahead: None,
             write_cache: WriteCache::new(config.write_cache.0),
             written_at: Time::ZERO,
+            charged_to: Time::ZERO,
             book: Book::default(),
             config,
         }
@@ -66,6 +71,7 @@ impl Hdd {
             let possible = self.arm.earliest_start(start, access.total());
             if possible == start {
                 self.arm.reserve(start, access.total());
+                self.charged_to = self.charged_to.max(start + access.total());
                 self.disk.perform(access, address + bytes);
                 return (start, access);
             }
@@ -95,11 +101,13 @@ impl Hdd {
         done
     }
 
-    /// Serves a read whose bytes are in the buffer at `ready`.
+    /// Serves a read whose bytes are in the buffer at `ready`; the last ones cross the interface then.
     fn read_buffered(&mut self, now: Time, address: u64, end: u64, ready: Time, trail: &mut Trail) -> Time {
-        let link = self.cross(end - address);
-        let done = ready.max(now + link);
-        trail.add(self.id, Activity::Transfer, done - now - link);
+        let link = self.interface.time_for(end - address);
+        let available = ready.saturating_sub(link).max(now);
+        let done = self.interface.cross(available, link);
+        trail.add(self.id, Activity::Transfer, available - now);
+        trail.add(self.id, Activity::Queue, done - link - available);
         trail.add(self.id, Activity::Link, link);
         let layout = self.disk.layout();
         let transfer = layout.turns_at(end) - layout.turns_at(address);
@@ -109,9 +117,18 @@ impl Hdd {
         // The arm is not free before the platter has given these bytes.
         let arm_free = self.arm.free_from().max(now);
         self.arm.reserve(arm_free, ready.saturating_sub(arm_free));
-        self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
+        self.charge_read_ahead(ready.max(now), transfer, end);
         self.book.read_ahead_hits += 1;
         done
+    }
+
+    /// Charges a transfer that the drive made by itself at some time up to `until`: what of it fits in
+    /// between then and the arm's last access. The rest was before measuring began.
+    fn charge_read_ahead(&mut self, until: Time, transfer: Time, end: u64) {
+        let from = self.charged_to.max(self.book.since.unwrap_or_default());
+        let transfer = transfer.min(until.saturating_sub(from));
+        self.charged_to = from + transfer;
+        self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
     fn write(&mut self, now: Time, address: u64, bytes: u64, trail: &mut Trail) -> Time {
@@ -122,10 +139,10 @@ impl Hdd {
             return done;
         }
         let room = self.write_cache.make_room(now, bytes);
-        let link = self.cross(bytes);
-        trail.add(self.id, Activity::Queue, room - now);
+        let link = self.interface.time_for(bytes);
+        let acknowledged = self.interface.cross(room, link);
+        trail.add(self.id, Activity::Queue, acknowledged - link - now);
         trail.add(self.id, Activity::Link, link);
-        let acknowledged = room + link;
         let (start, access) = self.access(acknowledged, address, bytes, true);
         let written = start + access.total();
         self.write_cache.keep(written, bytes);
@@ -134,47 +151,24 @@ impl Hdd {
         acknowledged
     }
 
-    /// Charges the interface for `bytes`; returns how long they take.
-    fn cross(&mut self, bytes: u64) -> Time {
-        let time = self.config.interface_rate.time_for(bytes);
-        self.book.link_busy += time;
-        time
-    }
-
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let [reads, writes, trims, flushes] = self.book.requests;
-        vec![
-            ("reads", reads),
-            ("writes", writes),
-            ("trims", trims),
-            ("flushes", flushes),
-            ("bytes_read", self.book.bytes[0]),
-            ("bytes_written", self.book.bytes[1]),
+        let mut counters = self.book.host.counters();
+        counters.extend([
             ("read_ahead_hits", self.book.read_ahead_hits),
             ("cached_writes", self.book.cached_writes),
-        ]
-    }
-
-    fn ledger(&self) -> Ledger {
-        let mut ledger = self.disk.ledger().clone();
-        ledger.charge(Activity::Link, self.book.link_busy);
-        ledger
+        ]);
+        counters
     }
 }
 
 impl Device for Hdd {
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         let (op, bytes) = (request.op, u64::from(request.bytes));
-        self.book.requests[op as usize] += 1;
+        self.book.host.record(request);
+        self.book.since.get_or_insert(now);
         let done = match op {
-            Op::Read => {
-                self.book.bytes[0] += bytes;
-                self.read(now, request.address, bytes, trail)
-            }
-            Op::Write => {
-                self.book.bytes[1] += bytes;
-                self.write(now, request.address, bytes, trail)
-            }
+            Op::Read => self.read(now, request.address, bytes, trail),
+            Op::Write => self.write(now, request.address, bytes, trail),
             Op::Trim => now,
             Op::Flush => {
                 let written = self.written_at.max(now);
@@ -187,24 +181,31 @@ impl Device for Hdd {
 
     fn advance(&mut self, to: Time) {
         self.arm.forget_before(to);
+        self.interface.forget_before(to);
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(self.config.capacity)
     }
 
+    fn busy_until(&self) -> Time {
+        self.arm.free_from().max(self.interface.free_from())
+    }
+
     fn restart_ledger(&mut self) {
         self.disk.restart_ledger();
+        self.interface.restart_ledger();
         self.book = Book::default();
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
+        let arm = Resource { name: "arm", servers: 1, ledger: self.disk.ledger().clone() };
         ComponentReport {
             id: self.id,
             kind: "hdd",
             path: self.path.clone(),
-            servers: 1,
-            ledger: self.ledger(),
+            resources: vec![arm, self.interface.resource("interface")],
+            is_energy_modelled: self.config.idle_power.is_some(),
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
             counters: self.counters(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),
@@ -215,6 +216,7 @@ impl Device for Hdd {
 
     fn check_invariants(&self) {
         self.arm.check_invariants();
+        self.interface.check_invariants();
         self.write_cache.check_invariants();
     }
 }

@@ -97,8 +97,8 @@ fn a_write_cache_acknowledges_until_it_is_full() {
     let mut random = Streams::new(2).stream("addresses");
     let mut write =
         |disk: &mut dyn Device, now| latency(disk, now, Op::Write, random.below(BLOCKS) * 4096, BLOCK);
-    for _ in 0..16 {
-        assert_eq!(write(&mut *disk, Time::ZERO), link);
+    for number in 1..=16 {
+        assert_eq!(write(&mut *disk, Time::ZERO), link * number, "one after the other over the interface");
     }
     assert!(write(&mut *disk, Time::ZERO) > Time::from_us(500), "the seventeenth waits for room");
     let flush = latency(&mut *disk, Time::ZERO, Op::Flush, 0, 0);
@@ -121,13 +121,58 @@ fn energy_is_power_by_time() {
     let mut random = Streams::new(2).stream("addresses");
     let seen = closed_loop(&mut *disk, 1, 1_000, |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK));
     let report = disk.report(seen.end);
-    let busy = |activity| report.ledger.busy(activity).as_secs_f64();
-    let energy = |activity| report.ledger.energy(activity).0;
+    let busy = |activity| report.busy_s(activity);
+    let energy = |activity| report.energy(activity).0;
     assert_close("seek", energy(Activity::Seek), 6.0 * busy(Activity::Seek), 1e-9);
     assert_close("rotate", energy(Activity::Rotate), 3.0 * busy(Activity::Rotate), 1e-9);
     assert_close("transfer", energy(Activity::Transfer), 3.0 * busy(Activity::Transfer), 1e-9);
     assert_eq!(report.idle_energy, Some(Energy(10.0 * seen.end.as_secs_f64())));
-    assert_eq!(report.ledger.total_busy(), seen.end, "one request at a time: the arm is always busy");
+    let arm = &report.resources[0];
+    assert_eq!(
+        arm.ledger.total_busy_s(),
+        seen.end.as_secs_f64(),
+        "one request at a time: the arm is always busy"
+    );
+}
+
+#[test]
+fn the_interface_is_a_resource_of_its_own() {
+    let mut disk = drive("read_ahead = \"1 MiB\"");
+    let first = latency(&mut *disk, Time::ZERO, Op::Read, 0, 65_536);
+    let now = first + Time::from_s(1);
+    let link = Time::from_secs_f64(65_536.0 / 600e6);
+    for number in 1..=8 {
+        let found = latency(&mut *disk, now, Op::Read, number * 65_536, 65_536);
+        assert_eq!(found, link * number, "buffered reads cross one after the other");
+    }
+    let report = disk.report(now + link * 8);
+    let [arm, interface] = &report.resources[..] else { panic!("two resources: {:?}", report.resources) };
+    assert_eq!((arm.name, interface.name), ("arm", "interface"));
+    assert_eq!(interface.ledger.total_busy_s(), (link * 8).as_secs_f64());
+    assert_eq!(arm.ledger.busy_s(Activity::Link), 0.0);
+    assert_eq!(disk.busy_until(), now + link * 8);
+}
+
+#[test]
+fn what_was_read_ahead_before_measuring_began_is_not_charged() {
+    let mut disk = drive("read_ahead = \"1 MiB\"");
+    let now = latency(&mut *disk, Time::ZERO, Op::Read, 0, 65_536) + Time::from_s(1);
+    disk.restart_ledger();
+    let end =
+        (1..=8).fold(now, |now, number| now + latency(&mut *disk, now, Op::Read, number * 65_536, 65_536));
+    let elapsed = end.max(disk.busy_until()) - now;
+    for resource in disk.report(elapsed).resources {
+        assert!(resource.utilisation(elapsed) <= 1.0, "{}: {}", resource.name, resource.utilisation(elapsed));
+    }
+}
+
+#[test]
+fn a_drive_is_busy_until_its_last_buffered_write_is_on_the_platter() {
+    let mut disk = drive("write_cache = \"64 KiB\"");
+    let done = latency(&mut *disk, Time::ZERO, Op::Write, 300_000_000_000, BLOCK);
+    let written = done + latency(&mut *disk, done, Op::Flush, 0, 0);
+    assert!(written > done + Time::from_ms(1), "the write needs a seek");
+    assert_eq!(disk.busy_until(), written);
 }
 
 #[test]
@@ -169,6 +214,14 @@ fn impossible_drives_are_refused_with_a_remedy() {
          with these track-to-track and full-stroke seeks it lies between 2.333333334 ms and 3.613333333 ms"
     );
     assert!(refused("\"120 MB/s\"", "\"220 MB/s\"").contains("it is above outer_rate"));
+    let power = "heads = 8\nidle_power = \"10 W\"\n";
+    for (given, missing) in [("seek_power", "active_power"), ("active_power", "seek_power")] {
+        let alone = refused("heads = 8", &format!("{power}{given} = \"16 W\""));
+        assert!(alone.contains(&format!("give {missing} too, or neither")), "{alone}");
+    }
+    let slow = DRIVE.replace("\"200 MB/s\"", "\"20 kB/s\"").replace("\"120 MB/s\"", "\"10 kB/s\"");
+    let large = Workbench::new(1).build(&slow).err().expect("it is refused").to_string();
+    assert!(large.contains("device.capacity") && large.contains("the largest allowed is"), "{large}");
     assert!(refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power too"));
     let low = refused("heads = 8", "heads = 8\nseek_power = \"9 W\"\nidle_power = \"10 W\"");
     assert!(low.contains("it includes idling: at least 10 W"), "{low}");

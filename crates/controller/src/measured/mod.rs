@@ -54,7 +54,7 @@ pub struct Config {
     /// The size the latencies were measured at.
     #[config(
         default = "4 KiB",
-        min = "1 B",
+        min = "512 B",
         max = "4 GiB",
         source = "standard: the usual size of a random-access benchmark"
     )]
@@ -76,7 +76,7 @@ pub struct Config {
     pub write_energy: Option<Energy>,
     /// Power that flows whether or not it works.
     pub idle_power: Option<Power>,
-    /// Price of its capacity.
+    /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,
     /// Bytes that may be written to it in its life.
     pub endurance: Option<Bytes>,

@@ -3,15 +3,9 @@
 use super::Config;
 use crate::latency::Latency;
 use nacre_kernel::{
-    Activity, Bandwidth, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, Ledger, Op, Pool,
-    Request, Status, Time, Timeline, Trail,
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, HostCounts, Ledger, Link, Op,
+    Pool, Request, Resource, Status, Time, Trail,
 };
-
-/// A link all units share.
-struct Link {
-    bandwidth: Bandwidth,
-    timeline: Timeline,
-}
 
 /// When one unit is done, and how much of that the device worked on it.
 #[derive(Clone, Copy)]
@@ -35,13 +29,12 @@ pub(super) struct Measured {
     book: Book,
 }
 
-/// What was done since measuring began; arrays are indexed by [`Op`].
+/// What was done since measuring began; `units` is indexed by [`Op`].
 #[derive(Default)]
 struct Book {
     ledger: Ledger,
-    requests: [u64; 4],
+    host: HostCounts,
     units: [u64; 2],
-    bytes: [u64; 2],
 }
 
 impl Measured {
@@ -54,7 +47,7 @@ impl Measured {
         write: Box<dyn Latency>,
     ) -> Measured {
         let servers = Pool::new(config.parallelism);
-        let link = config.bandwidth.map(|bandwidth| Link { bandwidth, timeline: Timeline::new() });
+        let link = config.bandwidth.map(Link::new);
         Measured {
             id,
             path,
@@ -99,26 +92,22 @@ impl Measured {
                 Served { done: start + latency, latency, overrun: Time::ZERO }
             }
             Some(link) => {
-                let transfer = link.bandwidth.time_for(bytes);
-                self.book.ledger.charge(Activity::Link, transfer);
-                let done = link.serve(&mut self.servers, now, op, latency, transfer);
+                let transfer = link.time_for(bytes);
+                let done = serve_over_link(link, &mut self.servers, now, op, latency, transfer);
                 Served { done, latency, overrun: transfer.saturating_sub(latency) }
             }
         }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        let [reads, writes, trims, flushes] = self.book.requests;
-        vec![
-            ("reads", reads),
-            ("writes", writes),
-            ("trims", trims),
-            ("flushes", flushes),
-            ("units_read", self.book.units[0]),
-            ("units_written", self.book.units[1]),
-            ("bytes_read", self.book.bytes[0]),
-            ("bytes_written", self.book.bytes[1]),
-        ]
+        let mut counters = self.book.host.counters();
+        counters.extend([("units_read", self.book.units[0]), ("units_written", self.book.units[1])]);
+        counters
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        let servers = Resource { name: "servers", servers: self.config.parallelism, ledger: self.ledger() };
+        std::iter::once(servers).chain(self.link.as_ref().map(|link| link.resource("link"))).collect()
     }
 
     /// The ledger with the energy of the units served so far.
@@ -132,24 +121,35 @@ impl Measured {
         ledger
     }
 
+    fn is_energy_modelled(&self) -> bool {
+        let Config { read_energy, write_energy, idle_power, .. } = &self.config;
+        read_energy.is_some() || write_energy.is_some() || idle_power.is_some()
+    }
+
     fn lifetime_days(&self, elapsed: Time) -> Option<f64> {
-        let written = self.book.bytes[Op::Write as usize];
+        let written = self.book.host.bytes_written();
         let days = elapsed.as_secs_f64() / 86_400.0;
         (written > 0).then_some(self.config.endurance?.0 as f64 / written as f64 * days)
     }
 }
 
-impl Link {
-    /// When a unit is done that holds a server for `latency` and the link for `transfer`.
-    fn serve(&mut self, servers: &mut Pool, now: Time, op: Op, latency: Time, transfer: Time) -> Time {
-        if op == Op::Read {
-            let start = servers.reserve(now, latency);
-            let data_ready = start + latency.saturating_sub(transfer);
-            (self.timeline.reserve(data_ready, transfer) + transfer).max(start + latency)
-        } else {
-            let sent = self.timeline.reserve(now, transfer);
-            (servers.reserve(sent, latency) + latency).max(sent + transfer)
-        }
+/// When a unit is done that holds a server for `latency` and the link for `transfer`.
+#[inline]
+fn serve_over_link(
+    link: &mut Link,
+    servers: &mut Pool,
+    now: Time,
+    op: Op,
+    latency: Time,
+    transfer: Time,
+) -> Time {
+    if op == Op::Read {
+        let start = servers.reserve(now, latency);
+        let data_ready = start + latency.saturating_sub(transfer);
+        link.cross(data_ready, transfer).max(start + latency)
+    } else {
+        let sent = link.cross(now, transfer);
+        (servers.reserve(sent - transfer, latency) + latency).max(sent)
     }
 }
 
@@ -157,12 +157,10 @@ impl Device for Measured {
     #[inline]
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         let op = request.op;
-        self.book.requests[op as usize] += 1;
+        self.book.host.record(request);
         let done = match op {
             Op::Read | Op::Write => {
-                let bytes = u64::from(request.bytes);
-                self.book.bytes[op as usize] += bytes;
-                let served = self.serve(now, op, bytes);
+                let served = self.serve(now, op, u64::from(request.bytes));
                 let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
                 trail.add(self.id, Activity::Queue, served.done - now - served.latency - served.overrun);
                 trail.add(self.id, activity, served.latency);
@@ -189,7 +187,7 @@ impl Device for Measured {
     fn advance(&mut self, to: Time) {
         self.servers.forget_before(to);
         if let Some(link) = &mut self.link {
-            link.timeline.forget_before(to);
+            link.forget_before(to);
         }
     }
 
@@ -197,8 +195,15 @@ impl Device for Measured {
         self.config.capacity
     }
 
+    fn busy_until(&self) -> Time {
+        self.link.as_ref().map_or(Time::ZERO, Link::free_from).max(self.servers.free_from())
+    }
+
     fn restart_ledger(&mut self) {
         self.book = Book::default();
+        if let Some(link) = &mut self.link {
+            link.restart_ledger();
+        }
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -206,8 +211,8 @@ impl Device for Measured {
             id: self.id,
             kind: "measured",
             path: self.path.clone(),
-            servers: self.config.parallelism,
-            ledger: self.ledger(),
+            resources: self.resources(),
+            is_energy_modelled: self.is_energy_modelled(),
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
             counters: self.counters(),
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),
@@ -219,9 +224,9 @@ impl Device for Measured {
     fn check_invariants(&self) {
         self.servers.check_invariants();
         if let Some(link) = &self.link {
-            link.timeline.check_invariants();
+            link.check_invariants();
         }
-        let (reads, writes) = (self.book.requests[0], self.book.requests[1]);
+        let (reads, writes) = (self.book.host.requests(Op::Read), self.book.host.requests(Op::Write));
         assert!(self.book.units[0] >= reads && self.book.units[1] >= writes, "a request took no unit");
     }
 }

@@ -32,7 +32,7 @@ fn the_units_of_a_large_request_share_the_servers() {
     assert_eq!(trail.segments()[0].activity, Activity::Queue);
     assert_eq!(trail.segments()[0].time, Time::from_us(20));
     assert_eq!(trail.total_from(0), done);
-    assert_eq!(ssd.report(done).ledger.busy(Activity::Read), Time::from_us(100));
+    assert_eq!(ssd.report(done).busy_s(Activity::Read), 100e-6);
 }
 
 #[test]
@@ -88,13 +88,42 @@ fn energy_cost_and_lifetime_follow_from_the_counts() {
     latency_of(&mut *ssd, Time::ZERO, Op::Read, 12 * 1024);
     latency_of(&mut *ssd, Time::ZERO, Op::Write, 8 * 1024);
     let report = ssd.report(Time::from_s(86_400));
-    assert!((report.ledger.energy(Activity::Read).0 - 6e-6).abs() < 1e-18, "three units");
-    assert!((report.ledger.energy(Activity::Write).0 - 10e-6).abs() < 1e-18, "two units");
+    assert!((report.energy(Activity::Read).0 - 6e-6).abs() < 1e-18, "three units");
+    assert!((report.energy(Activity::Write).0 - 10e-6).abs() < 1e-18, "two units");
     assert_eq!(report.idle_energy, Some(Energy(86_400.0)));
     assert_eq!(report.cost, Some(256.0));
     assert_eq!(report.lifetime_days, Some(10.0), "8 of 80 KiB in one day");
     let plain = device("read = \"1 us\"\nwrite = \"1 us\"\nprice = \"4 /GiB\"").report(Time::from_s(1));
     assert_eq!((plain.cost, plain.idle_energy, plain.lifetime_days), (None, None, None));
+}
+
+#[test]
+fn servers_and_link_are_busy_apart() {
+    let mut ssd = device("read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 4\nbandwidth = \"4096 MB/s\"");
+    let done = latency_of(&mut *ssd, Time::ZERO, Op::Read, 4 * 4096);
+    let report = ssd.report(Time::from_us(20));
+    let found: Vec<_> = report
+        .resources
+        .iter()
+        .map(|resource| (resource.name, resource.servers, resource.ledger.total_busy_s()))
+        .collect();
+    assert_eq!(found, [("servers", 4, 40e-6), ("link", 1, 4e-6)]);
+    assert_eq!(report.resources[0].utilisation(Time::from_us(20)), 0.5);
+    assert_eq!(ssd.busy_until(), done);
+}
+
+#[test]
+fn energy_is_modelled_where_any_is_given() {
+    let idle = device("read = \"1 us\"\nwrite = \"1 us\"\nread_energy = \"2 uJ\"").report(Time::ZERO);
+    assert!(idle.is_energy_modelled, "it knows what reads take, though there was none");
+    assert!(!device("read = \"1 us\"\nwrite = \"1 us\"").report(Time::ZERO).is_energy_modelled);
+}
+
+#[test]
+fn a_unit_is_a_sector_at_least() {
+    let problem =
+        Workbench::new(1).build("kind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\nunit = \"1 B\"");
+    assert!(problem.err().expect("it is refused").to_string().contains("512 B"));
 }
 
 #[test]
@@ -120,7 +149,7 @@ fn poisson_waits(toml: &str, lambda: f64, count: usize, law: impl Fn(f64, f64) -
     let seen =
         open_loop(&mut *ssd, arrivals.iter().map(|&arrival| Request { arrival, ..request(Op::Read, 4096) }));
     let drawn_lambda = count as f64 / arrivals[count - 1].as_secs_f64();
-    let drawn_service = ssd.report(seen.end).ledger.busy(Activity::Read).as_secs_f64() / count as f64;
+    let drawn_service = ssd.report(seen.end).busy_s(Activity::Read) / count as f64;
     assert_close("arrival rate", drawn_lambda, lambda, 0.01);
     assert_close("service", drawn_service, SERVICE_S, 0.01);
     (seen.mean_wait_s(), law(drawn_lambda, drawn_service))

@@ -61,7 +61,7 @@ pub struct Config {
     pub bandwidth: Option<Bandwidth>,
     /// Bytes it holds; absent means every address is served.
     pub capacity: Option<Bytes>,
-    /// Price of its capacity.
+    /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,
 }
 

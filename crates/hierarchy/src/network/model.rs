@@ -3,8 +3,8 @@
 use super::Config;
 use nacre_controller::latency::Latency;
 use nacre_kernel::{
-    Activity, Bandwidth, Bytes, Completion, ComponentId, ComponentReport, Device, Ledger, Op, Pool, Request,
-    Status, Time, Timeline, Trail,
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Link, Op, Pool,
+    Request, Resource, Status, Time, Trail,
 };
 
 /// A store behind a network.
@@ -19,14 +19,7 @@ pub(super) struct Network {
     capacity: Option<Bytes>,
     cost: Option<f64>,
     ledger: Ledger,
-    requests: [u64; 4],
-    bytes: [u64; 4],
-}
-
-/// The way there and back.
-struct Link {
-    bandwidth: Bandwidth,
-    timeline: Timeline,
+    host: HostCounts,
 }
 
 /// Time a request has the link, and how much of it the measured latency contains.
@@ -51,13 +44,12 @@ impl Network {
             read,
             write,
             far_side: Pool::new(config.parallelism),
-            link: config.bandwidth.map(|bandwidth| Link { bandwidth, timeline: Timeline::new() }),
+            link: config.bandwidth.map(Link::new),
             unit: config.unit.0,
             capacity: config.capacity,
             cost: config.price.zip(config.capacity).map(|(price, capacity)| price.of(capacity)),
             ledger: Ledger::default(),
-            requests: [0; 4],
-            bytes: [0; 4],
+            host: HostCounts::default(),
         }
     }
 
@@ -65,10 +57,9 @@ impl Network {
     fn transfer(&self, bytes: u64) -> Transfer {
         match &self.link {
             None => Transfer { time: Time::ZERO, contained: Time::ZERO },
-            Some(link) => Transfer {
-                time: link.bandwidth.time_for(bytes),
-                contained: link.bandwidth.time_for(bytes.min(self.unit)),
-            },
+            Some(link) => {
+                Transfer { time: link.time_for(bytes), contained: link.time_for(bytes.min(self.unit)) }
+            }
         }
     }
 
@@ -77,7 +68,7 @@ impl Network {
     fn cross(&mut self, earliest: Time, time: Time) -> Time {
         match &mut self.link {
             None => earliest,
-            Some(link) => link.timeline.reserve(earliest, time) + time,
+            Some(link) => link.cross(earliest, time),
         }
     }
 
@@ -93,8 +84,7 @@ impl Device for Network {
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         let op = request.op;
         let carried = if matches!(op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
-        self.requests[op as usize] += 1;
-        self.bytes[op as usize] += u64::from(request.bytes);
+        self.host.record(request);
         let transfer = self.transfer(carried);
         let (latency, activity) = match op {
             Op::Read => (self.read.draw(), Activity::Read),
@@ -109,7 +99,6 @@ impl Device for Network {
             self.work(sent, work)
         };
         self.ledger.charge(activity, work);
-        self.ledger.charge(Activity::Link, transfer.time);
         trail.add(self.id, Activity::Queue, done - now - work - transfer.time);
         trail.add(self.id, activity, work);
         trail.add(self.id, Activity::Link, transfer.time);
@@ -119,7 +108,7 @@ impl Device for Network {
     fn advance(&mut self, to: Time) {
         self.far_side.forget_before(to);
         if let Some(link) = &mut self.link {
-            link.timeline.forget_before(to);
+            link.forget_before(to);
         }
     }
 
@@ -127,29 +116,31 @@ impl Device for Network {
         self.capacity
     }
 
+    fn busy_until(&self) -> Time {
+        self.link.as_ref().map_or(Time::ZERO, Link::free_from).max(self.far_side.free_from())
+    }
+
     fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
-        self.requests = [0; 4];
-        self.bytes = [0; 4];
+        self.host = HostCounts::default();
+        if let Some(link) = &mut self.link {
+            link.restart_ledger();
+        }
     }
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
-        let count = |op: Op| self.requests[op as usize];
+        let far_side =
+            Resource { name: "far_side", servers: self.far_side.len(), ledger: self.ledger.clone() };
         ComponentReport {
             id: self.id,
             kind: "network",
             path: self.path.clone(),
-            servers: self.far_side.len(),
-            ledger: self.ledger.clone(),
+            resources: std::iter::once(far_side)
+                .chain(self.link.as_ref().map(|link| link.resource("link")))
+                .collect(),
+            is_energy_modelled: false,
             idle_energy: None,
-            counters: vec![
-                ("reads", count(Op::Read)),
-                ("writes", count(Op::Write)),
-                ("trims", count(Op::Trim)),
-                ("flushes", count(Op::Flush)),
-                ("bytes_read", self.bytes[Op::Read as usize]),
-                ("bytes_written", self.bytes[Op::Write as usize]),
-            ],
+            counters: self.host.counters(),
             cost: self.cost,
             lifetime_days: None,
             children: Vec::new(),
@@ -159,7 +150,7 @@ impl Device for Network {
     fn check_invariants(&self) {
         self.far_side.check_invariants();
         if let Some(link) = &self.link {
-            link.timeline.check_invariants();
+            link.check_invariants();
         }
     }
 }

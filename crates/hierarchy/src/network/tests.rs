@@ -52,7 +52,7 @@ fn a_saturated_link_carries_its_bandwidth() {
         let mut store = store("bandwidth = \"100 MB/s\"");
         let seen = closed_loop(&mut *store, 200, 20_000, |_| request(op, 65536));
         assert_close("bytes per second", seen.per_second() * 65536.0, 100e6, 0.005);
-        let busy = store.report(seen.end).ledger.busy(Activity::Link).as_secs_f64();
+        let busy = store.report(seen.end).busy_s(Activity::Link);
         assert_close("share of time the link is busy", busy / seen.end.as_secs_f64(), 1.0, 0.005);
     }
 }

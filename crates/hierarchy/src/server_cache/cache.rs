@@ -137,6 +137,11 @@ impl Device for ServerCache {
         self.backing.capacity()
     }
 
+    fn busy_until(&self) -> Time {
+        let levels = self.levels.all.iter().map(|level| level.device.busy_until());
+        levels.fold(self.backing.busy_until(), Time::max)
+    }
+
     fn restart_ledger(&mut self) {
         self.counts = Counts::default();
         self.levels.restart_counts();

@@ -2,7 +2,7 @@
 
 use super::LEVELS_MAX;
 use super::cache::ServerCache;
-use nacre_kernel::{ComponentReport, Ledger, Time};
+use nacre_kernel::{ComponentReport, Time};
 
 /// Counters of each level: read hits, write hits, entries, evictions.
 const LEVEL_COUNTERS: [[&str; 4]; LEVELS_MAX] = [
@@ -19,8 +19,8 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         id: cache.id,
         kind: "server_cache",
         path: cache.path.clone(),
-        servers: 1,
-        ledger: Ledger::default(),
+        resources: Vec::new(),
+        is_energy_modelled: false,
         idle_energy: None,
         counters: counters(cache),
         cost: None,

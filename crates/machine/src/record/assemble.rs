@@ -2,8 +2,8 @@
 
 use super::resolved::{resolved_json, value_origin};
 use super::{
-    Columns, Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Spent, Throughput,
-    TimeSpent, WorkloadNotes,
+    Columns, Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Resource, Spent,
+    Throughput, TimeSpent, WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
@@ -23,9 +23,13 @@ pub(crate) fn outcome(
 ) -> Outcome {
     assert_eq!(issued, meter.completed(), "requests issued and requests completed");
     let elapsed = meter.end - meter.start;
+    // What is charged includes work that no request waited for.
+    let drained = meter.end.max(device.busy_until()) - meter.start;
+    let report = device.report(drained);
+    let cost_unknown = costs_unknown(&report);
     let mut reports = Vec::new();
-    flatten(device.report(elapsed), &mut reports);
-    let components: Vec<Component> = reports.iter().map(|report| component(report, elapsed)).collect();
+    flatten(report, &mut reports);
+    let components: Vec<Component> = reports.iter().map(|report| component(report, drained)).collect();
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
@@ -46,6 +50,7 @@ pub(crate) fn outcome(
         },
         bytes,
         simulated_s: seconds,
+        drained_s: drained.as_secs_f64(),
         latency: Latencies { read: latency(&meter.reads), write: latency(&meter.writes) },
         time_spent: TimeSpent { read: spent(&meter.reads, &reports), write: spent(&meter.writes, &reports) },
         write_amplification: None,
@@ -53,6 +58,7 @@ pub(crate) fn outcome(
         erases: None,
         energy_j: energies(&components),
         cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
+        cost_unknown,
         lifetime_days: lifetimes.reduce(f64::min),
         components,
         workload: WorkloadNotes {
@@ -122,32 +128,52 @@ fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
     children.into_iter().for_each(|child| flatten(child, into));
 }
 
-fn component(report: &ComponentReport, elapsed: Time) -> Component {
-    let busy = Activity::ALL
-        .into_iter()
-        .filter(|&activity| !report.ledger.busy(activity).is_zero())
-        .map(|activity| (activity.name(), report.ledger.busy(activity).as_secs_f64()))
-        .collect();
-    let available = elapsed.as_secs_f64() * f64::from(report.servers);
-    let utilisation =
-        if available > 0.0 { report.ledger.total_busy().as_secs_f64() / available } else { 0.0 };
-    let mut energy: BTreeMap<&'static str, f64> = Activity::ALL
-        .into_iter()
-        .filter(|&activity| report.ledger.energy(activity).0 > 0.0)
-        .map(|activity| (activity.name(), report.ledger.energy(activity).0))
-        .collect();
-    energy.extend(report.idle_energy.map(|idle| ("idle", idle.0)));
+/// The paths of the devices whose cost is in no sum. What has devices below it costs nothing itself.
+fn costs_unknown(report: &ComponentReport) -> Vec<String> {
+    if report.children.is_empty() {
+        return report.cost.is_none().then(|| report.path.clone()).into_iter().collect();
+    }
+    report.children.iter().flat_map(costs_unknown).collect()
+}
+
+fn component(report: &ComponentReport, drained: Time) -> Component {
+    let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
+    let busiest = resources
+        .iter()
+        .reduce(|busiest, other| if other.utilisation > busiest.utilisation { other } else { busiest });
     Component {
         path: report.path.clone(),
         kind: report.kind,
-        servers: report.servers,
-        busy,
-        utilisation,
-        energy_j: (!energy.is_empty()).then_some(energy),
+        servers: busiest.map_or(0, |resource| resource.servers),
+        busy: nonzero(|activity| report.busy_s(activity)),
+        utilisation: busiest.map_or(0.0, |resource| resource.utilisation),
+        energy_j: report.is_energy_modelled.then(|| energy(report)),
         counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
         cost: report.cost,
         lifetime_days: report.lifetime_days,
+        resources,
     }
+}
+
+fn resource(used: &nacre_kernel::Resource, drained: Time) -> Resource {
+    Resource {
+        name: used.name,
+        servers: used.servers,
+        busy: nonzero(|activity| used.ledger.busy_s(activity)),
+        utilisation: used.utilisation(drained),
+    }
+}
+
+fn energy(report: &ComponentReport) -> BTreeMap<&'static str, f64> {
+    let mut energy = nonzero(|activity| report.energy(activity).0);
+    energy.extend(report.idle_energy.map(|idle| ("idle", idle.0)));
+    energy
+}
+
+/// The amounts by activity that are not zero.
+fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
+    let amounts = Activity::ALL.into_iter().map(|activity| (activity.name(), amount(activity)));
+    amounts.filter(|&(_, amount)| amount > 0.0).collect()
 }
 
 fn energies(components: &[Component]) -> BTreeMap<String, f64> {
@@ -161,8 +187,9 @@ fn columns(meter: &Meter) -> Columns {
         ("latency.read.upto_ns", "latency.read.count", &meter.reads.latency),
         ("latency.write.upto_ns", "latency.write.count", &meter.writes.latency),
     ] {
-        columns.floats.push((upto, bars(histogram).0));
-        columns.counts.push((count, bars(histogram).1));
+        let (uptos, counts) = bars(histogram);
+        columns.floats.push((upto, uptos));
+        columns.counts.push((count, counts));
     }
     let bins = meter.series.bins();
     let width = meter.series.width().as_secs_f64();

@@ -4,6 +4,8 @@
 
 mod assemble;
 mod resolved;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
@@ -53,6 +55,9 @@ pub struct Record {
     pub bytes: HostBytes,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
+    /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered
+    /// writes may go on after the last completion. Utilisation, idle energy and lifetime refer to this time.
+    pub drained_s: f64,
     /// Served per simulated second.
     pub throughput: Throughput,
     /// Latencies as the host sees them.
@@ -69,8 +74,10 @@ pub struct Record {
     pub erases: Option<u64>,
     /// Joules by component path; components whose energy is not modelled are absent.
     pub energy_j: BTreeMap<String, f64>,
-    /// Sum of the components' costs; null if no component has a price.
+    /// Sum of the components' costs; null if the cost of none is known.
     pub cost: Option<f64>,
+    /// Paths of the devices that are not in that sum, because they have no price or a price without a capacity.
+    pub cost_unknown: Vec<String>,
     /// Days until the first component is worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
     /// What the workload has to say about its input.
@@ -194,13 +201,15 @@ pub struct Component {
     pub path: String,
     /// Its room.
     pub kind: &'static str,
-    /// Requests it can work on at one time.
+    /// What it works with; empty where only the components below work.
+    pub resources: Vec<Resource>,
+    /// Servers of its busiest resource; 0 where it has none.
     pub servers: u32,
-    /// Seconds of its servers' time, by activity.
+    /// Seconds of its resources' time, by activity.
     pub busy: BTreeMap<&'static str, f64>,
-    /// Busy time over servers and run time.
+    /// That of its busiest resource; 0 where it has none.
     pub utilisation: f64,
-    /// Joules by activity, and `idle`; null where not modelled.
+    /// Joules by activity that took any, and `idle`; null where not modelled.
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
     pub counters: serde_json::Map<String, serde_json::Value>,
@@ -208,6 +217,19 @@ pub struct Component {
     pub cost: Option<f64>,
     /// Days until worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
+}
+
+/// Equal servers behind one queue.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Resource {
+    /// What it is.
+    pub name: &'static str,
+    /// Requests, or parts of requests, it can work on at one time.
+    pub servers: u32,
+    /// Seconds of its servers' time, by activity.
+    pub busy: BTreeMap<&'static str, f64>,
+    /// Busy time over servers and `drained_s`.
+    pub utilisation: f64,
 }
 
 /// What the workload has to say about its input.

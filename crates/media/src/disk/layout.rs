@@ -31,6 +31,7 @@ impl Layout {
         assert!(capacity.0 > 0 && !rotation.is_zero() && heads > 0, "a disk has bytes, turns and surfaces");
         let fall = 1.0 - inner.0 / outer.0;
         let whole_ps = capacity.0 as f64 / (outer.0 * (1.0 - fall / 2.0)) * 1e12;
+        assert!(whole_ps < Time::MAX.as_ps() as f64, "reading {capacity} takes longer than time lasts");
         let per_cylinder = rotation.as_ps() as f64 * f64::from(heads);
         let cylinders = ((whole_ps / per_cylinder).ceil() as u64).max(1);
         Layout { capacity, rotation, whole_ps, fall, heads: u64::from(heads), cylinders }

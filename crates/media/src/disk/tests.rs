@@ -109,11 +109,11 @@ fn random_accesses_take_the_mean_seek_half_a_turn_and_their_transfer() {
     // The mean of 1 / rate over bytes is (1 / mean rate), as each track holds bytes as its rate.
     let expected = 3.4e-3 + 2e-3 + 4096.0 / 160e6;
     assert!((mean / expected - 1.0).abs() < 0.01, "{mean} s per access, expected {expected}");
-    let rotate = disk.ledger().busy(Activity::Rotate).as_secs_f64() / f64::from(count);
+    let rotate = disk.ledger().busy_s(Activity::Rotate) / f64::from(count);
     assert!((rotate / 2e-3 - 1.0).abs() < 0.01, "{rotate} s of rotation, half a turn is 2 ms");
     let ledger = disk.ledger();
     let energy: f64 = Activity::ALL.iter().map(|&activity| ledger.energy(activity).0).sum();
-    let seek = ledger.busy(Activity::Seek).as_secs_f64();
+    let seek = ledger.busy_s(Activity::Seek);
     let expected = 5.0 * seek + 3.0 * (now.as_secs_f64() - seek);
     assert!((energy / expected - 1.0).abs() < 1e-9, "energy is power by time: {energy}, {expected}");
 }

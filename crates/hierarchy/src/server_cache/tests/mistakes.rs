@@ -6,8 +6,7 @@ use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
 use crate::workbench;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Ledger, Op, Request, Status, Time,
-    Trail,
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time, Trail,
 };
 
 fn problems(level: &str, settings: &str) -> String {
@@ -69,6 +68,10 @@ impl Device for Faulty {
         Some(Bytes(1 << 20))
     }
 
+    fn busy_until(&self) -> Time {
+        Time::ZERO
+    }
+
     fn restart_ledger(&mut self) {}
 
     fn report(&self, _elapsed: Time) -> ComponentReport {
@@ -76,8 +79,8 @@ impl Device for Faulty {
             id: ComponentId(self.id),
             kind: "faulty",
             path: String::new(),
-            servers: 1,
-            ledger: Ledger::default(),
+            resources: Vec::new(),
+            is_energy_modelled: false,
             idle_energy: None,
             counters: Vec::new(),
             cost: None,

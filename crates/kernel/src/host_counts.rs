@@ -1,0 +1,45 @@
+//! What a host asked of a component, counted.
+
+use crate::request::{Op, Request};
+
+/// Requests by kind, and the bytes of reads and writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostCounts {
+    requests: [u64; 4],
+    bytes: [u64; 2],
+}
+
+impl HostCounts {
+    /// Counts `request`.
+    #[inline]
+    pub fn record(&mut self, request: &Request) {
+        self.requests[request.op as usize] += 1;
+        if let Op::Read | Op::Write = request.op {
+            self.bytes[request.op as usize] += u64::from(request.bytes);
+        }
+    }
+
+    /// Requests of one kind.
+    pub fn requests(&self, op: Op) -> u64 {
+        self.requests[op as usize]
+    }
+
+    /// Bytes of all writes.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes[Op::Write as usize]
+    }
+
+    /// All counts, named as in records.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let [reads, writes, trims, flushes] = self.requests;
+        let [read, written] = self.bytes;
+        vec![
+            ("reads", reads),
+            ("writes", writes),
+            ("trims", trims),
+            ("flushes", flushes),
+            ("bytes_read", read),
+            ("bytes_written", written),
+        ]
+    }
+}

@@ -1,0 +1,62 @@
+//! A link: bytes cross it, one transfer after the other.
+
+use crate::ledger::{Activity, Ledger, Resource};
+use crate::time::Time;
+use crate::timeline::Timeline;
+use crate::units::Bandwidth;
+
+/// A link of constant bandwidth that carries one transfer at a time, both ways together.
+#[derive(Clone, Debug)]
+pub struct Link {
+    bandwidth: Bandwidth,
+    timeline: Timeline,
+    ledger: Ledger,
+}
+
+impl Link {
+    /// A link that has carried nothing.
+    pub fn new(bandwidth: Bandwidth) -> Link {
+        Link { bandwidth, timeline: Timeline::new(), ledger: Ledger::default() }
+    }
+
+    /// How long `bytes` take.
+    #[inline]
+    pub fn time_for(&self, bytes: u64) -> Time {
+        self.bandwidth.time_for(bytes)
+    }
+
+    /// Reserves the link for a transfer that takes `time`, as early as possible from `earliest` on;
+    /// returns when its last byte is across.
+    #[inline]
+    pub fn cross(&mut self, earliest: Time, time: Time) -> Time {
+        self.ledger.charge(Activity::Link, time);
+        self.timeline.reserve(earliest, time) + time
+    }
+
+    /// Forgets transfers that ended at or before `time`; none may begin before it any more.
+    #[inline]
+    pub fn forget_before(&mut self, time: Time) {
+        self.timeline.forget_before(time);
+    }
+
+    /// When the last transfer ends.
+    pub fn free_from(&self) -> Time {
+        self.timeline.free_from()
+    }
+
+    /// The link as a resource called `name`, with its busy time since it was built or
+    /// [`Link::restart_ledger`] was called.
+    pub fn resource(&self, name: &'static str) -> Resource {
+        Resource { name, servers: 1, ledger: self.ledger.clone() }
+    }
+
+    /// Forgets its busy time; what is reserved stays.
+    pub fn restart_ledger(&mut self) {
+        self.ledger = Ledger::default();
+    }
+
+    /// Panics unless its transfers are ordered and apart.
+    pub fn check_invariants(&self) {
+        self.timeline.check_invariants();
+    }
+}
