@@ -81,11 +81,22 @@ class TimeSpent(View):
     write: tuple[Activity, ...]
 
 
+class Resource(View):
+    """Equal servers behind one queue: busy time in seconds by activity."""
+
+    name: str
+    servers: int
+    busy: View
+    utilisation: float
+
+
 class Component(View):
     """One part of the stack: busy time in seconds by activity, energy, counters."""
 
+    parts: ClassVar[Mapping[str, type[View]]] = {"resources": Resource}
     path: str
     kind: str
+    resources: tuple[Resource, ...]
     servers: int
     busy: View
     utilisation: float
@@ -121,6 +132,7 @@ class Record(View):
     requests: Requests
     bytes: View
     simulated_s: float
+    drained_s: float
     throughput: Throughput
     latency: Latency
     time_spent: TimeSpent
@@ -130,6 +142,7 @@ class Record(View):
     erases: float | None
     energy_j: View
     cost: float | None
+    cost_unknown: tuple[str, ...]
     lifetime_days: float | None
     workload: View
 

@@ -79,7 +79,7 @@ def components(record: Record) -> Table:
         counted = ", ".join(
             f"{name} {count(value)}" for name, value in part.counters.items() if value
         )
-        energy = sum(part.energy_j.values()) if part.energy_j else None
+        energy = None if part.energy_j is None else sum(part.energy_j.values())
         rows.append(
             [
                 part.path,
