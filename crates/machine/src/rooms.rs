@@ -43,11 +43,6 @@ pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     rooms.find(|room| room.card.kind == kind).expect("the slot was checked against the same tables")
 }
 
-/// The room called `kind` of a family with one table.
-pub(crate) fn of<F: Family>(table: &'static [Room<F>], kind: &str) -> &'static Room<F> {
-    table.iter().find(|room| room.card.kind == kind).expect("the slot was checked against the same table")
-}
-
 /// All rooms, for reading and checking documents.
 #[derive(Clone, Debug)]
 pub struct Rooms {

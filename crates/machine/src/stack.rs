@@ -2,7 +2,8 @@
 
 use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
-use nacre_config::{Families, Problem, Problems, Slot};
+use nacre_config::problem::both;
+use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
 use nacre_workload::trace::{self, TraceReader};
@@ -38,15 +39,16 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
         StackBuilder { rooms: Rooms::new(), streams: Streams::new(checked.run.seed), files, components: 0 };
     let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
-    let workload = (rooms::of(nacre_workload::WORKLOADS, slot.kind()).build)(slot, &mut builder);
-    match (device, workload) {
-        (Ok(device), Ok(workload)) => Ok(Built { device, workload, components: builder.components }),
-        (Err(mut first), Err(second)) => {
-            first.0.extend(second.0);
-            Err(first)
-        }
-        (Err(problems), _) | (_, Err(problems)) => Err(problems),
+    let workload = (room_of(nacre_workload::WORKLOADS, slot).build)(slot, &mut builder);
+    let (device, workload) = both(device, workload)?;
+    if let (Some(reach), Some(capacity)) = (workload.reach(), device.capacity())
+        && reach > capacity.0
+    {
+        let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
+        let problem = Problem::new(slot.path(), None, problem);
+        return Err(problem.remedy("use a larger device or a smaller footprint").into());
     }
+    Ok(Built { device, workload, components: builder.components })
 }
 
 struct StackBuilder<'a> {
@@ -90,11 +92,11 @@ impl WorkloadBuilder for StackBuilder<'_> {
     }
 
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
-        (rooms::of(nacre_workload::ARRIVALS, slot.kind()).build)(slot, self)
+        (room_of(nacre_workload::ARRIVALS, slot).build)(slot, self)
     }
 
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
-        (rooms::of(nacre_workload::PATTERNS, slot.kind()).build)(slot, self)
+        (room_of(nacre_workload::PATTERNS, slot).build)(slot, self)
     }
 
     fn open_trace(

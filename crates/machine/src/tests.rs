@@ -183,15 +183,29 @@ fn a_limit_on_requests_or_time_ends_a_run_in_good_order() {
 }
 
 #[test]
-fn a_request_past_the_end_of_the_device_is_the_users_mistake() {
-    let checked = checked(QUEUE, &[("stack.capacity", "16 MiB")]).unwrap();
-    let problems = run(&checked, &Memory::default(), &mut |_| ControlFlow::Continue(())).unwrap_err();
-    let text = problems.to_string();
-    assert!(
-        text.starts_with("workload: request ") && text.contains("the stack ends at byte 16777216"),
-        "{text}"
+fn a_workload_larger_than_the_stack_is_refused_before_it_runs() {
+    let text = run_problems(QUEUE, &[("stack.capacity", "16 MiB")]);
+    assert_eq!(
+        text,
+        "workload: it reaches to byte 1073741824, and the stack ends at byte 16777216; use a larger device or a \
+         smaller footprint"
     );
-    assert!(text.contains("use a larger device"), "{text}");
+}
+
+#[test]
+fn a_request_of_a_trace_past_the_end_of_the_stack_is_the_users_mistake() {
+    let files =
+        Memory::with("t.csv", "timestamp_us,op,offset,length\n0,read,4096,4096\n5,write,1048576,4096\n");
+    let workload = &QUEUE[QUEUE.find("[workload]").unwrap()..QUEUE.find("[stack]").unwrap()];
+    let text =
+        QUEUE.replace(workload, "[workload]\nkind = \"trace\"\nfile = \"t.csv\"\nformat = \"nacre_csv\"\n");
+    let checked = checked(&text, &[("stack.capacity", "1 MiB")]).unwrap();
+    let problems = run(&checked, &files, &mut |_| ControlFlow::Continue(())).unwrap_err().to_string();
+    assert!(
+        problems.contains("request 2 reaches to byte 1052672, and the stack ends at byte 1048576"),
+        "{problems}"
+    );
+    assert!(problems.contains("placement = \"compact\""), "{problems}");
 }
 
 #[test]
