@@ -23,9 +23,9 @@ class UniformWorkload(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     arrival: Arrival | None = None
     """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
@@ -45,9 +45,9 @@ class ZipfWorkload(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     theta: float | None = None
     """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
@@ -71,9 +71,9 @@ class HotColdWorkload(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     locality: str | None = None
     """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
@@ -94,17 +94,17 @@ class SequentialWorkload(Table):
     requests: int
     """How many requests there are in all."""
     footprint: str
-    """Bytes of address space used; a whole number of requests, and of them the same for each stream."""
+    """Bytes of address space used; a whole number of requests."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in a region of its own. Default: 1."""
+    """Streams that take turns, each in a region of its own: the requests of the footprint are the same number for each. Default: 1."""
     stride: str | None = None
     """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
     wrap: Literal["restart", "shift"] | None = None
@@ -119,7 +119,7 @@ class SequentialWorkload(Table):
 class MixWorkloadPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
-    share: str | None = None
+    share: str | float | None = None
     """Share of the requests. One part may leave it out and takes what the others leave."""
     pattern: Pattern
     """Its pattern."""
@@ -177,9 +177,9 @@ class UniformPattern(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     kind: Literal["uniform"] = "uniform"
     """Which room this is."""
@@ -195,9 +195,9 @@ class ZipfPattern(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     theta: float | None = None
     """Exponent of Zipf's law: 0 is uniform, about 1 is usual, more is more skewed. Default: 0.99."""
@@ -217,9 +217,9 @@ class HotColdPattern(Table):
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     locality: str | None = None
     """Percent of the data that is hot, and percent of the accesses that go there: `"10/90"`. Default: 10/90."""
@@ -236,17 +236,17 @@ class SequentialPattern(Table):
     """One block after the other, in one stream or several that take turns."""
 
     footprint: str
-    """Bytes of address space used; a whole number of requests, and of them the same for each stream."""
+    """Bytes of address space used; a whole number of requests."""
     start: str | None = None
     """First address used. Default: 0 B."""
     request: str | None = None
     """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
-    read_share: str | None = None
+    read_share: str | float | None = None
     """Share of requests that read. Default: 100 %."""
-    trim_share: str | None = None
+    trim_share: str | float | None = None
     """Share of requests that trim; the rest write. Default: 0 %."""
     streams: int | None = None
-    """Streams that take turns, each in a region of its own. Default: 1."""
+    """Streams that take turns, each in a region of its own: the requests of the footprint are the same number for each. Default: 1."""
     stride: str | None = None
     """Bytes from the start of one request to the start of the next of its stream; a whole number of requests. Absent: the next follows without a gap."""
     wrap: Literal["restart", "shift"] | None = None
@@ -259,7 +259,7 @@ class SequentialPattern(Table):
 class MixPatternPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
-    share: str | None = None
+    share: str | float | None = None
     """Share of the requests. One part may leave it out and takes what the others leave."""
     pattern: Pattern
     """Its pattern."""
@@ -350,7 +350,7 @@ class NetworkDevice(Table):
     capacity: str | None = None
     """Bytes it holds; absent means every address is served."""
     price: str | None = None
-    """Price of its capacity."""
+    """Price of its capacity; without a capacity its cost is not known, which the record says."""
     kind: Literal["network"] = "network"
     """Which room this is."""
 
@@ -414,7 +414,7 @@ class MeasuredDevice(Table):
     idle_power: str | None = None
     """Power that flows whether or not it works."""
     price: str | None = None
-    """Price of its capacity."""
+    """Price of its capacity; without a capacity its cost is not known, which the record says."""
     endurance: str | None = None
     """Bytes that may be written to it in its life."""
     kind: Literal["measured"] = "measured"
@@ -489,9 +489,9 @@ class ClockReplacement(Table):
 class TwoQReplacement(Table):
     """Newcomers pass a queue first; only what comes back enters the LRU part."""
 
-    newcomers: str | None = None
+    newcomers: str | float | None = None
     """Kin: share of the capacity that newcomers may hold. Default: 25 %."""
-    remembered: str | None = None
+    remembered: str | float | None = None
     """Kout: how many blocks that left the newcomers' queue are remembered, as a share of the capacity. Default: 50 %."""
     kind: Literal["two_q"] = "two_q"
     """Which room this is."""
@@ -509,9 +509,9 @@ class ArcReplacement(Table):
 class LirsReplacement(Table):
     """Keeps the blocks that come back soonest."""
 
-    hir: str | None = None
+    hir: str | float | None = None
     """Share of the capacity for resident HIR blocks, those with a long time between uses. Default: 1 %."""
-    remembered: str | None = None
+    remembered: str | float | None = None
     """Blocks remembered after they left, at most, as a share of the capacity. Default: 200 %."""
     kind: Literal["lirs"] = "lirs"
     """Which room this is."""
@@ -521,9 +521,9 @@ class LirsReplacement(Table):
 class S3FifoReplacement(Table):
     """Small, main and ghost queue, all first in, first out."""
 
-    small: str | None = None
+    small: str | float | None = None
     """Share of the capacity that the small queue of newcomers has. Default: 10 %."""
-    ghosts: str | None = None
+    ghosts: str | float | None = None
     """Ghosts kept, as a share of the places of the main queue. Default: 100 %."""
     kind: Literal["s3_fifo"] = "s3_fifo"
     """Which room this is."""
@@ -541,9 +541,9 @@ class SieveReplacement(Table):
 class WTinylfuReplacement(Table):
     """A window for newcomers, then only blocks more frequent than those they replace."""
 
-    window: str | None = None
+    window: str | float | None = None
     """Share of the capacity for the window of newcomers. Default: 1 %."""
-    protected: str | None = None
+    protected: str | float | None = None
     """Share of the rest that is protected. Default: 80 %."""
     sample: int | None = None
     """Uses after which all counts are halved, per block of capacity. Default: 10."""
@@ -589,7 +589,7 @@ class LognormalLatency(Table):
 class QuantilesLatencyPoints(Table):
     """Points of the distribution, from share 0 (the smallest latency) to share 1 (the largest)."""
 
-    share: str
+    share: str | float
     """Share of the requests that take `latency` or less."""
     latency: str
     """How long those requests take at most."""

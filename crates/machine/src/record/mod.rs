@@ -154,7 +154,7 @@ pub struct Latency {
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
-    /// Half-width of the mean's 95 % confidence interval, by batch means; null for very short runs.
+    /// Half-width of the mean's 95 % confidence interval, by batch means; null below 512 requests.
     pub mean_ci95_ns: Option<f64>,
     /// Smallest.
     pub min_ns: f64,
