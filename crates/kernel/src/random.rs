@@ -4,6 +4,8 @@
 //! does not disturb the draws of the others. Distributions are our own, on `libm`, so a seed gives
 //! the same draws on every platform and in every release.
 
+mod exponential;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -68,7 +70,7 @@ impl Random {
     /// Exponential with mean 1.
     #[inline]
     pub fn exponential(&mut self) -> f64 {
-        -libm::log(1.0 - self.unit())
+        exponential::draw(self)
     }
 
     /// Normal with mean 0 and standard deviation 1 (Marsaglia's polar method, one of the pair).
