@@ -4,7 +4,8 @@
 //! Every request is cut into blocks, and a request is done when its last block is. A look-up costs
 //! `lookup` per request. One to four levels of faster devices hold blocks; each level's capacity is that
 //! of its device, and its policy decides which blocks stay. Blocks in a level are read from its device,
-//! each with a request of its own for as much of the block as was asked for. Adjacent blocks of one request
+//! each with a request of its own for as much of the block as was asked for (the whole, if it moves to
+//! another level). Adjacent blocks of one request
 //! that are in no level are fetched from the backing with one request for the whole blocks.
 //!
 //! A block that is on its way has an arrival time. Another request for it waits until then and takes
@@ -41,7 +42,8 @@
 //!
 //! # Checks
 //! Every count and completion time equals a naive model's, one level and two, on random requests that
-//! overlap; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of the size beats eMLC
+//! overlap, and so do the bytes read from and written to every level; what is written into a level is read
+//! from another level or the backing or comes from the host; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of the size beats eMLC
 //! exactly above .889 of its hit ratio; LRU under Zipf requests meets Che's law; a larger LRU cache never hits less.
 
 mod cache;

@@ -47,6 +47,12 @@ pub(super) fn part_of(block: u64, request: &Request, shift: u32) -> Request {
     Request { address: from, bytes: (end - from) as u32, ..*request }
 }
 
+/// A read of `block` as a whole, for `request`.
+#[inline]
+pub(super) fn whole(block: u64, request: &Request, shift: u32) -> Request {
+    Request { address: block << shift, bytes: 1 << shift, ..*request }
+}
+
 impl Level {
     /// The place of a block on the device of this level. See "Leaves out".
     #[inline]

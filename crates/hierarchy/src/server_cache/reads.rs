@@ -4,7 +4,7 @@ use super::FillMode;
 use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::NOWHERE;
-use super::parts::{Parts, part_of};
+use super::parts::{Parts, part_of, whole};
 use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
 
 /// Adjacent blocks of one request that are in no level: they are fetched by one request.
@@ -73,11 +73,12 @@ impl ServerCache {
         parts.completion()
     }
 
-    /// A block in level `found` is read there.
+    /// A block in level `found` is read there: as a whole if it is to be written into another level.
     #[inline]
     fn hit(&mut self, found: usize, block: u64, request: &Request, parts: &mut Parts, trail: &mut Trail) {
         let mark = trail.mark();
-        let part = part_of(block, request, self.shift);
+        let moves_up = self.levels.moves.last().is_some_and(|wanted| wanted.block == block);
+        let part = if moves_up { whole } else { part_of }(block, request, self.shift);
         let level = &mut self.levels.all[found];
         level.counts.read_hits += 1;
         let part = level.at(&part, self.shift);

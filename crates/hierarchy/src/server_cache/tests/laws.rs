@@ -155,6 +155,45 @@ fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
 }
 
 #[test]
+fn what_is_written_into_a_level_comes_from_another_level_the_backing_or_the_host() {
+    const BLOCK: u64 = 65536;
+    const PART: u64 = 4096;
+    let level = |mib: u64| {
+        format!(
+            "{{ device = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"{mib} MiB\" }} }}"
+        )
+    };
+    for inclusive in [false, true] {
+        let inclusion = if inclusive { "inclusive" } else { "exclusive" };
+        let toml = format!(
+            "[stack]\nkind = \"server_cache\"\nblock = \"64 KiB\"\ninclusion = \"{inclusion}\"\n\
+             level = [{}, {}]\nbacking = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\" }}",
+            level(2),
+            level(8)
+        );
+        let mut cache = workbench::build(&toml).expect("the test's cache is legal");
+        let parts = draws(&zipf(4000, 0.7), 20_000, 6);
+        for (number, &part) in parts.iter().enumerate() {
+            let op = if number % 5 == 0 { Op::Write } else { Op::Read };
+            submit(&mut *cache, Time::from_ms(2 * number as u64), super::blocks(op, part, 1));
+        }
+        let report = cache.report(Time::from_s(40));
+        let moved = |child: usize, name: &str| super::counter(&report.children[child], name);
+        let host = |name: &str| PART * super::counter(&report, name);
+        let [upper, lower, backing] = [0, 1, 2].map(|child| moved(child, "bytes_read"));
+        assert!(lower > 0 && lower == BLOCK * super::counter(&report, "promotions"));
+        assert_eq!(super::counter(&report, "read_merged"), 0);
+        assert_eq!(moved(0, "bytes_written"), backing + lower + host("level0_write_hits"), "{inclusion}");
+        let (came, written) = if inclusive {
+            (backing, host("write_hits"))
+        } else {
+            (upper - host("level0_read_hits"), host("level1_write_hits"))
+        };
+        assert_eq!(moved(1, "bytes_written"), came + written, "{inclusion}");
+    }
+}
+
+#[test]
 fn past_the_bound_of_blocks_on_their_way_misses_pass_the_cache_by() {
     let device = "kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"1 GiB\"";
     let toml = format!(

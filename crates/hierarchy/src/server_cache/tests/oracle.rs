@@ -1,6 +1,7 @@
-//! The cache against a naive model written from its definition: every count, every completion time.
+//! The cache against a naive model written from its definition: every count, every byte moved, every
+//! completion time.
 
-use super::{count, submit};
+use super::{count, counter, submit};
 use crate::workbench;
 use nacre_kernel::{Device, Op, Request, Time};
 use proptest::prelude::*;
@@ -48,12 +49,20 @@ struct Naive {
     levels: Vec<Vec<u64>>,
     arrivals: BTreeMap<u64, u64>,
     counts: BTreeMap<&'static str, u64>,
+    /// Of each level: bytes read, bytes written.
+    bytes: Vec<[u64; 2]>,
 }
 
 impl Naive {
     fn new(shape: &Shape) -> Naive {
-        let levels = vec![Vec::new(); shape.capacities.len()];
-        Naive { shape: shape.clone(), levels, arrivals: BTreeMap::new(), counts: BTreeMap::new() }
+        let depth = shape.capacities.len();
+        Naive {
+            shape: shape.clone(),
+            levels: vec![Vec::new(); depth],
+            arrivals: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            bytes: vec![[0; 2]; depth],
+        }
     }
 
     fn count(&mut self, name: &'static str) {
@@ -98,6 +107,8 @@ impl Naive {
             let Some(block) = carried else { return };
             if level > 0 {
                 self.count("demotions");
+                self.bytes[level - 1][0] += BLOCK;
+                self.bytes[level][1] += BLOCK;
             }
             carried = self.put(level, block);
         }
@@ -106,13 +117,22 @@ impl Naive {
         }
     }
 
-    fn read(&mut self, now: u64, blocks: std::ops::Range<u64>) -> u64 {
+    /// A read found a block in `holder`; it is written into every level that it came into.
+    fn fill_from(&mut self, holder: Option<usize>) {
+        let lowest = if self.shape.inclusive { self.levels.len() } else { 1 };
+        for level in 0..holder.unwrap_or(lowest).min(lowest) {
+            self.bytes[level][1] += BLOCK;
+        }
+    }
+
+    fn read(&mut self, now: u64, from: u64, to: u64) -> u64 {
         let mut done = now;
         let mut missed_before = false;
         let mut missed = Vec::new();
-        for block in blocks {
+        for block in from / BLOCK..to.div_ceil(BLOCK) {
             let holder = self.holder(block);
             self.promote(block);
+            self.fill_from(holder);
             let arrival = self.arrivals.get(&block).copied().filter(|&arrival| arrival > now);
             let is_miss = arrival.is_none() && holder.is_none();
             done = done.max(match (arrival, holder) {
@@ -123,6 +143,7 @@ impl Naive {
                 (None, Some(level)) => {
                     self.count("read_hits");
                     self.count(["level0_read_hits", "level1_read_hits"][level]);
+                    self.bytes[level][0] += if level == 0 { overlap(block, from, to) } else { BLOCK };
                     now + LATENCIES[level].0
                 }
                 (None, None) => {
@@ -162,7 +183,10 @@ impl Naive {
             }
             if is_whole || !is_on_its_way {
                 let holders = (0..self.levels.len()).filter(|&level| self.levels[level].contains(&block));
-                done = holders.fold(done, |done, level| done.max(now + LATENCIES[level].1));
+                for level in holders.collect::<Vec<_>>() {
+                    self.bytes[level][1] += overlap(block, from, to);
+                    done = done.max(now + LATENCIES[level].1);
+                }
             }
         }
         done
@@ -181,13 +205,17 @@ impl Naive {
 
     fn submit(&mut self, now: u64, request: &Request) -> u64 {
         let (from, to) = (request.address, request.address + u64::from(request.bytes));
-        let blocks = from / BLOCK..to.div_ceil(BLOCK);
         match request.op {
-            Op::Read => self.read(now, blocks),
+            Op::Read => self.read(now, from, to),
             Op::Write => self.write(now, from, to),
-            _ => self.trim(now, blocks),
+            _ => self.trim(now, from / BLOCK..to.div_ceil(BLOCK)),
         }
     }
+}
+
+/// Bytes of `block` from byte `from` up to byte `to`.
+fn overlap(block: u64, from: u64, to: u64) -> u64 {
+    to.min((block + 1) * BLOCK) - from.max(block * BLOCK)
 }
 
 /// A gap in us and a request: half of them in whole blocks.
@@ -236,7 +264,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn counts_and_completion_times_equal_those_of_a_naive_model(
+    fn counts_bytes_and_completion_times_equal_those_of_a_naive_model(
         shape in shape(),
         steps in prop::collection::vec(step(), 1..150),
     ) {
@@ -261,6 +289,11 @@ proptest! {
         for name in COMPARED {
             let expected = naive.counts.get(name).copied().unwrap_or_default();
             prop_assert_eq!(count(&*cache, name), expected, "{}", name);
+        }
+        let report = cache.report(Time::from_us(now));
+        for (level, bytes) in naive.bytes.iter().enumerate() {
+            let found = ["bytes_read", "bytes_written"].map(|name| counter(&report.children[level], name));
+            prop_assert_eq!(found, *bytes, "level {}", level);
         }
         let kinds = ["read_hits", "read_misses", "read_merged"];
         prop_assert_eq!(kinds.map(|name| count(&*cache, name)).iter().sum::<u64>(), read_blocks);

@@ -2,7 +2,7 @@
 
 use super::{NETWORK, PCM, blocks, count, pcm_cache, submit, us};
 use crate::workbench;
-use nacre_kernel::{Activity, Op, Request, Time, Trail};
+use nacre_kernel::{Activity, Device, Op, Request, Time, Trail};
 
 const PCM_READ: Time = Time::from_ps(6_700_000);
 
@@ -112,6 +112,35 @@ fn a_whole_block_written_while_it_is_on_its_way_is_there_at_once() {
     submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
     submit(&mut *cache, us(10), blocks(Op::Write, 0, 1));
     assert_eq!(submit(&mut *cache, us(20), blocks(Op::Read, 0, 1)), PCM_READ);
+}
+
+/// Two exclusive levels of one and four blocks of 64 KiB on devices that read 4 KiB at a time in 1 us and
+/// 10 us, written in 2 us and 20 us.
+fn two_levels_of_large_blocks(inclusion: &str) -> Box<dyn Device> {
+    let level = |us: u64, blocks: u64| {
+        let (write, capacity) = (2 * us, blocks * 64);
+        format!(
+            "{{ device = {{ kind = \"measured\", read = \"{us} us\", write = \"{write} us\", capacity = \"{capacity} KiB\" }} }}"
+        )
+    };
+    let toml = format!(
+        "[stack]\nkind = \"server_cache\"\nblock = \"64 KiB\"\ninclusion = \"{inclusion}\"\n\
+         level = [{}, {}]\nbacking = {{ kind = \"measured\", read = \"50 us\", write = \"50 us\" }}",
+        level(1, 1),
+        level(10, 4)
+    );
+    workbench::build(&toml).expect("the test's cache is legal")
+}
+
+#[test]
+fn a_block_that_moves_up_is_read_as_a_whole_and_waited_for() {
+    for inclusion in ["exclusive", "inclusive"] {
+        let mut cache = two_levels_of_large_blocks(inclusion);
+        submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
+        submit(&mut *cache, us(10_000), blocks(Op::Read, 16, 1));
+        assert_eq!(submit(&mut *cache, us(20_000), blocks(Op::Read, 0, 1)), us(160), "{inclusion}: 16 units");
+        assert_eq!(submit(&mut *cache, us(30_000), blocks(Op::Read, 0, 1)), us(1), "{inclusion}: one unit");
+    }
 }
 
 #[test]
