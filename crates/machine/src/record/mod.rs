@@ -237,7 +237,7 @@ pub struct Resource {
 pub struct WorkloadNotes {
     /// Its room.
     pub kind: &'static str,
-    /// Requests it gave.
+    /// Requests given to the driver, which takes them in batches: where a run ended early, fewer were served.
     pub records: u64,
     /// Records of a trace that could not be read and were left out.
     pub bad_records: u64,
