@@ -66,10 +66,10 @@ impl InFlight {
         if self.is_idle(now) { Way::Idle } else { self.look_up(block, now) }
     }
 
-    /// Whether another request's blocks may set out at `now`.
+    /// Whether one more block may set out at `now` beside `waiting` ones that will be inserted before it.
     #[inline]
-    pub(super) fn has_room(&mut self, now: Time) -> bool {
-        self.used < IN_FLIGHT_MAX || self.make_room(now)
+    pub(super) fn has_room(&mut self, now: Time, waiting: usize) -> bool {
+        self.used + waiting < IN_FLIGHT_MAX || self.make_room(now, waiting)
     }
 
     /// `block` sets out at `since` and arrives at `ready`, which is later.
@@ -131,15 +131,15 @@ impl InFlight {
     }
 
     /// Forgets what has arrived by `now`. That is exact unless time went back by more than a full table of
-    /// misses. Whether it made room; if not, the next try is when an eighth of the blocks have arrived.
+    /// misses. Whether it made room; if the table is full, the next try is when an eighth of it has arrived.
     #[cold]
-    fn make_room(&mut self, now: Time) -> bool {
+    fn make_room(&mut self, now: Time, waiting: usize) -> bool {
         if now < self.full_until {
             return false;
         }
         self.lay_out(self.floor.max(now));
         if self.used < IN_FLIGHT_MAX {
-            return true;
+            return self.used + waiting < IN_FLIGHT_MAX;
         }
         let live = self.places.iter().map(|place| place.ready).filter(|ready| !ready.is_zero());
         let mut arrivals: Vec<Time> = live.collect();
@@ -224,12 +224,15 @@ mod tests {
         }
         assert_eq!(table.places.len(), PLACES_MIN);
         let mut inserted = 0;
-        while table.has_room(us(2_000_000)) {
+        while table.has_room(us(2_000_000), 0) {
             table.insert(inserted, us(2_000_000), us(9_000_000));
             inserted += 1;
         }
         assert_eq!(inserted as usize, IN_FLIGHT_MAX);
-        assert!(table.has_room(us(9_000_000)), "there is room again when the blocks have arrived");
+        assert!(!table.has_room(us(3_000_000), 0));
+        assert!(table.has_room(us(9_000_000), 0), "there is room again when the blocks have arrived");
+        assert!(table.has_room(us(9_000_000), IN_FLIGHT_MAX - 1));
+        assert!(!table.has_room(us(9_000_000), IN_FLIGHT_MAX), "those that wait for room take it too");
         table.check_invariants();
     }
 }

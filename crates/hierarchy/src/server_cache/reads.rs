@@ -11,7 +11,7 @@ use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
 #[derive(Clone, Copy, Default)]
 struct Run {
     first: u64,
-    blocks: u64,
+    blocks: usize,
     /// The first of these moves wait for the data of the run.
     moves: usize,
 }
@@ -44,10 +44,15 @@ impl ServerCache {
         trail: &mut Trail,
     ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
-        let admits = self.in_flight.has_room(start);
         let mut parts = Parts::new(start, trail);
-        let mut run = Run::default();
+        let (mut run, mut admits) = (Run::default(), true);
         for block in first..first + count {
+            if admits && !self.in_flight.has_room(start, run.blocks) {
+                if run.blocks > 0 {
+                    self.fetch(std::mem::take(&mut run), request, admits, &mut parts, trail);
+                }
+                admits = self.in_flight.has_room(start, 0);
+            }
             let found = match found {
                 Some(found) => found,
                 None if admits => self.levels.access(block),
@@ -104,15 +109,16 @@ impl ServerCache {
     /// Blocks that are in no level come from the backing.
     fn fetch(&mut self, run: Run, request: &Request, admits: bool, parts: &mut Parts, trail: &mut Trail) {
         let mark = trail.mark();
-        self.counts.read_misses += run.blocks;
-        let mut fetched = self.read_backing(run.first, run.blocks, parts.start, request, trail);
-        let blocks = run.first..run.first + run.blocks;
+        let count = run.blocks as u64;
+        self.counts.read_misses += count;
+        let mut fetched = self.read_backing(run.first, count, parts.start, request, trail);
+        let blocks = run.first..run.first + count;
         if fetched.status != Status::Done {
             let moves_after = self.levels.moves.len() - run.moves;
             blocks.for_each(|block| self.drop_block(block));
             self.settle(self.levels.moves.len() - moves_after, fetched.done);
         } else if admits {
-            self.counts.fills += run.blocks;
+            self.counts.fills += count;
             let filled = self.settle(run.moves, fetched.done);
             if self.fill == FillMode::Foreground && filled > fetched.done {
                 trail.add(self.id, Activity::Fill, filled - fetched.done);
@@ -124,7 +130,7 @@ impl ServerCache {
                 });
             }
         } else {
-            self.counts.bypassed += run.blocks;
+            self.counts.bypassed += count;
         }
         parts.add(fetched, mark, trail);
     }

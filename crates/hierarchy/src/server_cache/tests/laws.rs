@@ -213,6 +213,35 @@ fn past_the_bound_of_blocks_on_their_way_misses_pass_the_cache_by() {
 }
 
 #[test]
+fn one_request_larger_than_the_bound_passes_the_cache_by_with_its_rest() {
+    let device = "kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"1 GiB\"";
+    let cache = |backing: &str| {
+        let toml = format!(
+            "[stack]\nkind = \"server_cache\"\nblock = \"512 B\"\nlevel = [{{ device = {{ {device} }} }}]\n\
+             backing = {{ kind = \"network\", read = \"{backing}\", write = \"1 s\" }}"
+        );
+        workbench::build(&toml).expect("the test's cache is legal")
+    };
+    let large = Request { bytes: 1 << 28, ..super::blocks(Op::Read, 0, 1) };
+    let names = ["read_misses", "fills", "bypassed", "backing_reads", "read_merged"];
+    let mut slow = cache("1 s");
+    submit(&mut *slow, Time::ZERO, Request { address: 1 << 30, ..super::blocks(Op::Read, 0, 1) });
+    assert_eq!(submit(&mut *slow, Time::ZERO, large), Time::from_s(1));
+    let (all, bound) = (1 << 19, 1 << 16);
+    assert_eq!(names.map(|name| count(&*slow, name)), [all + 8, bound, all + 8 - bound, 3, 0]);
+    submit(&mut *slow, Time::from_us(1), large);
+    assert_eq!(count(&*slow, "read_merged"), bound - 8, "those on their way are waited for");
+    slow.check_invariants();
+    let mut immediate = cache("0 s");
+    submit(&mut *immediate, Time::ZERO, large);
+    assert_eq!(
+        names.map(|name| count(&*immediate, name)),
+        [all, all, 0, all / bound, 0],
+        "none is on its way"
+    );
+}
+
+#[test]
 fn the_cache_keeps_the_contract_of_every_device() {
     let settings =
         ["", "fill = \"foreground\"\nlookup = \"1 us\"", "write_allocate = false\nblock = \"16 KiB\""];
