@@ -71,6 +71,34 @@ def test_a_misspelt_setting_fits_neither_the_schema_nor_the_model() -> None:
         nacre.run(table)
 
 
+@pytest.mark.parametrize("share", [0.3, 1, 0.0000001, "30 %", ".3"])
+def test_a_share_that_the_model_accepts_fits_the_schema(share: float | str) -> None:
+    table = typed().to_dict()
+    table["workload"]["read_share"] = share
+    jsonschema.validate(table, schema("scenario"))
+    nacre.run(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("read_share", -0.3),
+        ("read_share", "0.3.1"),
+        ("locality", "0/90"),
+        ("locality", "10/101"),
+        ("requests", -1),
+        ("requests", 0),
+    ],
+)
+def test_what_the_model_refuses_does_not_fit_the_schema(name: str, given: float | str) -> None:
+    table = typed().to_dict()
+    table["workload"] |= {"kind": "hot_cold", name: given}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(table, schema("scenario"))
+    with pytest.raises(nacre.ConfigError, match=name):
+        nacre.run(table)
+
+
 def test_a_record_fits_the_schema() -> None:
     record = nacre.run(typed())
     jsonschema.validate(json.loads(record.to_json()), schema("record"))
