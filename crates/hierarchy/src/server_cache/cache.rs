@@ -44,7 +44,7 @@ pub(super) struct Counts {
     pub(super) write_misses: u64,
     pub(super) write_merged: u64,
     pub(super) trimmed: u64,
-    /// Blocks the backing gave that came into the cache.
+    /// Blocks from the backing that were offered to the levels.
     pub(super) fills: u64,
     pub(super) bypassed: u64,
     pub(super) recovered: u64,

@@ -26,6 +26,30 @@
 //! go on to the backing; so do flushes, since no level holds what the backing does not.
 //! The copy of a block that a level cannot return is dropped, and the block is read from the backing.
 //!
+//! # Counters
+//! In blocks, except where it says requests. The hit ratio of reads is (`read_hits` + `read_merged`) /
+//! (`read_hits` + `read_merged` + `read_misses`): who waits for a block on its way does not ask the backing.
+//! With one LRU level of more blocks than are on their way it is the hit ratio of LRU alone, however close
+//! requests follow each other.
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `read_hits`, `read_misses`, `read_merged` | blocks read that were in a level, in none, on their way |
+//! | `write_hits`, `write_misses` | blocks written that were in a level, in none |
+//! | `write_merged` | blocks written in part while on their way |
+//! | `trimmed` | blocks that trims took out |
+//! | `fills` | blocks from the backing that were offered to the levels, those they refused included |
+//! | `refusals` | blocks from the backing or the host that no level took in |
+//! | `bypassed` | blocks from the backing that were not offered: too many were on their way |
+//! | `promotions` | blocks found in a lower level that came into the first |
+//! | `demotions` | victims of one level that a lower one took in |
+//! | `evictions` | victims that left the cache |
+//! | `back_invalidations` | blocks that left a level because one below evicted them |
+//! | `recovered` | copies that a level could not return or could not take |
+//! | `backing_reads`, `backing_writes` | requests to the backing |
+//! | `levelN_read_hits`, `levelN_write_hits` | hits whose first copy was in level N, the fastest being 0 |
+//! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
+//!
 //! # Leaves out
 //! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first.
 //! Where on its device a block lies: place n holds the blocks whose number is n modulo the capacity in
@@ -56,10 +80,10 @@ mod report;
 mod tests;
 mod writes;
 
-use crate::replacement::{self, Replacement, ReplacementFamily};
+use crate::replacement::{self, ReplacementFamily};
 use cache::{Behaviour, ServerCache};
 use levels::{Level, Levels};
-use nacre_config::{Card, Choice, Configuration, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{Card, Choice, Configuration, Problem, Problems, Reader, Room, Slot, room_of};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time};
 
@@ -195,16 +219,7 @@ fn build_level(level: &LevelConfig, block: Bytes, builder: &mut dyn Builder) -> 
     }
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
     let context = &mut replacement::Context { families: builder.families(), capacity };
-    Ok(Level::new(build_policy(&level.policy, context)?, device))
-}
-
-fn build_policy(
-    slot: &Slot<ReplacementFamily>,
-    context: &mut replacement::Context<'_>,
-) -> Result<Box<dyn Replacement>, Problems> {
-    let room = replacement::ROOMS.iter().find(|room| room.card.kind == slot.kind());
-    let room = room.unwrap_or_else(|| panic!("the checked policy {} is in no table", slot.kind()));
-    (room.build)(slot, context)
+    Ok(Level::new((room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?, device))
 }
 
 /// An inclusive level smaller than the one above it would hold that one down to its own size.

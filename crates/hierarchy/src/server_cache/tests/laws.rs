@@ -155,6 +155,21 @@ fn two_exclusive_lru_levels_hold_what_one_of_both_sizes_holds() {
 }
 
 #[test]
+fn hits_and_merges_are_the_hits_of_lru_alone_however_close_requests_follow() {
+    let stream = draws(&zipf(4000, 0.8), 20_000, 7);
+    let expected = workbench::policy("lru", 1000).replay(&stream);
+    for gap in [1, 50, 2000] {
+        let mut cache = pcm_cache(1000, "");
+        for (number, &block) in stream.iter().enumerate() {
+            submit(&mut *cache, Time::from_us(gap * number as u64), super::blocks(Op::Read, block, 1));
+        }
+        let [hits, merged] = ["read_hits", "read_merged"].map(|name| count(&*cache, name));
+        assert_eq!(hits + merged, expected, "{gap} us apart");
+        assert_eq!(merged > 0, gap < 919, "{merged} blocks were waited for, {gap} us apart");
+    }
+}
+
+#[test]
 fn what_is_written_into_a_level_comes_from_another_level_the_backing_or_the_host() {
     const BLOCK: u64 = 65536;
     const PART: u64 = 4096;
