@@ -2,7 +2,7 @@
 
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::{Builder, DEVICES, DeviceFamily};
-use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Slot};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Slot, room_of};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate.
@@ -83,8 +83,7 @@ impl Builder for Workbench {
     }
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
-        let room = DEVICES.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
-        (room.build)(slot, self)
+        (room_of(DEVICES, slot).build)(slot, self)
     }
 
     fn random(&self, name: &str) -> Random {

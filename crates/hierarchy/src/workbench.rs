@@ -1,7 +1,9 @@
 //! Builds devices for the tests of this crate, as a scenario would.
 
 use crate::replacement::{self, Replacement, ReplacementFamily};
-use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot};
+use nacre_config::{
+    Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
+};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
@@ -82,8 +84,7 @@ pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
     let mut reader = Reader::new(&Rooms);
     let slot = PolicyDocument::read(&node, &mut reader).expect("the policy needs no settings").policy;
-    let room =
-        replacement::ROOMS.iter().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+    let room = room_of(replacement::ROOMS, &slot);
     (room.build)(&slot, &mut replacement::Context { families: &Rooms, capacity }).expect("it can be built")
 }
 

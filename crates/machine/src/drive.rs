@@ -177,6 +177,6 @@ impl<'a> Driver<'a> {
     }
 
     fn workload_problem(&self, error: &WorkloadError) -> Problems {
-        Problem::new(self.checked.scenario.workload.path(), None, error.to_string()).into()
+        self.run_problem(error.path(), error.problem(), &error.remedy())
     }
 }

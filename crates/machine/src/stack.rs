@@ -117,7 +117,7 @@ impl WorkloadBuilder for StackBuilder<'_> {
             return Err(Problems(problems));
         }
         trace::open(sources, options)
-            .map_err(|error| Problem::new(path, None, error.to_string()).given(files.join(", ")).into())
+            .map_err(|error| Problem::new(path, None, error.problem()).remedy(error.remedy()).into())
     }
 }
 

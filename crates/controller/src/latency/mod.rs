@@ -23,7 +23,7 @@ pub mod quantiles;
 mod tests;
 
 use crate::Builder;
-use nacre_config::{Choice, Family, Problems, Slot, Table};
+use nacre_config::{Choice, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::Time;
 
 /// The family of latency distributions.
@@ -79,7 +79,5 @@ pub static LATENCIES: &Table<LatencyFamily> =
 
 /// Builds the distribution in `slot`; its random stream is named by the slot's path.
 pub fn build(slot: &Slot<LatencyFamily>, builder: &mut dyn Builder) -> Result<Box<dyn Latency>, Problems> {
-    let room = LATENCIES.iter().find(|room| room.card.kind == slot.kind());
-    let room = room.unwrap_or_else(|| panic!("the checked latency {} is in no table", slot.kind()));
-    (room.build)(slot, builder)
+    (room_of(LATENCIES, slot).build)(slot, builder)
 }
