@@ -11,6 +11,10 @@ from nacre._core import ConfigError, Error, TraceError
 __all__ = ["ConfigError", "Error", "Problem", "TraceError"]
 
 
+SEED_MAX = 2**63 - 1
+"""The largest integer of TOML, which a scenario is repeated from."""
+
+
 class Problem(TypedDict, total=False):
     """One mistake in a scenario: an entry of `ConfigError.problems`."""
 

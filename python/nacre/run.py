@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TypeAlias
 
 from nacre import _core
+from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.record import Record
 from nacre.scenario import Scenario, assignments, read
 from nacre.view import View
@@ -30,9 +32,11 @@ def run(
     `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`. `progress` shows a
     bar on standard error, or calls a function of yours.
 
-    Raises `ConfigError` naming every mistake at once.
+    Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario.
     """
-    text, name, directory = read(scenario)
+    source, settings, seed = read(scenario), assignments(overrides), _seed(seed)
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
     with ExitStack() as stack:
         tick: Progress | None
         if progress is True:
@@ -41,16 +45,34 @@ def run(
             tick = stack.enter_context(Bar("simulating", "requests"))
         else:
             tick = progress or None
-        document, columns = _core.run(
-            text, name, directory, assignments(overrides), seed, _answering(tick)
-        )
-    return Record(json.loads(document), columns)
+        with source.cited():
+            document, columns = _core.run(
+                source.text, source.name, source.directory, settings, seed, _answering(tick)
+            )
+    return Record(source.placed(json.loads(document)), columns)
 
 
 def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
     """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
-    text, name, directory = read(scenario)
-    return View(json.loads(_core.check(text, name, directory, assignments(overrides))))
+    source, settings = read(scenario), assignments(overrides)
+    with source.cited():
+        document = _core.check(source.text, source.name, source.directory, settings)
+    return View(source.placed(json.loads(document)))
+
+
+def _seed(seed: int | None) -> int | None:
+    if seed is None:
+        return None
+    number = operator.index(seed)
+    if not 0 <= number <= SEED_MAX:
+        problem = Problem(
+            path="seed",
+            problem="it is out of range",
+            given=str(number),
+            hint=f"give a whole number from 0 to {SEED_MAX}",
+        )
+        raise config_error([problem])
+    return number
 
 
 def _answering(progress: Progress | None) -> Callable[[int, int | None, float], bool] | None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from nacre import _core, toml
-from nacre.errors import Problem, config_error, unknown
+from nacre.errors import ConfigError, Problem, config_error, unknown
+from nacre.text import printable
 
 
 class Configuration(Protocol):
@@ -22,12 +25,41 @@ class Configuration(Protocol):
 Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration"
 
 
+_TABLE = "<dict>"
+"""What the mistakes of a scenario given as a table cite: its text is ours, and so are its lines."""
+_LINES = re.compile(rf"{re.escape(_TABLE)}:\d+")
+
+
 class Source(NamedTuple):
     """A scenario's text, and where it comes from."""
 
     text: str
     name: str
     directory: str
+
+    @contextmanager
+    def cited(self) -> Iterator[None]:
+        """Mistakes found in the block cite lines of a file, but not of a table."""
+        try:
+            yield
+        except ConfigError as error:
+            if self.name != _TABLE:
+                raise
+            plain = ConfigError(_LINES.sub(_TABLE, str(error)))
+            plain.problems = [
+                {**problem, "where": _LINES.sub(_TABLE, problem["where"])}
+                for problem in error.problems
+            ]
+            raise plain from None
+
+    def placed(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document of the model with a name, and with places that exist."""
+        if self.name == _TABLE:
+            for origin in document["origins"]:
+                origin["place"] = _LINES.sub(_TABLE, origin["place"])
+        if document["name"].strip() in ("", _TABLE):
+            document["name"] = "scenario" if self.name == _TABLE else Path(self.name).name
+        return document
 
 
 class Shipped(NamedTuple):
@@ -49,20 +81,48 @@ def read(scenario: Scenario) -> Source:
     Raises `ConfigError` for an unknown name, `FileNotFoundError` for a missing file.
     """
     if isinstance(scenario, str | os.PathLike):
-        return _named(os.fspath(scenario))
-    table = scenario if isinstance(scenario, Mapping) else scenario.to_dict()
-    name = table.get("name")
-    return Source(
-        toml.document(table), name if isinstance(name, str) else "scenario", str(Path.cwd())
-    )
+        return _named(os.fsdecode(scenario))
+    to_dict = getattr(scenario, "to_dict", None)
+    table = to_dict() if callable(to_dict) else scenario
+    if not isinstance(table, Mapping):
+        raise TypeError(
+            "a scenario is a name, a path, a table or a typed configuration;"
+            f" given {scenario!r} ({type(scenario).__name__})"
+        )
+    return Source(_utf8(toml.document(table), "the table"), _TABLE, str(Path.cwd()))
 
 
 def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]:
     """The overrides as `--set` would give them. Strings stay as they are: `"20 kHz"`."""
-    return [
-        (path, item if isinstance(item, str) else toml.value(item))
-        for path, item in (overrides or {}).items()
-    ]
+    if overrides is None:
+        return []
+    if not isinstance(overrides, Mapping):
+        raise TypeError(
+            'overrides are a table of paths and values, as {"workload.rate": "20 kHz"};'
+            f" given {overrides!r} ({type(overrides).__name__})"
+        )
+    return [_assignment(path, item) for path, item in overrides.items()]
+
+
+def _assignment(path: object, item: object) -> tuple[str, str]:
+    if not isinstance(path, str):
+        raise TypeError(f"the path of an override is text; given {path!r} ({type(path).__name__})")
+    value = item if isinstance(item, str) else toml.value(item)
+    return _utf8(path, "--set"), _utf8(value, f"--set {path}")
+
+
+def _utf8(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        problem = Problem(
+            path=printable(what),
+            problem="it is not UTF-8 text",
+            given=f'"{printable(text)}"' if len(text) < 100 else "",
+            hint="write it in UTF-8",
+        )
+        raise config_error([problem]) from None
+    return text
 
 
 def _named(name: str) -> Source:
@@ -73,7 +133,7 @@ def _named(name: str) -> Source:
     if name in shipped:
         return Source(shipped[name].text, name, str(Path.cwd()))
     raise config_error(
-        [unknown("no scenario called", name, shipped, ", or the path of a TOML file")]
+        [unknown("no scenario called", printable(name), shipped, ", or the path of a TOML file")]
     )
 
 
@@ -82,8 +142,8 @@ def _file(path: Path) -> Source:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         problem = Problem(
-            problem=f'"{path}" is not a TOML text: byte {error.start} is not UTF-8',
+            problem=f'"{printable(str(path))}" is not a TOML text: byte {error.start} is not UTF-8',
             hint="is it the right file?",
         )
         raise config_error([problem]) from None
-    return Source(text, str(path), str(path.resolve().parent))
+    return Source(text, printable(str(path)), str(path.resolve().parent))

@@ -15,6 +15,16 @@ _BYTES = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 NOTHING = "-"
 
 
+def printable(text: str) -> str:
+    """The text with what a terminal would obey, or cannot show, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c == "\u00a0" else c.encode("unicode_escape").decode("ascii")
+        for c in text
+    )
+
+
 def significant(value: float, digits: int = 3) -> str:
     """A number with so many significant digits, never in powers of ten: `1,230`, `0.0417`."""
     if value == 0 or not math.isfinite(value):
@@ -75,10 +85,13 @@ def percent(share: float | None) -> str:
 
 def one_line(record: Record) -> str:
     """What a record says, in one line."""
-    parts = [f"{record.name}: {count(record.requests.completed)} requests"]
+    parts = [f"{printable(record.name)}: {count(record.requests.completed)} requests"]
     if not record.complete:
         parts[0] += " (stopped early)"
-    parts.append(f"{si(record.throughput.iops).strip()} IOPS")
+    if record.requests.completed and record.simulated_s:
+        parts.append(f"{si(record.throughput.iops).strip()} IOPS")
+    else:
+        parts.append("nothing was measured")
     for op in ("read", "write"):
         if summary := record.latency[op]:
             parts.append(f"{op} mean {duration(summary.mean_ns)}, p99 {duration(summary.p99_ns)}")

@@ -7,8 +7,10 @@ of `read` are traces too.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import operator
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from nacre import _core
-from nacre.errors import TraceError, nearest
+from nacre.errors import SEED_MAX, TraceError, nearest
 from nacre.saving import write_file
+from nacre.text import printable
 from nacre.view import View
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ class Options(TypedDict, total=False):
     limit: int | None
 
 
+LIMIT_MAX = 2**63 - 1
 OPS = ("read", "write", "trim", "flush")
 PARQUET = "parquet"
 NATIVE = "nacre"
@@ -47,6 +51,10 @@ _SHIPPED = Path(__file__).parent / "traces"
 _SHIPPED_ENDING = ".nacre.zst"
 _COMPRESSIONS = (".gz", ".zst", ".xz")
 COLUMNS = ("arrival_ps", "address", "bytes", "volume", "op")
+_CUT = (
+    "requests are cut to the chosen blocks of 4 KiB, so they are smaller than in the whole trace;"
+    " --by request keeps them whole"
+)
 
 
 def formats() -> list[View]:
@@ -61,8 +69,9 @@ def info(
     **options: Unpack[Options],
 ) -> View:
     """Requests, sizes, footprint, duration and damage of a trace."""
+    chosen = _options(options)
     with _readable(paths) as files:
-        return View(json.loads(_core.trace_info(files, _options(options), _answering(progress))))
+        return View(json.loads(_core.trace_info(files, chosen, _answering(progress))))
 
 
 def read(
@@ -72,12 +81,13 @@ def read(
     **options: Unpack[Options],
 ) -> pl.DataFrame:
     """The requests of a trace, one per row: arrival, address, bytes, volume, operation."""
+    chosen = _options(options)
     files = _listed(paths)
     if len(files) == 1 and is_parquet(files[0]):
         frame = _read_parquet(files[0])
         return frame.head(options.get("limit") or frame.height)
     with _readable(files) as native:
-        return _frame(_core.trace_columns(native, _options(options), _answering(progress)))
+        return _frame(_core.trace_columns(native, chosen, _answering(progress)))
 
 
 def convert(
@@ -89,14 +99,13 @@ def convert(
     **options: Unpack[Options],
 ) -> View:
     """Writes a trace in another format; `to` defaults to what the name of `output` says."""
+    chosen = _options(options)
     target, kind = _target(output), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind == PARQUET:
-            columns = _core.trace_columns(files, _options(options), _answering(progress))
+            columns = _core.trace_columns(files, chosen, _answering(progress))
             return _write_parquet(columns, target)
-        text = _core.trace_convert(
-            files, str(target), kind, _options(options), _answering(progress)
-        )
+        text = _core.trace_convert(files, str(target), kind, chosen, _answering(progress))
         return View(json.loads(text))
 
 
@@ -113,19 +122,24 @@ def sample(
 ) -> View:
     """Writes a share of a trace: of its blocks (which keeps reuse) or of its requests.
 
-    With `by="first"` it is the first `limit` requests.
+    A request that touches both chosen blocks and others is cut to the chosen ones. With
+    `by="first"` it is the first `limit` requests.
     """
-    chosen = _options(options) | {"fraction": fraction, "by": by, "seed": seed}
+    chosen = _options(options) | {"fraction": fraction, "by": by, "seed": _seed(seed)}
     target, kind = _target(output), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind != PARQUET:
             text = _core.trace_sample(files, str(target), kind, chosen, _answering(progress))
-            return View(json.loads(text))
-        with tempfile.TemporaryDirectory(prefix="nacre-") as scratch:
-            native = str(Path(scratch) / f"sample.{NATIVE}")
-            _core.trace_sample(files, native, NATIVE, chosen, _answering(progress))
-            plain = _options({"format": NATIVE})
-            return _write_parquet(_core.trace_columns([native], plain, None), target)
+            written: dict[str, Any] = json.loads(text)
+        else:
+            with tempfile.TemporaryDirectory(prefix="nacre-") as scratch:
+                native = str(Path(scratch) / f"sample.{NATIVE}")
+                _core.trace_sample(files, native, NATIVE, chosen, _answering(progress))
+                plain = _options({"format": NATIVE})
+                columns = _core.trace_columns([native], plain, None)
+            written = _write_parquet(columns, target).to_dict()
+    notes = [_CUT] if by == "block" else []
+    return View({**written, "notes": [*written["notes"], *notes]})
 
 
 def shipped() -> list[str]:
@@ -160,6 +174,8 @@ def _readable(paths: Paths) -> Iterator[list[str]]:
 def _read_parquet(file: str) -> pl.DataFrame:
     import polars as pl
 
+    if not Path(file).exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
     try:
         frame = pl.read_parquet(file)
         missing = [name for name in COLUMNS if name not in frame.columns]
@@ -204,7 +220,9 @@ def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path) -> Vi
 
 def _target(output: str | os.PathLike[str]) -> Path:
     """Where to write, links followed; raises `TraceError` for what a file must not replace."""
-    target = Path(output).resolve()
+    if not os.fspath(output):
+        raise TraceError("the name of the file to write is empty")
+    target = Path(_text(str(Path(output).resolve())))
     if target.exists() and not target.is_file():
         raise TraceError(f"{output}: not a file; a trace is written to a file of its own")
     return target
@@ -241,16 +259,52 @@ def _listed(paths: Paths) -> list[str]:
     return files
 
 
-def _located(name: str) -> str:
+def _located(name: str | bytes) -> str:
     """The path, or that of the shipped trace of this name."""
-    if not Path(name).exists() and name in shipped():
-        return str(_SHIPPED / f"{name}{_SHIPPED_ENDING}")
+    name = _text(os.fsdecode(name))
+    if not Path(name).exists() and Path(name).name == name:
+        if name in shipped():
+            return str(_SHIPPED / f"{name}{_SHIPPED_ENDING}")
+        if meant := nearest(name, shipped()):
+            what = f'no such file; did you mean the shipped trace "{meant}"?'
+            raise FileNotFoundError(errno.ENOENT, what, name)
+    return name
+
+
+def _text(name: str) -> str:
+    """The name of a file, which the model takes as text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise TraceError(f"{printable(name)}: its name is not UTF-8; rename it") from None
     return name
 
 
 def _options(options: Options) -> dict[str, object]:
-    unset = {"format": None, "time_unit": None, "strict": False, "action": None, "limit": None}
-    return {**unset, **options}
+    chosen: dict[str, object] = {
+        "format": None, "time_unit": None, "strict": False, "action": None, "limit": None,
+    }  # fmt: skip
+    for name in options:
+        if name not in chosen:
+            meant = nearest(name, chosen)
+            hint = f"; did you mean {meant!r}?" if meant else ""
+            raise TypeError(f"there is no option {name!r}{hint} (options: {', '.join(chosen)})")
+    chosen |= options
+    if (limit := options.get("limit")) is not None:
+        chosen["limit"] = _whole("limit", limit, 1, LIMIT_MAX)
+    return chosen
+
+
+def _seed(seed: int) -> int:
+    return _whole("seed", seed, 0, SEED_MAX)
+
+
+def _whole(name: str, value: int, least: int, most: int) -> int:
+    """The whole number, if it is one and in range."""
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise TraceError(f"{name} is {number}; it is a whole number from {least} to {most}")
+    return number
 
 
 def _answering(progress: Progress | None) -> Callable[..., bool] | None:

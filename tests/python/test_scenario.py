@@ -1,0 +1,84 @@
+"""Whatever names a scenario: what is accepted, and how mistakes are told."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import nacre
+import pytest
+
+TABLE: dict[str, Any] = {
+    "workload": {
+        "kind": "uniform",
+        "footprint": "64 MiB",
+        "requests": 100,
+        "arrival": {"kind": "closed", "queue_depth": 2},
+    },
+    "stack": {"preset": "emlc_ssd"},
+}
+TEXT = """\
+schema = 1
+name = ""
+[workload]
+kind = "uniform"
+footprint = "64 MiB"
+requests = 100
+arrival = { kind = "closed", queue_depth = 2 }
+[stack]
+preset = "emlc_ssd"
+"""
+
+
+@pytest.mark.parametrize("scenario", [None, 5, ["disk-15k"], object()])
+def test_what_is_no_scenario_is_a_type_error(scenario: Any) -> None:
+    for verb in (nacre.run, nacre.check):
+        with pytest.raises(TypeError, match="a scenario is a name, a path, a table"):
+            verb(scenario)
+
+
+def test_overrides_are_a_table_of_paths() -> None:
+    with pytest.raises(TypeError, match="overrides are a table of paths and values"):
+        nacre.run(TABLE, "workload.requests=5")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="path of an override is text; given 3"):
+        nacre.check(TABLE, {3: "x"})  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match="a scenario cannot hold None"):
+        nacre.check(TABLE, {"workload.requests": None})
+    with pytest.raises(TypeError, match="progress is True, False or a function"):
+        nacre.run(TABLE, progress=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**70])
+def test_a_seed_out_of_range_is_a_mistake_of_the_scenario(seed: int) -> None:
+    with pytest.raises(nacre.ConfigError, match="seed: it is out of range, given") as mistake:
+        nacre.run(TABLE, seed=seed)
+    assert mistake.value.problems[0]["given"] == str(seed)
+    with pytest.raises(TypeError):
+        nacre.run(TABLE, seed="1")  # type: ignore[arg-type]
+
+
+def test_a_table_is_cited_as_a_table_not_by_lines_nobody_wrote() -> None:
+    mistaken = TABLE | {"workload": TABLE["workload"] | {"footprnt": "1 MiB"}}
+    with pytest.raises(nacre.ConfigError) as mistakes:
+        nacre.check(mistaken)
+    assert "workload.footprnt (<dict>): there is no such setting" in str(mistakes.value)
+    assert {problem["where"] for problem in mistakes.value.problems} == {"<dict>"}
+    record = nacre.run(TABLE)
+    workload = (origin for origin in record.origins if origin.path.startswith("workload"))
+    assert {origin.place for origin in workload if origin["from"] == "file"} == {"<dict>"}
+    assert record.name == nacre.check(TABLE).name == "scenario"
+    assert nacre.run(TABLE | {"name": "mine"}).name == "mine"
+
+
+def test_an_empty_name_gives_way_to_that_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "unnamed.toml"
+    file.write_text(TEXT)
+    assert nacre.run(file).name == "unnamed.toml"
+    assert nacre.check(file).name == "unnamed.toml"
+
+
+def test_a_file_whose_name_is_not_utf_8_runs(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/bad\xff.toml"
+    Path(os.fsdecode(name)).write_text(TEXT)
+    assert nacre.run(os.fsdecode(name)).name == r"bad\udcff.toml"
+    with pytest.raises(nacre.ConfigError, match="it is not UTF-8 text"):
+        nacre.check(TABLE, {"workload.kind": "\udcff"})
