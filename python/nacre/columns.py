@@ -85,8 +85,8 @@ def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, An
 
 def _read(directory: Path) -> dict[str, np.ndarray[Any, Any]]:
     try:
-        latency = pl.read_parquet(directory / LATENCY_FILE)
-        time = pl.read_parquet(directory / TIME_FILE)
+        latency = _frame(directory / LATENCY_FILE)
+        time = _frame(directory / TIME_FILE)
         columns = {
             f"latency.{op}.{name}": latency.filter(pl.col("op") == op)[name].to_numpy()
             for op in OPS
@@ -99,6 +99,11 @@ def _read(directory: Path) -> dict[str, np.ndarray[Any, Any]]:
     except pl.exceptions.PolarsError as error:
         raise Error(f"the columns in {directory} cannot be read: {error}") from None
     return columns
+
+
+def _frame(file: Path) -> pl.DataFrame:
+    # By its content: Polars takes no path that is not UTF-8.
+    return pl.read_parquet(io.BytesIO(file.read_bytes()))
 
 
 def _parquet(frame: pl.DataFrame) -> bytes:

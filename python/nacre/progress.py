@@ -22,7 +22,7 @@ class Bar:
     def __init__(self, verb: str, noun: str) -> None:
         self._verb, self._noun = verb, noun
         self._began = time.monotonic()
-        self._shown = sys.stderr.isatty()
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
         self._drawn: RichProgress | None = None
 
     def __enter__(self) -> Bar:

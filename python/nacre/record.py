@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from nacre.errors import Error
+from nacre.shape import faults
 from nacre.view import View
 
 if TYPE_CHECKING:
@@ -180,17 +181,20 @@ class Record(View):
     def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
         """Writes record.json, the columns as Parquet and, if wanted, the figures.
 
-        Files appear complete or not at all. Returns the directory.
+        Files appear complete or not at all; the record comes first and stays if a figure fails.
+        Figures of an earlier record in the directory are removed. Returns the directory.
         """
         from nacre.saving import Staging
 
         with Staging(Path(directory)) as staging:
-            staging.record(self, figures=figures)
+            staging.record(self)
+            if figures:
+                staging.figures(self)
         return Path(directory)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:
-        """Reads a record from its directory or its JSON file."""
+        """Reads a record from its directory or its JSON file; raises `Error` for another file."""
         path = Path(path)
         file = path / "record.json" if path.is_dir() else path
         try:
@@ -200,6 +204,9 @@ class Record(View):
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, dict) else type(data).__name__
             raise Error(f"{file} is not a record of schema {SCHEMA} (found: {found})")
+        if wrong := list(faults(data, cls)):
+            more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+            raise Error(f"{file} is not a whole record: {', '.join(wrong[:3])}{more}")
         return cls(data, None, file.parent)
 
     def to_json(self, indent: int | None = 2) -> str:

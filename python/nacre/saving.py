@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,19 +16,26 @@ if TYPE_CHECKING:
     from nacre.record import Record
 
 RECORD_FILE = "record.json"
+FIGURE_FILES = tuple(
+    f"{name}.{suffix}"
+    for name in ("latency", "throughput", "time_spent")
+    for suffix in ("svg", "png")
+)
 
 
 class Staging:
-    """A directory that receives files all together when the `with` block ends well.
+    """A directory that receives files all together: at `commit`, or when the block ends well.
 
     Entering it proves that the directory can be written, before any long work. Leaving it by
-    an exception removes what was staged, and the directories that were made for it.
+    an exception removes what was staged since, and the directories that were made for it if
+    nothing was committed.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._made: list[Path] = []
         self._staged: list[str] = []
+        self._stale: tuple[str, ...] = ()
 
     def __enter__(self) -> Staging:
         missing = [p for p in (self.directory, *self.directory.parents) if not p.exists()]
@@ -48,20 +55,43 @@ class Staging:
         _write(self._stage / name, data, self.directory / name)
         self._staged.append(name)
 
-    def record(self, record: Record, *, figures: bool) -> None:
-        """Stages a record and what belongs to it. record.json is last, and so seals the rest."""
+    def record(self, record: Record) -> None:
+        """Commits a record and its columns. record.json is last, and so seals the rest.
+
+        Figures of an earlier record go: they would be taken for this one's.
+        """
         from nacre import columns
 
         for name, data in columns.files(record).items():
             self.write(name, data)
-        if figures:
-            from nacre.figures import record_figures
-            from nacre.figures.export import images
-
-            for name, chart in record_figures(record).items():
-                for suffix, data in images(chart).items():
-                    self.write(f"{name}.{suffix}", data)
         self.write(RECORD_FILE, record.to_json().encode())
+        self._stale = FIGURE_FILES
+        self.commit()
+
+    def figures(self, record: Record, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Draws the figures of a record, and commits each file as soon as it is drawn.
+
+        Between files `stop` is asked; returns False if it ended the drawing.
+        """
+        if stop():
+            return False
+        from nacre.figures import drawings
+
+        for name, draw in drawings(record):
+            if stop():
+                return False
+            self.write(name, draw())
+            self.commit()
+        return True
+
+    def commit(self) -> None:
+        """Moves what was staged into the directory."""
+        for name in self._stale:
+            (self.directory / name).unlink(missing_ok=True)
+        self._stale = ()
+        for name in self._staged:
+            (self._stage / name).replace(self.directory / name)
+        self._staged = []
 
     def __exit__(
         self,
@@ -71,8 +101,7 @@ class Staging:
     ) -> None:
         try:
             if kind is None:
-                for name in self._staged:
-                    (self._stage / name).replace(self.directory / name)
+                self.commit()
         finally:
             shutil.rmtree(self._stage, ignore_errors=True)
             if kind is not None:

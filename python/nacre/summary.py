@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nacre import toml
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
 if TYPE_CHECKING:
@@ -17,22 +18,29 @@ _SMALL = 0.005
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text under column names; numeric columns are set to the right."""
+    """Rows of text under column names; numeric columns are set to the right.
+
+    The columns named in `prose` hold text that may go over several lines; the others do not.
+    """
 
     title: str
     columns: Sequence[str]
     numeric: Sequence[bool]
     rows: Sequence[Sequence[str]]
+    prose: Sequence[str] = ()
 
 
 def facts(record: Record) -> list[str]:
     """Sentences about the whole run."""
     requests = record.requests
-    lines = [
-        f"{count(requests.completed)} requests in {duration(record.simulated_s * 1e9)}"
-        f" of simulated time, seed {record.seed}",
-        f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s",
-    ]
+    if unmeasured := _unmeasured(record):
+        lines = [f"nothing was measured: {unmeasured}"]
+    else:
+        lines = [
+            f"{count(requests.completed)} requests in {duration(record.simulated_s * 1e9)}"
+            f" of simulated time, seed {record.seed}",
+            f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s",
+        ]
     if not record.complete:
         lines[0] += "; stopped early, this is what was finished"
     if requests.issued != requests.completed:
@@ -91,7 +99,12 @@ def components(record: Record) -> Table:
             ]
         )
     columns = ["component", "kind", "busy", "cost", "energy", "counters"]
-    return Table("", columns, [False] * 2 + [True] * 3 + [False], rows)
+    return Table("", columns, [False] * 2 + [True] * 3 + [False], rows, prose=["counters"])
+
+
+def setting(value: object) -> str:
+    """The value of a setting as a scenario would give it, a text without its quotes."""
+    return value if isinstance(value, str) else toml.value(value)
 
 
 def assumed(origins: Sequence[object]) -> list[str]:
@@ -107,7 +120,7 @@ def _totals(record: Record) -> list[tuple[str, str]]:
     """The figures of the whole system that this run has."""
     energy = sum(record.energy_j.values()) if record.energy_j else None
     shown = [
-        ("cost", None if record.cost is None else amount(record.cost)),
+        ("cost", None if record.cost is None else amount(record.cost) + _without(record)),
         ("energy", None if not energy else f"{significant(energy)} J"),
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost)),
@@ -115,6 +128,27 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         ("lifetime", _days(record.lifetime_days)),
     ]
     return [(name, value) for name, value in shown if value is not None]
+
+
+def _unmeasured(record: Record) -> str | None:
+    """Why there are no figures, where there are none."""
+    completed = record.requests.completed
+    if not completed:
+        return "no request completed"
+    if not record.simulated_s:
+        return f"{count(completed)} requests took no simulated time, so there is no rate"
+    return None
+
+
+def _without(record: Record) -> str:
+    """The parts a cost leaves out."""
+    missing = record.cost_unknown
+    if not missing:
+        return ""
+    shown = ", ".join(missing[:3])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    prices = "price is" if len(missing) == 1 else "prices are"
+    return f" (without {shown}{more}, whose {prices} not known)"
 
 
 def _maybe(value: float | None) -> str | None:

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre.figures import export, record_figures
+from nacre.figures import drawings, export, mean_latency, record_figures, title
 from nacre.figures.axes import deviate
 from nacre.figures.latency import curve
 from nacre.record import Record
+from nacre.saving import FIGURE_FILES
 
 SCENARIO = {
     "schema": 1,
@@ -92,10 +93,56 @@ def test_the_latency_figure_draws_both_kinds_to_the_slowest(record: Record) -> N
 def test_the_throughput_figure_draws_every_request(record: Record) -> None:
     spec = record.plot_throughput().to_dict()
     rates = rows(spec, spec["vconcat"][0])
-    width_s = float(record.columns["time.width_s"][0])
+    widths = np.diff([*record.columns["time.start_s"], record.simulated_s])
     for kind, count in (("read", record.requests.reads), ("write", record.requests.writes)):
-        drawn = sum(row["rate"] * width_s for row in rates if row["kind"] == kind)
-        assert drawn == pytest.approx(count)
+        drawn = [row["rate"] for row in rates if row["kind"] == kind]
+        assert np.dot(drawn, widths) == pytest.approx(count)
+
+
+def over_time(reads: list[int], simulated_s: float) -> Record:
+    """Reads in intervals of a second."""
+    columns = {
+        "time.start_s": np.arange(len(reads), dtype=float),
+        "time.reads": np.array(reads, dtype=np.uint64),
+        "time.writes": np.zeros(len(reads), dtype=np.uint64),
+        "time.bytes": 512 * np.array(reads, dtype=np.uint64),
+        "time.mean_latency_ns": np.full(len(reads), 1000.0),
+        "time.width_s": np.array([1.0]),
+    }
+    throughput = {"iops": sum(reads), "bytes_per_s": 512 * sum(reads)}
+    data = {"name": "steady", "simulated_s": simulated_s, "throughput": throughput}
+    return Record(data, columns)
+
+
+@pytest.mark.parametrize(
+    ("reads", "simulated_s", "ends"),
+    [
+        ([100, 100, 25], 2.25, [1, 2, 2.25]),
+        ([100, 100, 5], 2.05, [1, 2]),
+        ([100, 100, 1], 2.0, [1, 2]),
+        ([100, 100], 5.0, [1, 2]),
+        ([5], 0.05, [0.05]),
+    ],
+)
+def test_the_last_interval_is_as_wide_as_the_run_was_in_it(
+    reads: list[int], simulated_s: float, ends: list[float]
+) -> None:
+    spec = over_time(reads, simulated_s).plot_throughput().to_dict()
+    drawn = rows(spec, spec["vconcat"][0])
+    unit = ends[-1] / drawn[-1]["end"]  # the axis may be in milliseconds
+    assert [row["end"] * unit for row in drawn] == pytest.approx(ends)
+    assert [row["rate"] for row in drawn] == pytest.approx([100] * len(ends))
+
+
+def test_a_run_without_time_has_no_throughput_to_draw() -> None:
+    with pytest.raises(nacre.Error, match="no throughput to draw"):
+        over_time([1], 0.0).plot_throughput()
+
+
+def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(record: Record) -> None:
+    heading = record.plot_latency().to_dict()["title"]["text"]
+    assert "99 in 100 reads take at most" in heading
+    assert "more than" not in heading
 
 
 def test_the_bars_of_time_spent_are_as_long_as_the_mean_latencies(record: Record) -> None:
@@ -111,9 +158,26 @@ def test_several_records_are_overlaid_under_their_names(record: Record) -> None:
     faster = nacre.run(SCENARIO, {"stack.preset": "pcm_ssd"})
     comparison = nacre.compare({"flash": record, "PCM": faster})
     assert {point["series"] for point in values(comparison.plot_latency())} == {"flash", "PCM"}
-    title = comparison.plot_latency().to_dict()["title"]["text"]
-    assert title.startswith("PCM has the fastest reads")
+    heading = comparison.plot_latency().to_dict()["title"]["text"]
+    assert heading.startswith("PCM has the fastest reads")
     assert {row["bar"] for row in values(comparison.plot_time_spent())} == {"flash", "PCM"}
+
+
+def test_a_name_no_drawing_can_hold_is_drawn_as_escapes(record: Record) -> None:
+    named = Record({**record.to_dict(), "name": "a\x1bb"}, record.columns)
+    quoted = {"it's \\ \x1b": record, "a\x1bb": named}
+    means = mean_latency({"g\x1b": quoted}, lambda *_: "all", {"all": "#000000"}, title("t"))
+    assert "\x1b" not in export.svg(means)
+    compared = nacre.compare([named, record])
+    charts = [*record_figures(named).values(), compared.plot_latency(), compared.plot_time_spent()]
+    for chart in charts:
+        drawn = export.svg(chart)
+        assert r"a\x1bb" in drawn
+        assert "\x1b" not in drawn
+
+
+def test_the_files_of_the_figures_are_those_that_make_room_for_new_ones(record: Record) -> None:
+    assert tuple(name for name, _ in drawings(record)) == FIGURE_FILES
 
 
 def test_every_figure_becomes_svg_and_png(record: Record) -> None:

@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import nacre
 import numpy as np
 import polars as pl
 import pytest
+from nacre.figures import record_figures
 from nacre.record import Record
+from nacre.summary import facts
 
 SUMMARY = {
     "count": 3,
@@ -229,3 +232,56 @@ def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
     outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
     inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
     assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.6
+
+
+def test_a_cost_says_what_it_leaves_out() -> None:
+    def cost(unknown: list[str]) -> str:
+        data = DATA | {"cost": 24.0, "cost_unknown": unknown}
+        return next(line for line in facts(Record(data)) if line.startswith("cost"))
+
+    assert cost([]) == "cost 24"
+    assert cost(["stack.backing"]) == "cost 24 (without stack.backing, whose price is not known)"
+    assert cost(["a", "b"]) == "cost 24 (without a, b, whose prices are not known)"
+    assert cost(list("abcde")) == "cost 24 (without a, b, c and 2 more, whose prices are not known)"
+
+
+def test_a_run_that_measured_nothing_says_so() -> None:
+    nothing = {"completed": 0, "issued": 0, "reads": 0}
+    empty = {
+        "requests": DATA["requests"] | nothing,
+        "simulated_s": 0.0,
+        "throughput": {"iops": 0.0, "bytes_per_s": 0.0},
+        "latency": {"read": None, "write": None},
+        "time_spent": {"read": [], "write": []},
+    }
+    unmeasured = Record(DATA | empty, columns())
+    assert facts(unmeasured)[0] == "nothing was measured: no request completed"
+    assert not any("requests/s" in line for line in facts(unmeasured))
+    assert "nothing was measured" in repr(unmeasured)
+    assert not record_figures(unmeasured)
+    timeless = Record(DATA | {"simulated_s": 0.0})
+    assert facts(timeless)[0].startswith("nothing was measured: 3 requests took no simulated time")
+    assert not any("requests/s" in line for line in facts(timeless))
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda data: data.pop("throughput"), "throughput is missing"),
+        (lambda data: data["latency"]["read"].pop("p99_ns"), "latency.read.p99_ns is missing"),
+        (lambda data: data.update(seed="7"), "seed is not a whole number"),
+        (lambda data: data.update(seed=True), "seed is not a whole number"),
+        (lambda data: data["latency"].update(read=3), "latency.read is not a table"),
+        (lambda data: data.update(components=[1]), r"components\[0\] is not a table"),
+        (lambda data: data["components"][0].pop("path"), r"components\[0\].path is missing"),
+    ],
+)
+def test_a_document_that_is_no_whole_record_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], fault: str
+) -> None:
+    data = copy.deepcopy(DATA)
+    change(data)
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(data))
+    with pytest.raises(nacre.Error, match=f"is not a whole record: {fault}"):
+        Record.load(file)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -149,3 +150,73 @@ def test_an_interrupted_conversion_leaves_nothing(tmp_path: Path) -> None:
     with writer, pytest.raises(KeyboardInterrupt):
         trace.convert(endless, tmp_path / "t.nacre", format="msr", progress=interrupt)
     assert sorted(tmp_path.iterdir()) == [endless]
+
+
+def test_a_misspelt_option_and_numbers_out_of_range_are_refused(msr: Path, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"no option 'fromat'; did you mean 'format'\?"):
+        trace.read(msr, fromat="msr")  # type: ignore[call-arg]
+    parquet = tmp_path / "t.parquet"
+    trace.convert(msr, parquet)
+    for file in (msr, parquet):
+        for limit in (0, -1, 2**63):
+            with pytest.raises(ValueError, match=f"limit is {limit}; .* from 1 to"):
+                trace.read(file, limit=limit)
+    for seed in (-1, 2**63, 2**70):
+        with pytest.raises(ValueError, match=f"seed is {seed}; .* from 0 to"):
+            trace.sample(msr, tmp_path / "s.nacre", fraction=0.5, seed=seed)
+    with pytest.raises(TypeError, match="integer"):
+        trace.read(msr, limit="3")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("seed", "bound"), [(-1, "equal to 0"), (2**70, str(2**63 - 1))])
+def test_a_seed_out_of_range_is_the_users_mistake(
+    msr: Path, tmp_path: Path, seed: int, bound: str
+) -> None:
+    done = nacre_command("sample", msr, "-o", tmp_path / "s", "--fraction", 1, "--seed", seed)
+    assert done.returncode == 2
+    assert re.search(f"--seed.*{bound}\n", done.stderr)
+
+
+def test_a_misspelt_shipped_trace_is_answered_with_the_one_that_was_meant() -> None:
+    done = nacre_command("info", "pgbnch")
+    assert done.returncode == 2
+    assert done.stderr == (
+        'error: pgbnch: no such file; did you mean the shipped trace "pgbench"?\n'
+    )
+
+
+def test_a_directory_is_no_trace_and_is_named_as_what_it_is(tmp_path: Path) -> None:
+    done = nacre_command("info", tmp_path)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"error: {tmp_path}")
+    assert "standard output" not in done.stderr
+    missing = nacre_command("info", tmp_path / "no.parquet")
+    assert missing.returncode == 2
+    assert missing.stderr == f"error: {tmp_path / 'no.parquet'}: No such file or directory\n"
+
+
+def test_a_sample_of_blocks_says_that_requests_are_cut(msr: Path, tmp_path: Path) -> None:
+    for name in ("s.nacre", "s.parquet"):
+        cut = trace.sample(msr, tmp_path / name, fraction=1)
+        assert any("requests are cut" in note for note in cut.notes)
+    whole = trace.sample(msr, tmp_path / "r.nacre", fraction=1, by="request")
+    assert not any("requests are cut" in note for note in whole.notes)
+
+
+@pytest.mark.parametrize(("name", "remedy"), [("-", "./-"), ("", "empty")])
+def test_a_trace_is_written_to_a_file_with_a_name(msr: Path, name: str, remedy: str) -> None:
+    done = nacre_command("convert", msr, "-o", name, "--to", "nacre")
+    assert done.returncode == 2
+    assert remedy in done.stderr
+    with pytest.raises(nacre.TraceError, match="is empty"):
+        trace.convert(msr, "", to="nacre")
+
+
+def test_a_name_that_is_not_utf_8_is_refused_in_clear_words(tmp_path: Path) -> None:
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.csv")
+    Path(name).write_text(MSR)
+    with pytest.raises(nacre.TraceError, match="not UTF-8; rename it"):
+        trace.info(name)
+    done = nacre_command("info", name)
+    assert done.returncode == 2
+    assert r"bad\udcff.csv: its name is not UTF-8; rename it" in done.stderr

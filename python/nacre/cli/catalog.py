@@ -8,7 +8,7 @@ import typer
 
 from nacre.catalog import catalog
 from nacre.cli.failure import guarded
-from nacre.cli.terminal import write_json, write_line, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import config_error, unknown
 from nacre.scenario import scenarios
 from nacre.summary import Table
@@ -48,15 +48,16 @@ def show(
         if as_json:
             write_json({**vars(entry), "values": [vars(value) for value in entry.values]})
             return
-        write_line(f"{entry.name}: {entry.summary} ({entry.family}, kind {entry.kind})\n")
+        write_prose(f"{entry.name}: {entry.summary} ({entry.family}, kind {entry.kind})")
+        write_line()
         rows = [[v.path, v.value, v.confidence, v.source, v.note] for v in entry.values]
         columns = ["value", "is", "confidence", "source", "note"]
-        write_table(Table("", columns, [False] * 5, rows))
+        write_table(Table("", columns, [False] * 5, rows, prose=["source", "note"]))
     elif name in shipped:
         if as_json:
             write_json(shipped[name]._asdict())
         else:
-            write_line(shipped[name].text.rstrip())
+            write_text(f"{shipped[name].text.rstrip()}\n")
     else:
         raise config_error(
             [unknown("the catalogue has nothing called", name, [*entries, *shipped])]
@@ -79,4 +80,6 @@ def show_all(*, as_json: bool) -> None:
         return
     rows = [[e.name, e.family, e.kind, e.summary] for e in entries.values()]
     rows += [[row.name, "scenario", "", row.summary] for row in shipped]
-    write_table(Table("", ["name", "family", "kind", "summary"], [False] * 4, rows))
+    write_table(
+        Table("", ["name", "family", "kind", "summary"], [False] * 4, rows, prose=["summary"])
+    )

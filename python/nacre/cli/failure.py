@@ -6,13 +6,17 @@ import errno
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import typer
 
+from nacre.cli.terminal import OutputError, flush, write_json
 from nacre.errors import ConfigError, Error, TraceError
+from nacre.text import printable
 
 FAILED = 1
 MISTAKE = 2
@@ -28,75 +32,116 @@ _REMEDIES = {
     errno.EPERM: "not permitted: choose a place you may use",
     errno.EROFS: "the file system is read-only: choose another place",
 }
+_CORE_BUG = "a bug in Nacre"
+"""How the text of an `Error` begins when an assertion of the model failed."""
+_PANIC = "PanicException"
+"""What PyO3 raises when an assertion fails outside the places that turn it into an `Error`."""
 
 P = ParamSpec("P")
 
 
+@dataclass(frozen=True)
+class Failure:
+    """How a command ends: its exit status, what it says, and the mistakes of a scenario."""
+
+    status: int
+    lines: Sequence[str] = ()
+    problems: Sequence[Any] = ()
+
+
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """The command, ending in an exit status and one clear message instead of a traceback."""
+    """The command, ending in an exit status and one clear message instead of a traceback.
+
+    With `--json`, standard output holds the message and the problems as a JSON document.
+    """
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             command(*args, **kwargs)
-            sys.stdout.flush()
-        except Exception as error:
-            raise typer.Exit(explain(error)) from None
+            flush()
         except KeyboardInterrupt:
             complain("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except BaseException as error:
+            if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+                raise
+            raise typer.Exit(explain(error, as_json=bool(kwargs.get("as_json")))) from None
 
     return wrapper
 
 
-def explain(error: Exception) -> int:
-    """Says on standard error what went wrong; returns the exit status."""
+def explain(error: BaseException, *, as_json: bool = False) -> int:
+    """Says what went wrong; returns the exit status."""
+    if isinstance(error, OutputError):
+        _drop_stdout()
+    failure = failure_of(error)
+    complain(*failure.lines)
+    if as_json and failure.lines and not isinstance(error, OutputError):
+        try:
+            write_json({"error": "\n".join(failure.lines), "problems": list(failure.problems)})
+            flush()
+        except OutputError as unwritten:
+            return explain(unwritten)
+    return failure.status
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What an exception means to the user."""
     match error:
         case typer.Exit():
-            return error.exit_code
+            return Failure(error.exit_code)
+        case OutputError(cause=BrokenPipeError()):
+            return Failure(PIPE_CLOSED)
+        case OutputError():
+            return Failure(FAILED, [f"standard output: {os_words(error.cause, named=False)}"])
         case ConfigError() | TraceError():
-            complain(*str(error).splitlines())
-            return MISTAKE
-        case BrokenPipeError():
-            _drop_stdout()
-            return PIPE_CLOSED
+            return Failure(MISTAKE, str(error).split("\n"), getattr(error, "problems", ()))
         case OSError():
-            complain(_os_words(error))
-            if error.filename is None:
-                _drop_stdout()
-            return MISTAKE if isinstance(error, _MISTAKES) else FAILED
-        case Error():
-            complain(*str(error).splitlines())
-            return FAILED
-    complain(_bug_words(error))
-    return FAILED
+            status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
+            return Failure(status, [os_words(error)])
+        case Error() if not str(error).startswith(_CORE_BUG):
+            return Failure(FAILED, str(error).split("\n"))
+    return Failure(FAILED, [_bug_words(error)])
 
 
 def complain(*lines: str) -> None:
-    """Writes error lines to standard error."""
-    for line in lines:
-        sys.stderr.write(f"error: {line}\n")
+    """Writes error lines to standard error, if that can be written."""
+    with suppress(OSError):
+        for line in lines:
+            sys.stderr.write(f"error: {printable(line)}\n")
+        sys.stderr.flush()
 
 
-def _os_words(error: OSError) -> str:
-    what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error)
-    return f"{error.filename or 'standard output'}: {what}"
+def os_words(error: OSError, *, named: bool = True) -> str:
+    """What a failure of the system means, with the file it was about if it names one."""
+    what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
+    if not named or error.filename is None:
+        return what
+    name = error.filename
+    return f"{os.fsdecode(name) if isinstance(name, bytes) else name}: {what}"
 
 
-def _bug_words(error: Exception) -> str:
+def _bug_words(error: BaseException) -> str:
     from nacre import __version__
 
+    said = " ".join(str(error).split())
+    if not (isinstance(error, Error) and said.startswith(_CORE_BUG)):
+        kind = type(error).__name__
+        said = f"{_CORE_BUG} {__version__}: {kind}: {said}{_place(error)}"
+    return f"this is {said}; please report it with the command you ran"
+
+
+def _place(error: BaseException) -> str:
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
-    code = trace.tb_frame.f_code.co_filename if trace else ""
-    place = f" ({Path(code).name}:{trace.tb_lineno})" if trace else ""
-    return (
-        f"this is a bug in Nacre {__version__}: {type(error).__name__}: {error}{place};"
-        " please report it with the command you ran"
-    )
+    if not trace:
+        return ""
+    return f" ({Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno})"
 
 
 def _drop_stdout() -> None:
     """Nothing more can be written: keeps the interpreter from trying at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

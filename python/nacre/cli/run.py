@@ -8,16 +8,17 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
+from nacre.cli.arguments import place
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.terminal import write_json, write_line, write_table
-from nacre.errors import ConfigError, Problem, config_error
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.errors import SEED_MAX, ConfigError, Problem, config_error
 from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import Staging
-from nacre.summary import Table, assumed, components, facts, latencies, time_spent
+from nacre.summary import Table, assumed, components, facts, latencies, setting, time_spent
 from nacre.view import View
 
 Scenario = Annotated[
@@ -37,29 +38,43 @@ def run(
     scenario: Scenario,
     settings: Settings = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of all randomness; default: the scenario's.")
+        int | None,
+        typer.Option(min=0, max=SEED_MAX, help="Seed of all randomness; default: the scenario's."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the record, its columns and figures there."),
+        typer.Option(
+            metavar="DIR", parser=place, help="Write the record, its columns and figures there."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = _overrides(scenario, settings)
+    failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out)) if out else None
         interruption = stack.enter_context(Interruption())
         record = _simulate(scenario, overrides, seed, interruption)
-        if as_json:
-            write_json(record.to_dict())
-        else:
-            _show(record)
+        drawn = True
         if staging:
-            staging.record(record, figures=not interruption.asked)
-    if out and not as_json:
-        write_line(f"\nresults are in {out}")
-    _conclude(record, interrupted=interruption.asked)
+            staging.record(record)
+            try:
+                drawn = staging.figures(record, lambda: interruption.asked)
+            except Exception as error:
+                failure = failure_of(error)
+    if as_json:
+        write_json(record.to_dict())
+    else:
+        _show(record)
+        if out:
+            write_line()
+            write_line(f"results are in {out}")
+    flush()
+    if failure:
+        complain(*failure.lines, f"the record is complete and kept in {out}; its figures are not")
+        raise typer.Exit(FAILED)
+    _conclude(record, interrupted=interruption.asked, drawn=drawn)
 
 
 @guarded
@@ -73,12 +88,14 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
         write_json(resolved.to_dict())
         return
     rows = [
-        [o.path, str(o.value), o["from"], o.confidence, o.source or o.place]
+        [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
         for o in resolved.origins
     ]
-    write_table(Table("", ["value", "is", "from", "confidence", "source"], [False] * 5, rows))
+    columns = ["value", "is", "from", "confidence", "source"]
+    write_table(Table("", columns, [False] * 5, rows, prose=["is", "source"]))
     count = len(assumed(resolved.origins))
-    write_line(f"\n{scenario}: no mistakes; {len(rows)} values, {count} assumed")
+    write_line()
+    write_line(f"{scenario}: no mistakes; {len(rows)} values, {count} assumed")
 
 
 def _simulate(
@@ -97,8 +114,8 @@ def _overrides(scenario: str, settings: list[str] | None) -> dict[str, object]:
     """The settings by path; raises `ConfigError` with their mistakes and the scenario's."""
     overrides: dict[str, object] = {}
     problems: list[Problem] = []
-    for setting in settings or []:
-        path, equals, value = setting.partition("=")
+    for given in settings or []:
+        path, equals, value = given.partition("=")
         if equals and path.strip():
             overrides[path.strip()] = value.strip()
         else:
@@ -106,7 +123,7 @@ def _overrides(scenario: str, settings: list[str] | None) -> dict[str, object]:
                 Problem(
                     path="--set",
                     problem="not a setting",
-                    given=f'"{setting}"',
+                    given=f'"{given}"',
                     hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
                 )
             )
@@ -122,24 +139,30 @@ def _with_those_of(
     try:
         check_scenario(scenario, overrides)
     except ConfigError as more:
-        return ConfigError(f"{mistakes}\n{more}")
+        both = ConfigError(f"{mistakes}\n{more}")
+        both.problems = [*mistakes.problems, *more.problems]
+        return both
     return mistakes
 
 
 def _show(record: Record) -> None:
     write_line(record.name)
     for line in facts(record):
-        write_line(f"  {line}")
+        write_prose(line, "  ")
     for table in (latencies(record), time_spent(record), components(record)):
         if table.rows:
             write_line()
             write_table(table)
 
 
-def _conclude(record: View, *, interrupted: bool) -> None:
+def _conclude(record: View, *, interrupted: bool, drawn: bool) -> None:
     requests = record.requests
-    if interrupted or not record.complete:
+    if not record.complete:
         complain(f"stopped early, after {requests.completed:,} requests")
+        raise typer.Exit(INTERRUPTED)
+    if interrupted:
+        left = "" if drawn else "; figures are missing"
+        complain(f"interrupted; the run is complete{left}")
         raise typer.Exit(INTERRUPTED)
     if requests.issued != requests.completed:
         complain(f"{requests.issued - requests.completed:,} requests never completed")

@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 
 from nacre import trace
+from nacre.cli.arguments import place
 from nacre.cli.failure import guarded
-from nacre.cli.terminal import write_json, write_line, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table
+from nacre.errors import SEED_MAX
 from nacre.progress import Bar
 from nacre.summary import Table
 from nacre.text import count, duration, percent, size
-from nacre.trace import Options
+from nacre.trace import LIMIT_MAX, Options
 from nacre.view import View
 
 app = typer.Typer(help="Look into, convert and sample block traces.")
@@ -43,9 +45,13 @@ Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damage
 Action = Annotated[
     str | None, typer.Option("--action", help="blktrace, blkparse: the action that counts, as Q.")
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Read so many requests.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read so many requests.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Output = Annotated[Path, typer.Option("-o", "--output", help="The file to write.")]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write.")
+]
 To = Annotated[
     str | None, typer.Option("--to", help="Format to write; default: what its name says.")
 ]
@@ -113,7 +119,7 @@ def sample(
             " share of the requests; first: the first --limit requests."
         ),
     ] = Sampling.BLOCK,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the sample.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
     to: To = None,
     format_: Format = None,
     time_unit: TimeUnit = None,
@@ -165,7 +171,7 @@ def _report(written: View, output: Path, *, as_json: bool) -> None:
     else:
         write_line(f"{output}: {count(written.records)} requests, {size(written.bytes)}")
         for note in written.notes:
-            write_line(f"note: {note}")
+            write_prose(f"note: {note}")
 
 
 def _show(found: View) -> None:
@@ -194,6 +200,6 @@ def _show(found: View) -> None:
     write_line()
     write_table(Table("", ["request size", "requests", "share"], [True] * 3, sizes))
     for bad in found.first_bad:
-        write_line(f"damaged: {bad.file}: {bad.place}: {bad.reason}")
+        write_prose(f"damaged: {bad.file}: {bad.place}: {bad.reason}")
     for line in found.warnings:
-        write_line(f"note: {line}")
+        write_prose(f"note: {line}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 
 import altair as alt
 
-from nacre.figures.export import save
+from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
 from nacre.figures.theme import title
@@ -15,6 +16,7 @@ from nacre.figures.time_spent import time_spent
 from nacre.record import Op, Record
 
 __all__ = [
+    "drawings",
     "latency",
     "mean_latency",
     "record_figures",
@@ -27,13 +29,29 @@ __all__ = [
 
 def record_figures(record: Record) -> Mapping[str, alt.TopLevelMixin]:
     """The figures a record has data for, by file name."""
+    return {name: make() for name, make in _makers(record).items()}
+
+
+def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The files of the figures a record has data for, each drawn when it is called."""
+    for name, make in _makers(record).items():
+        chart = cache(make)
+        for suffix in SUFFIXES:
+            yield f"{name}.{suffix}", partial(_draw, chart, suffix)
+
+
+def _draw(chart: Callable[[], alt.TopLevelMixin], suffix: str) -> bytes:
+    return image(chart(), suffix)
+
+
+def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
     ops: tuple[Op, ...] = ("read", "write")
     done = [op for op in ops if record.latency[op]]
-    figures: dict[str, alt.TopLevelMixin] = {}
+    makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}
     if done:
-        figures["latency"] = latency([record], ops=done)
-    if record.time_series().height:
-        figures["throughput"] = throughput(record)
+        makers["latency"] = partial(latency, [record], ops=done)
+    if record.time_series().height and record.simulated_s > 0:
+        makers["throughput"] = partial(throughput, record)
     if any(record.time_spent[op] for op in done):
-        figures["time_spent"] = time_spent([record], ops=done)
-    return figures
+        makers["time_spent"] = partial(time_spent, [record], ops=done)
+    return makers

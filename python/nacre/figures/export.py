@@ -11,16 +11,23 @@ import altair as alt
 
 from nacre.saving import write_file
 
+SUFFIXES = ("svg", "png")
 _PNG_SCALE = 2
 
 
 def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
     """The figure as SVG and as PNG of twice the nominal size, by suffix."""
+    return {suffix: image(chart, suffix) for suffix in SUFFIXES}
+
+
+def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
+    """The figure as `svg`, or as `png` of twice the nominal size."""
+    if suffix == "svg":
+        return svg(chart).encode()
     drawn: Any = chart
-    svg, png = io.StringIO(), io.BytesIO()
-    drawn.save(svg, format="svg")
+    png = io.BytesIO()
     drawn.save(png, format="png", scale_factor=_PNG_SCALE)
-    return {"svg": svg.getvalue().encode(), "png": png.getvalue()}
+    return png.getvalue()
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:

@@ -24,7 +24,7 @@ def latency(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.Chart:
     """Share of requests not slower than a latency; one curve per record and kind of request."""
-    names = names or [record.name for record in records]
+    names = theme.names(names or [record.name for record in records])
     points: list[Point] = []
     for record, name in zip(records, names, strict=True):
         for op in ops:
@@ -95,7 +95,7 @@ def _one(record: Record, ops: Sequence[Op]) -> alt.TitleParams:
     summary = record.latency[op]
     return theme.title(
         f"Half of the {op}s take at most {duration(summary.p50_ns)};"
-        f" 1 in 100 takes more than {duration(summary.p99_ns)}",
+        f" 99 in 100 {op}s take at most {duration(summary.p99_ns)}",
         f"{record.name}: latency of "
         + " and ".join(f"{count(record.latency[o].count)} {o}s" for o in ops if record.latency[o]),
     )

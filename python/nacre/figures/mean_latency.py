@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -10,7 +11,7 @@ import altair as alt
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.record import Activity, Record
-from nacre.text import duration
+from nacre.text import duration, printable
 
 _BAR = 30
 
@@ -47,9 +48,9 @@ def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> l
         start = 0.0
         for part in parts:
             end = start + taken[part]
-            rows.append({"name": name, "part": part, "start_us": start, "end_us": end})
+            rows.append({"name": printable(name), "part": part, "start_us": start, "end_us": end})
             start = end
-        totals[name] = start
+        totals[printable(name)] = start
     fastest = min(totals, key=totals.__getitem__)
     for row in rows:
         name = str(row["name"])
@@ -62,7 +63,9 @@ def _rows(records: Mapping[str, Record], part_of: PartOf, parts: list[str]) -> l
 
 
 def _panel_title(group: str) -> alt.TitleParams:
-    return alt.TitleParams(group, fontSize=13, fontWeight="normal", offset=6, color=theme.INK)
+    return alt.TitleParams(
+        printable(group), fontSize=13, fontWeight="normal", offset=6, color=theme.INK
+    )
 
 
 def _panel(
@@ -70,7 +73,9 @@ def _panel(
 ) -> alt.LayerChart:
     names = list(dict.fromkeys(str(row["name"]) for row in rows))
     fastest = next(str(row["name"]) for row in rows if row["weight"] == "bold")
-    weight = alt.condition(f"datum.value == '{fastest}'", alt.value("bold"), alt.value("normal"))
+    weight = alt.condition(
+        f"datum.value == {json.dumps(fastest)}", alt.value("bold"), alt.value("normal")
+    )
     y = (
         alt.Y("name:N", title=None)
         .sort(names)

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import altair as alt
 
+from nacre.text import printable
+
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 PURPLE, ORANGE, SKY, GREY = "#CC79A7", "#E69F00", "#56B4E9", "#999999"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, "#4D4D4D", "#A6761D")
@@ -29,9 +31,14 @@ def data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
+def names(given: Iterable[str]) -> list[str]:
+    """The names of records as a drawing can hold them: control characters are no XML."""
+    return [printable(name) for name in given]
+
+
 def title(text: str, *subtitles: str) -> alt.TitleParams:
     """What is seen, and below it in grey what was measured."""
-    return alt.TitleParams(text, subtitle=list(subtitles))
+    return alt.TitleParams(printable(text), subtitle=[printable(line) for line in subtitles])
 
 
 def themed(chart: Chart) -> Chart:

@@ -16,24 +16,32 @@ _SHORT_CLOCKS = ((1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "us"))
 _MEGABYTE = 1e6
 
 
+_PART_MIN = 0.1
+"""A last interval the run ended in before this share of it says too little about a rate."""
+
+
 def throughput(record: Record) -> alt.VConcatChart:
-    """Requests per second by kind, bytes per second and mean latency, one above the other."""
+    """Requests per second by kind, bytes per second and mean latency, one above the other.
+
+    The run ends within the last interval: its rates are those of the part before the end, and it
+    is as wide as that part. A part of less than a tenth of an interval is left out.
+    """
     width_s = interval_s(record)
-    series = record.time_series()
-    if series.height == 0:
+    intervals = _intervals(record, width_s)
+    if not intervals:
         raise Error("there is no throughput to draw: the run has no time series")
-    scale, unit = _clock(series.height * width_s)
+    scale, unit = _clock(len(intervals) * width_s)
     rows = [
         {
             "start": row["start_s"] / scale,
-            "end": (row["start_s"] + width_s) / scale,
-            "read": row["reads"] / width_s,
-            "write": row["writes"] / width_s,
-            "all": (row["reads"] + row["writes"]) / width_s,
-            "megabytes": row["bytes"] / width_s / _MEGABYTE,
+            "end": (row["start_s"] + part_s) / scale,
+            "read": row["reads"] / part_s,
+            "write": row["writes"] / part_s,
+            "all": (row["reads"] + row["writes"]) / part_s,
+            "megabytes": row["bytes"] / part_s / _MEGABYTE,
             "latency_ns": row["mean_latency_ns"],
         }
-        for row in series.iter_rows(named=True)
+        for row, part_s in intervals
     ]
     end = rows[-1]["end"]
     panels = alt.vconcat(
@@ -42,7 +50,16 @@ def throughput(record: Record) -> alt.VConcatChart:
         _panel(rows, "latency_ns", "mean latency", end, theme.PURPLE, axis=f"time ({unit})"),
         spacing=16,
     )
-    return theme.themed(panels.properties(title=_title(record, series.height, width_s)))
+    return theme.themed(panels.properties(title=_title(record, len(intervals), width_s)))
+
+
+def _intervals(record: Record, width_s: float) -> list[tuple[dict[str, float], float]]:
+    """The intervals, each with the seconds of it that were simulated."""
+    rows = list(record.time_series().iter_rows(named=True))
+    parts = [min(width_s, record.simulated_s - row["start_s"]) for row in rows]
+    while parts and parts[-1] < _PART_MIN * width_s and (len(parts) > 1 or parts[-1] <= 0):
+        parts.pop()
+    return list(zip(rows, parts, strict=False))
 
 
 def _title(record: Record, intervals: int, width_s: float) -> alt.TitleParams:

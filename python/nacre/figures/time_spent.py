@@ -24,7 +24,8 @@ def time_spent(
     records: Sequence[Record], ops: Sequence[Op], names: Sequence[str] | None = None
 ) -> alt.LayerChart:
     """A bar per record and kind of request: microseconds by component and activity."""
-    segments, bars = _segments(records, ops, names or [record.name for record in records])
+    names = theme.names(names or [record.name for record in records])
+    segments, bars = _segments(records, ops, names)
     if not segments:
         raise Error("there is no time to draw: no request completed")
     parts = _order(records, segments)

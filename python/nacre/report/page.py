@@ -10,8 +10,8 @@ from nacre.comparison import compare
 from nacre.figures import record_figures
 from nacre.figures.export import svg
 from nacre.report.fragment import paragraphs, table
-from nacre.summary import Table, components, facts, latencies
-from nacre.text import NOTHING
+from nacre.summary import Table, components, facts, latencies, setting
+from nacre.text import NOTHING, printable
 
 if TYPE_CHECKING:
     from nacre.record import Record
@@ -46,7 +46,7 @@ def _section(name: str, record: Record) -> str:
     figures = "".join(_figure(svg(chart)) for chart in record_figures(record).values())
     tables = table(latencies(record)) + table(components(record))
     return (
-        f"<h2>{escape(name)}</h2>{paragraphs(facts(record))}{tables}{figures}"
+        f"<h2>{escape(printable(name))}</h2>{paragraphs(facts(record))}{tables}{figures}"
         f"<details><summary>Every value, and where it comes from</summary>"
         f"{table(_origins(record))}</details>"
     )
@@ -54,7 +54,8 @@ def _section(name: str, record: Record) -> str:
 
 def _origins(record: Record) -> Table:
     rows = [
-        [o.path, str(o.value), o["from"], o.place, o.source, o.confidence] for o in record.origins
+        [o.path, setting(o.value), o["from"], o.place, o.source, o.confidence]
+        for o in record.origins
     ]
     columns = ["value", "is", "from", "place", "source", "confidence"]
     return Table("", columns, [False] * 6, rows)
