@@ -107,4 +107,8 @@ impl Files for NoFiles {
     fn trace(&self, _: &str) -> io::Result<Box<dyn BufRead + Send>> {
         Err(io::ErrorKind::NotFound.into())
     }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -63,6 +63,15 @@ impl Files for ScenarioFiles {
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
         open(&self.locate(file), &self.share)
     }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        let entries = self.shipped_traces.iter().filter_map(|folder| std::fs::read_dir(folder).ok());
+        let names = entries.flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> =
+            names.filter_map(|name| name.strip_suffix(".nacre.zst").map(String::from)).collect();
+        names.sort();
+        names
+    }
 }
 
 /// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content. What is read of it

@@ -2,7 +2,7 @@
 
 use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
-use nacre_config::problem::both;
+use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
@@ -20,6 +20,9 @@ pub trait Files {
 
     /// The bytes of the trace `file` (a path, or the name of a shipped trace), decompressed.
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>>;
+
+    /// The names of the shipped traces.
+    fn shipped_traces(&self) -> Vec<String>;
 }
 
 /// A scenario ready to run.
@@ -110,7 +113,7 @@ impl WorkloadBuilder for StackBuilder<'_> {
         for file in files {
             match self.files.trace(file) {
                 Ok(stream) => sources.push(trace::Source::new(file, stream)),
-                Err(error) => problems.push(file_problem(path, file, &error)),
+                Err(error) => problems.push(trace_problem(path, file, &error, &self.files.shipped_traces())),
             }
         }
         if !problems.is_empty() {
@@ -119,6 +122,20 @@ impl WorkloadBuilder for StackBuilder<'_> {
         trace::open(sources, options)
             .map_err(|error| Problem::new(path, None, error.problem()).remedy(error.remedy()).into())
     }
+}
+
+/// A trace that cannot be opened: perhaps the name of a shipped one is misspelt.
+fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {
+    let problem = file_problem(path, file, error);
+    if error.kind() != io::ErrorKind::NotFound || shipped.is_empty() {
+        return problem;
+    }
+    let known = shipped.join(", ");
+    let meant = nearest(file, shipped.iter().map(String::as_str));
+    let meant = meant.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
+    problem.remedy(format!(
+        "{meant}give a file, relative to the scenario, or the name of a shipped trace: {known}"
+    ))
 }
 
 fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {

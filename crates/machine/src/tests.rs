@@ -29,6 +29,10 @@ impl Files for Memory {
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
         Ok(Box::new(Cursor::new(self.bytes(file)?)))
     }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        vec!["pgbench".into()]
+    }
 }
 
 fn checked(text: &str, overrides: &[(&str, &str)]) -> Result<Checked, Problems> {
@@ -206,6 +210,16 @@ fn a_request_of_a_trace_past_the_end_of_the_stack_is_the_users_mistake() {
         "{problems}"
     );
     assert!(problems.contains("placement = \"compact\""), "{problems}");
+}
+
+#[test]
+fn a_misspelt_shipped_trace_gets_the_name_that_was_meant() {
+    let text = CACHE.replace(
+        &CACHE[CACHE.find("[workload]").unwrap()..CACHE.find("[stack]").unwrap()],
+        "[workload]\nkind = \"trace\"\nfile = \"pgbenhc\"\n",
+    );
+    let problems = run_problems(&text, &[]);
+    assert!(problems.contains("given \"pgbenhc\"; did you mean \"pgbench\"? give a file"), "{problems}");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::bugs::tell_through_exceptions();
         super::errors::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

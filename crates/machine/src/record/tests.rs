@@ -12,6 +12,10 @@ impl Files for NoFiles {
     fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
         Err(io::ErrorKind::NotFound.into())
     }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 const WORKLOAD: &str = "[workload]\nkind = \"uniform\"\nrequests = 600\nfootprint = \"1 GiB\"\n\
