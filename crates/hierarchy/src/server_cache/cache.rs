@@ -7,7 +7,7 @@ use nacre_kernel::{
     Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time, Trail,
 };
 
-/// Requests whose first block is warmed at once.
+/// Blocks that are warmed at once, and the most of one request.
 const WARM_GROUP: usize = 16;
 
 /// A cache of blocks before a backing device.
@@ -159,10 +159,18 @@ impl Device for ServerCache {
     }
 
     fn warm(&self, requests: &[Request]) {
-        for group in requests.chunks(WARM_GROUP) {
-            let first = |request: &Request| request.address >> self.shift;
-            let blocks: [u64; WARM_GROUP] = std::array::from_fn(|at| group.get(at).map_or(0, first));
-            self.levels.all[0].policy.warm(&blocks[..group.len()]);
+        let (mut group, mut used) = ([0; WARM_GROUP], 0);
+        for request in requests {
+            let (first, count) = request.blocks(1 << self.shift);
+            for block in first..first + count.min(WARM_GROUP as u64) {
+                group[used] = block;
+                used += 1;
+                if used == WARM_GROUP {
+                    self.levels.warm(&group);
+                    used = 0;
+                }
+            }
         }
+        self.levels.warm(&group[..used]);
     }
 }

@@ -112,6 +112,13 @@ impl Levels {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block) | was_here)
     }
 
+    /// These blocks are used next.
+    pub(super) fn warm(&self, blocks: &[u64]) {
+        for level in &self.all {
+            level.policy.warm(blocks);
+        }
+    }
+
     /// Measuring begins now.
     pub(super) fn restart_counts(&mut self) {
         self.counts = MoveCounts::default();
