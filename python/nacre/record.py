@@ -214,13 +214,16 @@ class Record(View):
         return json.dumps(self._data, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def hit_ratio(self) -> float | None:
-        """Share of block reads the outermost cache answered; None without a cache."""
+        """Share of block reads the outermost cache answered; None without a cache.
+
+        Who waits for a block that is already on its way does not ask the backing: a hit.
+        """
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters
-                late = counters["read_misses"] + counters.get("read_merged", 0)
-                blocks = counters["read_hits"] + late
-                return float(counters["read_hits"] / blocks) if blocks else None
+                hits = counters["read_hits"] + counters.get("read_merged", 0)
+                blocks = hits + counters["read_misses"]
+                return float(hits / blocks) if blocks else None
         return None
 
     def plot_latency(self, op: Op | None = None) -> alt.TopLevelMixin:

@@ -134,6 +134,8 @@ impl<'a> Reader<'a> {
             Value::Text(_) => node,
             Value::Table(_) => match node.get("kind") {
                 Some(kind) => kind,
+                // A preset without a kind is unknown, which whoever resolves presets has reported.
+                None if node.get("preset").is_some() => return None,
                 None => {
                     let kinds = self.families.kinds(family);
                     let remedy =

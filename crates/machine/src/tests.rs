@@ -229,6 +229,7 @@ fn mistakes_in_every_part_come_at_once_with_place_and_remedy() {
                 device = { preset = \"pcm_ssd\", capacity = \"8 MB of\" }\npolicy = \"lfu\"\n[run]\nsed = 4\n";
     let problems = checked(text, &[("stack.levle[0].policy", "lru")]).unwrap_err();
     let lines: Vec<String> = problems.0.iter().map(ToString::to_string).collect();
+    assert_eq!(lines.len(), 7, "one line for each mistake: {lines:#?}");
     let mentions = |part: &str| assert!(lines.iter().any(|line| line.contains(part)), "{part} in {lines:#?}");
     mentions(
         "stack.backing.preset (test.toml:6): there is no such catalogue entry, given \"network_stor\"; did you mean \"network_store\"?",
