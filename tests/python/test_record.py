@@ -231,7 +231,7 @@ def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
     assert record.hit_ratio() is None
     outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
     inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
-    assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.6
+    assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.7
 
 
 def test_a_cost_says_what_it_leaves_out() -> None:

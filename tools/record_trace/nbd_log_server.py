@@ -351,7 +351,9 @@ def _parse_size(text: str) -> int:
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Serve an image file over NBD and log every request as CSV.")
+    parser = argparse.ArgumentParser(
+        description="Serve an image file over NBD and log every request as CSV."
+    )
     parser.add_argument("--socket", type=Path, required=True, help="Unix socket")
     parser.add_argument("--image", type=Path, required=True, help="image file")
     parser.add_argument("--size", type=_parse_size, required=True, help="bytes, or with K, M or G")

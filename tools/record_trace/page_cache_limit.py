@@ -122,7 +122,9 @@ class Clock:
 
 def main() -> None:
     """Sweep until asked to stop."""
-    parser = argparse.ArgumentParser(description="Hold the page cache of a folder's files below a limit.")
+    parser = argparse.ArgumentParser(
+        description="Hold the page cache of a folder's files below a limit."
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--mib", type=int, required=True, help="the limit")
     arguments = parser.parse_args()

@@ -41,9 +41,8 @@ def table(content: Table) -> str:
 
 
 def _row(tag: str, cells: Sequence[str], content: Table) -> str:
-    aligned = zip(cells, content.numeric, strict=True)
-    shown = "".join(
-        f"<{tag} style='{_CELL.format('right' if number else 'left')}'>{escape(cell)}</{tag}>"
-        for cell, number in aligned
-    )
+    shown = ""
+    for cell, number in zip(cells, content.numeric, strict=True):
+        style = _CELL.format("right;white-space:nowrap" if number else "left")
+        shown += f"<{tag} style='{style}'>{escape(cell)}</{tag}>"
     return f"<tr>{shown}</tr>"
