@@ -4,6 +4,7 @@
 //! family and live in `nacre-hierarchy`. A room is built from its slot through a [`Builder`], so that
 //! no room ever names another.
 
+pub mod cleaning;
 pub mod hdd;
 pub mod latency;
 pub mod measured;

@@ -46,6 +46,12 @@ pub trait Device: Send {
     /// Panics if the device's books do not balance. Called by tests, never on the hot path.
     fn check_invariants(&self);
 
+    /// Brings the device into the state that the writes among `requests` leave behind, before time begins:
+    /// no time passes, and nothing is counted but wear. `false` where a device has no such state.
+    fn precondition(&mut self, _requests: &[Request]) -> bool {
+        false
+    }
+
     /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     #[inline]

@@ -27,6 +27,20 @@ pub enum Activity {
     Merge,
     /// A cache puts fetched or written blocks into its own device.
     Fill,
+    /// A memory controller looks a mapping up that it does not hold ready.
+    Translate,
+    /// The old version of a page is copied to where it can be changed.
+    CopyOnWrite,
+    /// Pages leave a write buffer for the medium: programs for the host's data.
+    Drain,
+    /// Live pages are programmed elsewhere to make erased space.
+    Clean,
+    /// Blocks of the medium are erased.
+    Erase,
+    /// Pages are programmed elsewhere so that blocks wear evenly.
+    LevelWear,
+    /// A long operation stands still for the host, or waits to be resumed.
+    Suspend,
 }
 
 // Ledgers are indexed by discriminant and walked in the order of `ALL`.
@@ -40,7 +54,7 @@ const _: () = {
 
 impl Activity {
     /// How many activities there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 17;
 
     /// All of them, in the order of their discriminants.
     pub const ALL: [Activity; Activity::COUNT] = [
@@ -54,6 +68,13 @@ impl Activity {
         Activity::Transfer,
         Activity::Merge,
         Activity::Fill,
+        Activity::Translate,
+        Activity::CopyOnWrite,
+        Activity::Drain,
+        Activity::Clean,
+        Activity::Erase,
+        Activity::LevelWear,
+        Activity::Suspend,
     ];
 
     /// The word used in records and figures.
@@ -69,6 +90,13 @@ impl Activity {
             Activity::Transfer => "transfer",
             Activity::Merge => "merge",
             Activity::Fill => "fill",
+            Activity::Translate => "translate",
+            Activity::CopyOnWrite => "copy_on_write",
+            Activity::Drain => "drain",
+            Activity::Clean => "clean",
+            Activity::Erase => "erase",
+            Activity::LevelWear => "level_wear",
+            Activity::Suspend => "suspend",
         }
     }
 }
@@ -128,6 +156,55 @@ impl Resource {
     }
 }
 
+/// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
+///
+/// `host + cleaned + levelled + metadata` are all programs there were.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wear {
+    /// Pages programmed with data that came from the host.
+    pub host: u64,
+    /// Pages programmed to make erased space.
+    pub cleaned: u64,
+    /// Pages programmed to wear blocks evenly.
+    pub levelled: u64,
+    /// Pages programmed with the device's own tables.
+    pub metadata: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Erases of every block in its whole life.
+    pub block_erases: Vec<u32>,
+    /// Erases a block is made for.
+    pub endurance: Option<u64>,
+}
+
+impl Wear {
+    /// All pages programmed.
+    pub fn programs(&self) -> u64 {
+        self.host + self.cleaned + self.levelled + self.metadata
+    }
+
+    /// Pages programmed per page of host data; `None` before the first.
+    pub fn write_amplification(&self) -> Option<f64> {
+        (self.host > 0).then(|| self.programs() as f64 / self.host as f64)
+    }
+
+    /// Pages programmed by the cleaner per page of host data (eNVy, ASPLOS 1994, section 4.1); `None`
+    /// before the first.
+    pub fn cleaning_cost(&self) -> Option<f64> {
+        (self.host > 0).then(|| self.cleaned as f64 / self.host as f64)
+    }
+}
+
+/// Numbers of one component in a row: one for each erase block, or one for each span of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What they are, with the table they belong to and their unit: `"blocks.erases"`, `"cleaning.end_s"`.
+    /// Columns of one component whose names begin alike up to the dot are equally long.
+    pub name: &'static str,
+    /// The numbers.
+    pub values: Vec<f64>,
+}
+
 /// What one component did in a run. Reports form the same tree as the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {
@@ -149,6 +226,10 @@ pub struct ComponentReport {
     pub cost: Option<f64>,
     /// Days until the medium is worn out at the rate of this run; `None` where endurance is not modelled.
     pub lifetime_days: Option<f64>,
+    /// What was programmed and erased, and why; `None` where the medium is not modelled.
+    pub wear: Option<Wear>,
+    /// What is too long for a count: by erase block, or over time.
+    pub columns: Vec<Column>,
     /// The components below.
     pub children: Vec<ComponentReport>,
 }

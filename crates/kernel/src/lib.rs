@@ -31,7 +31,7 @@ pub mod units;
 
 pub use device::{Completion, ComponentId, Device, Segment, Status, Trail};
 pub use host_counts::HostCounts;
-pub use ledger::{Activity, ComponentReport, Ledger, Resource};
+pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Wear};
 pub use link::Link;
 pub use random::{Random, Streams};
 pub use request::{Op, Request};

@@ -1,3 +1,4 @@
 //! Media: what stores bits, with the physics that no controller can cheat.
 
 pub mod disk;
+pub mod store;

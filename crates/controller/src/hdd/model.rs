@@ -210,6 +210,8 @@ impl Device for Hdd {
             counters: self.counters(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),
             lifetime_days: None,
+            wear: None,
+            columns: Vec::new(),
             children: Vec::new(),
         }
     }

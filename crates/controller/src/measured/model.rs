@@ -217,6 +217,8 @@ impl Device for Measured {
             counters: self.counters(),
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),
             lifetime_days: self.lifetime_days(elapsed),
+            wear: None,
+            columns: Vec::new(),
             children: Vec::new(),
         }
     }

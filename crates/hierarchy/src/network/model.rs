@@ -143,6 +143,8 @@ impl Device for Network {
             counters: self.host.counters(),
             cost: self.cost,
             lifetime_days: None,
+            wear: None,
+            columns: Vec::new(),
             children: Vec::new(),
         }
     }

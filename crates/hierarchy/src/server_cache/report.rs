@@ -25,6 +25,8 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         counters: counters(cache),
         cost: None,
         lifetime_days: None,
+        wear: None,
+        columns: Vec::new(),
         children: levels.chain([cache.backing.report(elapsed)]).collect(),
     }
 }

@@ -85,6 +85,8 @@ impl Device for Faulty {
             counters: Vec::new(),
             cost: None,
             lifetime_days: None,
+            wear: None,
+            columns: Vec::new(),
             children: Vec::new(),
         }
     }

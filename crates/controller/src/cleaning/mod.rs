@@ -1,0 +1,141 @@
+//! What to clean, and where live pages go: one room per cleaning policy.
+//!
+//! An array of segments (erase blocks) stands in *places*, numbered from zero; one or more erased segments
+//! stand by. Adjoining places form *partitions*. Each partition has one *active* segment that takes the
+//! pages the write buffer drains into the partition. When it is full, the policy names a victim in the same
+//! partition. The mechanism, which is the device's, copies the victim's live pages in their order to the
+//! head of an erased segment; that segment takes the victim's place and is the active one from then on, and
+//! the victim is erased and stands by.
+//!
+//! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So every
+//! policy, also one written by a user, runs on the one mechanism.
+
+use nacre_config::{Families, Family, Problems, Table};
+use nacre_kernel::Random;
+
+/// The family of cleaning policies.
+#[derive(Debug)]
+pub struct CleaningFamily;
+
+impl Family for CleaningFamily {
+    const NAME: &'static str = "cleaning";
+    type Built = Box<dyn Cleaner>;
+    type Context<'a> = dyn CleaningContext + 'a;
+}
+
+/// What a policy may ask for while it is built.
+pub trait CleaningContext {
+    /// All rooms, to read the slot's configuration with.
+    fn families(&self) -> &dyn Families;
+
+    /// Segments of the array, those that stand by included.
+    fn segments(&self) -> u32;
+
+    /// The random stream called `name`.
+    fn random(&self, name: &str) -> Random;
+
+    /// The policy the caller brought under `name`, written in another language. Errors: there is none.
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
+}
+
+/// The policies, in the order users see them.
+pub static ROOMS: &Table<CleaningFamily> = &[];
+
+/// What to clean, and where live pages go.
+pub trait Cleaner: Send {
+    /// Places in a partition; `None` where all places are one. The last partition may have fewer places,
+    /// since the segments that stand by stand in none.
+    fn partition_segments(&self) -> Option<u32> {
+        None
+    }
+
+    /// The active segment of `partition` is full. What is to be cleaned in that partition?
+    ///
+    /// The victim may be the active segment. A victim without an invalid page gives no space; where the
+    /// partition has a better one the mechanism panics, since the policy would never end.
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
+}
+
+/// What a policy decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The place that is cleaned.
+    pub victim: usize,
+    /// Live pages, from the end of the victim, that go to the active segment of the partition before;
+    /// fewer go where there is no room for so many.
+    pub to_lower: u32,
+    /// Live pages, from the head of the victim, that go to the active segment of the partition behind;
+    /// fewer go where there is no room for so many.
+    pub to_higher: u32,
+}
+
+impl Decision {
+    /// Clean the segment in `victim`; its live pages stay together.
+    pub fn clean(victim: usize) -> Decision {
+        Decision { victim, to_lower: 0, to_higher: 0 }
+    }
+}
+
+/// What a policy may see of the array.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Pages of one segment.
+    pub pages_per_segment: u32,
+    /// The segments by place.
+    pub places: &'a [Place],
+    /// The partitions, in the order of their places.
+    pub partitions: &'a [Partition],
+    /// Pages drained from the write buffer so far: the clock of everything below.
+    pub drained: u64,
+}
+
+/// The segment that stands in one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Pages programmed since it was erased, whether still live or not.
+    pub programmed: u32,
+    /// Live pages.
+    pub live: u32,
+    /// Erases in its life.
+    pub erases: u32,
+    /// When it was cleaned last, as pages drained by then; 0 where it never was.
+    pub cleaned_at: u64,
+    /// When it took its latest page from the write buffer; after cleaning, when the segment whose pages it
+    /// took over did.
+    pub written_at: u64,
+}
+
+/// Adjoining places that share one active segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Partition {
+    /// Its first place.
+    pub first: usize,
+    /// How many places it has.
+    pub count: usize,
+    /// The place of its active segment.
+    pub active: usize,
+    /// Live pages in all its places.
+    pub live: u64,
+    /// Pages that the write buffer drained into it.
+    pub drained: u64,
+    /// Pages that cleaning moved into it from other partitions.
+    pub moved_in: u64,
+    /// How often one of its segments was cleaned.
+    pub cleanings: u64,
+    /// Live pages copied in those cleanings.
+    pub copied: u64,
+}
+
+impl View<'_> {
+    /// The places of `partition`.
+    pub fn places_of(&self, partition: usize) -> std::ops::Range<usize> {
+        let Partition { first, count, .. } = self.partitions[partition];
+        first..first + count
+    }
+
+    /// Pages of the segment in `place` that hold nothing any more: what cleaning it gains.
+    pub fn invalid(&self, place: usize) -> u32 {
+        let Place { programmed, live, .. } = self.places[place];
+        programmed - live
+    }
+}

@@ -1,0 +1,104 @@
+//! What a medium holds: nothing (the simulation of time, wear and energy alone) or bytes.
+//!
+//! A medium is generic over its [`Store`]. Cleaning and wear levelling call the same methods in both cases;
+//! with [`Nothing`] they compile to no code at all.
+
+use std::collections::BTreeMap;
+
+/// The bytes of a medium's pages.
+///
+/// Pages are numbered over the whole medium, and all have [`Store::page_bytes`] bytes. A store is told what
+/// happened and never refuses: it is the medium that knows which pages may be programmed. A store that keeps
+/// its bytes in a file reports trouble with it at the end of an operation, outside of this trait.
+pub trait Store: Send {
+    /// Whether there are bytes at all.
+    const CARRIES_BYTES: bool;
+
+    /// Bytes of a page; 0 where nothing is carried.
+    fn page_bytes(&self) -> usize;
+
+    /// Copies the bytes of `page` from `offset` on into `into`. A page never programmed reads as 0xFF.
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]);
+
+    /// Programs a whole page.
+    fn program(&mut self, page: u64, bytes: &[u8]);
+
+    /// Programs page `to` with the bytes of page `from`.
+    fn copy(&mut self, from: u64, to: u64);
+
+    /// Erases `count` pages from `first` on.
+    fn erase(&mut self, first: u64, count: u64);
+}
+
+/// No bytes: every operation is free.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nothing;
+
+impl Store for Nothing {
+    const CARRIES_BYTES: bool = false;
+
+    #[inline]
+    fn page_bytes(&self) -> usize {
+        0
+    }
+
+    #[inline]
+    fn read(&self, _page: u64, _offset: usize, _into: &mut [u8]) {}
+
+    #[inline]
+    fn program(&mut self, _page: u64, _bytes: &[u8]) {}
+
+    #[inline]
+    fn copy(&mut self, _from: u64, _to: u64) {}
+
+    #[inline]
+    fn erase(&mut self, _first: u64, _count: u64) {}
+}
+
+/// Bytes in memory, for as many pages as are programmed.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    page_bytes: usize,
+    pages: BTreeMap<u64, Box<[u8]>>,
+}
+
+impl Memory {
+    /// A store of erased pages of `page_bytes` each.
+    pub fn new(page_bytes: usize) -> Memory {
+        Memory { page_bytes, pages: BTreeMap::new() }
+    }
+}
+
+impl Store for Memory {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        match self.pages.get(&page) {
+            Some(bytes) => into.copy_from_slice(&bytes[offset..offset + into.len()]),
+            None => into.fill(0xFF),
+        }
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.page_bytes, "a page is programmed as a whole");
+        self.pages.insert(page, bytes.into());
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        match self.pages.get(&from).cloned() {
+            Some(bytes) => self.pages.insert(to, bytes),
+            None => self.pages.remove(&to),
+        };
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        let erased: Vec<u64> = self.pages.range(first..first + count).map(|(&page, _)| page).collect();
+        erased.iter().for_each(|page| {
+            self.pages.remove(page);
+        });
+    }
+}
