@@ -1,4 +1,5 @@
 //! Media: what stores bits, with the physics that no controller can cheat.
 
 pub mod disk;
+pub mod flash;
 pub mod store;

@@ -1,0 +1,142 @@
+//! Flash: pages that are programmed once, blocks that are erased as a whole.
+//!
+//! # Models
+//! Blocks of equally many pages. A page is programmed only after its block was erased, and the pages of a
+//! block in their order; anything else is refused with a panic, since no controller may ask for it. Every
+//! erase wears its block by one cycle. A program that loses its power leaves a page that holds garbage and
+//! cannot be programmed again before the next erase; an interrupted erase has to be repeated.
+//! With a [`Store`] that carries bytes, programs, copies and erases move them.
+//!
+//! # Leaves out
+//! Time and energy of the operations, which the controller that overlaps them charges; bit errors, read
+//! disturbance and retention; slower programs of worn cells. A block goes on after the cycles it is made
+//! for, as the chips tested by Wu and Zwaenepoel (ASPLOS 1994, section 2) did.
+//!
+//! # Sources
+//! wu-1994 section 2: programmed once, erased in large blocks, cycles limited.
+//!
+//! # Checks
+//! Programming a page twice, out of order or beyond the block is refused; programs and erases are conserved.
+
+use crate::store::Store;
+
+/// Blocks of flash, and what they hold.
+#[derive(Debug)]
+pub struct Flash<S> {
+    store: S,
+    page_shift: u32,
+    blocks: Vec<Block>,
+    programs: u64,
+    erases: u64,
+}
+
+/// One erase block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Pages programmed since the last erase.
+    pub programmed: u32,
+    /// Erases in its life.
+    pub erases: u32,
+}
+
+impl<S: Store> Flash<S> {
+    /// `blocks` erased blocks of `pages_per_block` pages each, a power of two, that hold `store`.
+    pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
+        assert!(pages_per_block.is_power_of_two(), "pages of a block are a power of two");
+        let blocks = vec![Block::default(); blocks as usize];
+        Flash { store, page_shift: pages_per_block.trailing_zeros(), blocks, programs: 0, erases: 0 }
+    }
+
+    /// Takes the next page of `block` to be programmed and gives its number over all blocks. The bytes
+    /// follow with [`Flash::fill`] or [`Flash::fill_from`].
+    ///
+    /// # Panics
+    /// If every page of the block is programmed: it has to be erased first.
+    #[inline]
+    pub fn program(&mut self, block: u32) -> u32 {
+        let state = &mut self.blocks[block as usize];
+        assert!(state.programmed >> self.page_shift == 0, "block {block} has no erased page");
+        let page = (block << self.page_shift) + state.programmed;
+        state.programmed += 1;
+        self.programs += 1;
+        page
+    }
+
+    /// The page just programmed holds `bytes`.
+    #[inline]
+    pub fn fill(&mut self, page: u32, bytes: &[u8]) {
+        if S::CARRIES_BYTES {
+            self.store.program(u64::from(page), bytes);
+        }
+    }
+
+    /// The page just programmed holds what page `from` holds.
+    #[inline]
+    pub fn fill_from(&mut self, page: u32, from: u32) {
+        if S::CARRIES_BYTES {
+            self.store.copy(u64::from(from), u64::from(page));
+        }
+    }
+
+    /// Copies bytes of `page` from `offset` on.
+    #[inline]
+    pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
+        self.store.read(u64::from(page), offset, into);
+    }
+
+    /// Erases `block`.
+    pub fn erase(&mut self, block: u32) {
+        let state = &mut self.blocks[block as usize];
+        state.programmed = 0;
+        state.erases += 1;
+        self.erases += 1;
+        self.store.erase(u64::from(block) << self.page_shift, 1 << self.page_shift);
+    }
+
+    /// The block `page` lies in.
+    #[inline]
+    pub fn block_of(&self, page: u32) -> u32 {
+        page >> self.page_shift
+    }
+
+    /// Pages of a block.
+    #[inline]
+    pub fn pages_per_block(&self) -> u32 {
+        1 << self.page_shift
+    }
+
+    /// The blocks.
+    #[inline]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// Pages programmed since the first day.
+    pub fn programs(&self) -> u64 {
+        self.programs
+    }
+
+    /// Blocks erased since the first day.
+    pub fn erases(&self) -> u64 {
+        self.erases
+    }
+
+    /// Puts a block into the state it had when it was saved; for restoring a device.
+    pub fn restore(&mut self, block: u32, state: Block) {
+        assert!(state.programmed <= self.pages_per_block(), "a block holds no more pages than it has");
+        self.blocks[block as usize] = state;
+    }
+
+    /// Counts start at these numbers; for restoring a device.
+    pub fn restore_counts(&mut self, programs: u64, erases: u64) {
+        (self.programs, self.erases) = (programs, erases);
+    }
+
+    /// What it holds.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+}
+
+#[cfg(test)]
+mod tests;
