@@ -198,8 +198,9 @@ impl Wear {
 /// Numbers of one component in a row: one for each erase block, or one for each span of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// What they are, with the table they belong to and their unit: `"blocks.erases"`, `"cleaning.end_s"`.
-    /// Columns of one component whose names begin alike up to the dot are equally long.
+    /// What they are, with the table they belong to and their unit: `"blocks.live_share"`,
+    /// `"cleaning.end_s"`. Columns of one component whose names begin alike up to the dot are equally
+    /// long. The record adds `"blocks.erases"` of [`Wear::block_erases`].
     pub name: &'static str,
     /// The numbers.
     pub values: Vec<f64>,

@@ -1,13 +1,14 @@
 //! From what was measured and what the components report to a record.
 
 use super::resolved::{resolved_json, value_origin};
+use super::tables::{columns, tables};
+use super::wear::{total, wear};
 use super::{
-    Columns, Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Resource, Spent,
-    Throughput, TimeSpent, WorkloadNotes,
+    Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Resource, Spent, Throughput,
+    TimeSpent, WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
-use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Activity, ComponentReport, Device, Time};
 use nacre_workload::Workload;
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub(crate) fn outcome(
     let mut reports = Vec::new();
     flatten(report, &mut reports);
     let components: Vec<Component> = reports.iter().map(|report| component(report, drained)).collect();
+    let worn = total(&reports);
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
@@ -53,9 +55,9 @@ pub(crate) fn outcome(
         drained_s: drained.as_secs_f64(),
         latency: Latencies { read: latency(&meter.reads), write: latency(&meter.writes) },
         time_spent: TimeSpent { read: spent(&meter.reads, &reports), write: spent(&meter.writes, &reports) },
-        write_amplification: None,
-        cleaning_cost: None,
-        erases: None,
+        write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
+        cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
+        erases: worn.as_ref().map(|wear| wear.erases),
         energy_j: energies(&components),
         cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
         cost_unknown,
@@ -68,7 +70,7 @@ pub(crate) fn outcome(
             notes: notes.notes,
         },
     };
-    Outcome { record, columns: columns(meter) }
+    Outcome { record, columns: columns(meter, &reports) }
 }
 
 fn requests(meter: &Meter, issued: u64) -> Requests {
@@ -151,6 +153,8 @@ fn component(report: &ComponentReport, drained: Time) -> Component {
         counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
         cost: report.cost,
         lifetime_days: report.lifetime_days,
+        wear: report.wear.as_ref().map(wear),
+        tables: tables(report),
         resources,
     }
 }
@@ -179,31 +183,4 @@ fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
 fn energies(components: &[Component]) -> BTreeMap<String, f64> {
     let known = components.iter().filter_map(|component| Some((component, component.energy_j.as_ref()?)));
     known.map(|(component, energy)| (component.path.clone(), energy.values().sum())).collect()
-}
-
-fn columns(meter: &Meter) -> Columns {
-    let mut columns = Columns::default();
-    for (upto, count, histogram) in [
-        ("latency.read.upto_ns", "latency.read.count", &meter.reads.latency),
-        ("latency.write.upto_ns", "latency.write.count", &meter.writes.latency),
-    ] {
-        let (uptos, counts) = bars(histogram);
-        columns.floats.push((upto, uptos));
-        columns.counts.push((count, counts));
-    }
-    let bins = meter.series.bins();
-    let width = meter.series.width().as_secs_f64();
-    columns.floats.push(("time.start_s", (0..bins.len()).map(|index| index as f64 * width).collect()));
-    columns.floats.push(("time.width_s", vec![width]));
-    columns.counts.push(("time.reads", bins.iter().map(|bin| bin.reads).collect()));
-    columns.counts.push(("time.writes", bins.iter().map(|bin| bin.writes).collect()));
-    columns.counts.push(("time.bytes", bins.iter().map(|bin| bin.bytes).collect()));
-    // 0 / 0 is NaN: nothing completed in that interval.
-    let mean = bins.iter().map(|bin| bin.latency_ps as f64 / 1e3 / (bin.reads + bin.writes) as f64).collect();
-    columns.floats.push(("time.mean_latency_ns", mean));
-    columns
-}
-
-fn bars(histogram: &LatencyHistogram) -> (Vec<f64>, Vec<u64>) {
-    histogram.bars().map(|bar| (bar.upto.as_ns_f64(), bar.count)).unzip()
 }

@@ -4,11 +4,15 @@
 
 mod assemble;
 mod resolved;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod wear;
 
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
+pub use tables::{Columns, Table};
+pub use wear::{BlockErases, Wear};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,11 +70,11 @@ pub struct Record {
     pub time_spent: TimeSpent,
     /// What each component did, parents before children.
     pub components: Vec<Component>,
-    /// Pages programmed per page the host wrote; null where no component rewrites.
+    /// Pages programmed per page of host data, over all media; null where none was programmed.
     pub write_amplification: Option<f64>,
-    /// Cleaner programs per flushed page; null where nothing cleans.
+    /// Pages cleaners programmed per page of host data, over all media; null where none was programmed.
     pub cleaning_cost: Option<f64>,
-    /// Erases; null where nothing erases.
+    /// Blocks erased, over all media; null where no medium is modelled.
     pub erases: Option<u64>,
     /// Joules by component path; components whose energy is not modelled are absent.
     pub energy_j: BTreeMap<String, f64>,
@@ -217,6 +221,10 @@ pub struct Component {
     pub cost: Option<f64>,
     /// Days until worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
+    /// What was programmed and erased; null where the medium is not modelled.
+    pub wear: Option<Wear>,
+    /// What is too long for this document, by name: each in the Parquet file of that name.
+    pub tables: BTreeMap<&'static str, Table>,
 }
 
 /// Equal servers behind one queue.
@@ -243,15 +251,6 @@ pub struct WorkloadNotes {
     pub bad_records: u64,
     /// Guesses and remarks, in words.
     pub notes: Vec<String>,
-}
-
-/// Distributions and series as columns.
-#[derive(Clone, Debug, Default)]
-pub struct Columns {
-    /// Columns of numbers, by name.
-    pub floats: Vec<(&'static str, Vec<f64>)>,
-    /// Columns of counts, by name.
-    pub counts: Vec<(&'static str, Vec<u64>)>,
 }
 
 impl Record {

@@ -1,3 +1,5 @@
+mod worn;
+
 use crate::{Document, Files, Record, check, run};
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;

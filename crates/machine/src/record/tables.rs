@@ -1,0 +1,101 @@
+//! What is too long for JSON: distributions, series, and the tables of components.
+
+use crate::meter::Meter;
+use nacre_kernel::ComponentReport;
+use nacre_kernel::histogram::LatencyHistogram;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Files of a record that hold something else.
+const TAKEN: [&str; 3] = ["latency", "time", "record"];
+/// The table with a row for each erase block, and its column made of the wear.
+const BLOCKS: &str = "blocks";
+const ERASES: &str = "erases";
+
+/// Distributions, series and the tables of components, as columns.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Columns of numbers, by name; those of a component are called `<path>.<table>.<column>`.
+    pub floats: Vec<(String, Vec<f64>)>,
+    /// Columns of counts, by name.
+    pub counts: Vec<(String, Vec<u64>)>,
+}
+
+/// Equally long columns of one component: a row for each erase block, or for each span of time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Table {
+    /// Rows.
+    pub rows: u64,
+    /// The names of its columns.
+    pub columns: Vec<&'static str>,
+}
+
+/// The tables of one component, by name.
+pub(super) fn tables(report: &ComponentReport) -> BTreeMap<&'static str, Table> {
+    let mut tables = BTreeMap::new();
+    if let Some(erases) = counted(report) {
+        tables.insert(BLOCKS, Table { rows: erases.len() as u64, columns: vec![ERASES] });
+    }
+    for column in &report.columns {
+        let place = format!("{}: column {}", report.path, column.name);
+        let (name, field) = column.name.split_once('.').unwrap_or_else(|| panic!("{place}: of no table"));
+        assert!(!TAKEN.contains(&name), "{place}: the record has a file {name}");
+        let rows = column.values.len() as u64;
+        let table = tables.entry(name).or_insert_with(|| Table { rows, columns: Vec::new() });
+        assert_eq!(rows, table.rows, "{place}: as long as the others of its table");
+        assert!(!table.columns.contains(&field), "{place}: there twice");
+        table.columns.push(field);
+    }
+    tables
+}
+
+/// All columns of a run.
+pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
+    let mut columns = of_requests(meter);
+    for report in reports {
+        if let Some(erases) = counted(report) {
+            let counts = erases.iter().map(|&count| count.into()).collect();
+            columns.counts.push((format!("{}.{BLOCKS}.{ERASES}", report.path), counts));
+        }
+        for column in &report.columns {
+            columns.floats.push((format!("{}.{}", report.path, column.name), column.values.clone()));
+        }
+    }
+    columns
+}
+
+/// Erases by block, where there are blocks.
+fn counted(report: &ComponentReport) -> Option<&[u32]> {
+    let wear = report.wear.as_ref()?;
+    (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
+}
+
+fn of_requests(meter: &Meter) -> Columns {
+    let mut columns = Columns::default();
+    for (op, histogram) in [("read", &meter.reads.latency), ("write", &meter.writes.latency)] {
+        let (uptos, counts) = bars(histogram);
+        columns.floats.push((format!("latency.{op}.upto_ns"), uptos));
+        columns.counts.push((format!("latency.{op}.count"), counts));
+    }
+    let bins = meter.series.bins();
+    let width = meter.series.width().as_secs_f64();
+    let mut float = |name: &str, values| columns.floats.push((name.into(), values));
+    float("time.start_s", (0..bins.len()).map(|index| index as f64 * width).collect());
+    float("time.width_s", vec![width]);
+    // 0 / 0 is NaN: nothing completed in that interval.
+    let mean = |ps: u128, done: u64| ps as f64 / 1e3 / done as f64;
+    float(
+        "time.mean_latency_ns",
+        bins.iter().map(|bin| mean(bin.latency_ps, bin.reads + bin.writes)).collect(),
+    );
+    let mut count = |name: &str, values| columns.counts.push((name.into(), values));
+    count("time.reads", bins.iter().map(|bin| bin.reads).collect());
+    count("time.writes", bins.iter().map(|bin| bin.writes).collect());
+    count("time.bytes", bins.iter().map(|bin| bin.bytes).collect());
+    columns
+}
+
+fn bars(histogram: &LatencyHistogram) -> (Vec<f64>, Vec<u64>) {
+    histogram.bars().map(|bar| (bar.upto.as_ns_f64(), bar.count)).unzip()
+}

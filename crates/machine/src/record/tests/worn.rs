@@ -1,0 +1,154 @@
+//! A stack of two media that wear, reported as a device would.
+
+use super::{NoFiles, WORKLOAD};
+use crate::meter::Meter;
+use crate::record::{Ending, Outcome, outcome};
+use crate::stack::build;
+use crate::{Document, check};
+use nacre_kernel::{
+    Activity, Bytes, Column, Completion, ComponentId, ComponentReport, Device, Request, Status, Time, Trail,
+    Wear,
+};
+
+struct Worn(ComponentReport);
+
+impl Device for Worn {
+    fn submit(&mut self, now: Time, _request: &Request, trail: &mut Trail) -> Completion {
+        trail.add(self.0.id, Activity::Write, Time::from_us(1));
+        Completion { done: now + Time::from_us(1), status: Status::Done }
+    }
+
+    fn advance(&mut self, _to: Time) {}
+
+    fn capacity(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn busy_until(&self) -> Time {
+        Time::from_s(1)
+    }
+
+    fn restart_ledger(&mut self) {}
+
+    fn report(&self, _elapsed: Time) -> ComponentReport {
+        self.0.clone()
+    }
+
+    fn check_invariants(&self) {}
+}
+
+fn component(id: u8, path: &str) -> ComponentReport {
+    ComponentReport {
+        id: ComponentId(id),
+        kind: "worn",
+        path: path.into(),
+        resources: Vec::new(),
+        is_energy_modelled: false,
+        idle_energy: None,
+        counters: Vec::new(),
+        cost: None,
+        lifetime_days: None,
+        wear: None,
+        columns: Vec::new(),
+        children: Vec::new(),
+    }
+}
+
+fn flash() -> ComponentReport {
+    let wear = Wear {
+        host: 100,
+        cleaned: 150,
+        levelled: 20,
+        metadata: 5,
+        erases: 12,
+        block_erases: vec![2, 4, 4, 4, 5, 5, 7, 9],
+        endurance: Some(10_000),
+    };
+    let columns = vec![
+        Column { name: "blocks.live_share", values: vec![0.8; 8] },
+        Column { name: "cleaning.end_s", values: vec![0.5, 1.0] },
+        Column { name: "cleaning.cost", values: vec![f64::NAN, 1.5] },
+    ];
+    ComponentReport {
+        wear: Some(wear),
+        columns,
+        lifetime_days: Some(900.0),
+        ..component(1, "stack.level[0]")
+    }
+}
+
+fn run(report: ComponentReport) -> Outcome {
+    let text = format!("{WORKLOAD}[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\n");
+    let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
+    let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
+    let meter = Meter::new(2, Time::ZERO);
+    outcome(&checked, &Worn(report), &*workload, &meter, 0, Ending::Complete)
+}
+
+#[test]
+fn wear_is_told_of_each_medium_and_of_all_together() {
+    let pcm = Wear { host: 300, metadata: 25, ..Wear::default() };
+    let stack = ComponentReport {
+        wear: Some(pcm),
+        lifetime_days: Some(2000.0),
+        children: vec![flash()],
+        ..component(0, "stack")
+    };
+    let record = run(stack).record;
+    assert_eq!(record.write_amplification, Some((275.0 + 325.0) / 400.0));
+    assert_eq!(record.cleaning_cost, Some(150.0 / 400.0));
+    assert_eq!((record.erases, record.lifetime_days), (Some(12), Some(900.0)));
+    let [pcm, flash] = &record.components[..] else { panic!("two components") };
+    let (pcm, flash) = (pcm.wear.as_ref().unwrap(), flash.wear.as_ref().unwrap());
+    assert!(pcm.block_erases.is_none(), "it has no blocks");
+    assert_eq!(
+        (flash.programs, flash.write_amplification, flash.cleaning_cost),
+        (275, Some(2.75), Some(1.5))
+    );
+    assert_eq!((flash.erases, flash.endurance), (12, Some(10_000)));
+    let blocks = flash.block_erases.as_ref().unwrap();
+    // The usual example of a standard deviation: the squares of the deviations add up to 32.
+    assert_eq!((blocks.blocks, blocks.min, blocks.mean, blocks.max, blocks.stddev), (8, 2, 5.0, 9, 2.0));
+}
+
+#[test]
+fn without_wear_or_host_data_there_is_no_ratio() {
+    let record = run(component(0, "stack")).record;
+    assert_eq!((record.write_amplification, record.cleaning_cost, record.erases), (None, None, None));
+    assert!(record.components[0].wear.is_none() && record.components[0].tables.is_empty());
+    let idle = Wear { metadata: 3, block_erases: vec![0], ..Wear::default() };
+    let record = run(ComponentReport { wear: Some(idle), ..component(0, "stack") }).record;
+    assert_eq!((record.write_amplification, record.cleaning_cost, record.erases), (None, None, Some(0)));
+}
+
+#[test]
+fn columns_of_a_component_carry_its_path_and_the_record_lists_their_tables() {
+    let Outcome { record, columns } =
+        run(ComponentReport { children: vec![flash()], ..component(0, "stack") });
+    let tables = &record.components[1].tables;
+    let listed: Vec<_> = tables.iter().map(|(name, table)| (*name, table.rows, &table.columns[..])).collect();
+    assert_eq!(
+        listed,
+        [("blocks", 8, &["erases", "live_share"][..]), ("cleaning", 2, &["end_s", "cost"][..])]
+    );
+    let counts = columns.counts.iter().find(|(name, _)| name == "stack.level[0].blocks.erases").unwrap();
+    assert_eq!(counts.1, [2, 4, 4, 4, 5, 5, 7, 9]);
+    let ends = columns.floats.iter().find(|(name, _)| name == "stack.level[0].cleaning.end_s").unwrap();
+    assert_eq!(ends.1, [0.5, 1.0]);
+    assert!(columns.floats.iter().any(|(name, _)| name == "stack.level[0].blocks.live_share"));
+}
+
+#[test]
+#[should_panic(expected = "stack.level[0]: column blocks.live_share: as long as the others of its table")]
+fn a_column_of_another_length_than_its_table_is_a_bug() {
+    let mut report = flash();
+    report.columns[0].values.pop();
+    run(report);
+}
+
+#[test]
+#[should_panic(expected = "stack: column latency.cost: the record has a file latency")]
+fn a_table_named_like_another_file_of_the_record_is_a_bug() {
+    let columns = vec![Column { name: "latency.cost", values: Vec::new() }];
+    run(ComponentReport { columns, ..component(0, "stack") });
+}

@@ -1,0 +1,85 @@
+//! What was programmed and erased, and how evenly.
+
+use nacre_kernel::{ComponentReport, ledger};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Pages programmed and blocks erased since measuring began, by cause.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Wear {
+    /// Pages programmed with data that came from the host.
+    pub host: u64,
+    /// Pages programmed to make erased space.
+    pub cleaned: u64,
+    /// Pages programmed to wear blocks evenly.
+    pub levelled: u64,
+    /// Pages programmed with the device's own tables.
+    pub metadata: u64,
+    /// All pages programmed.
+    pub programs: u64,
+    /// Blocks erased.
+    pub erases: u64,
+    /// Erases by block, in the whole life of the medium; null where nothing is erased.
+    pub block_erases: Option<BlockErases>,
+    /// Erases a block is made for; null where not known.
+    pub endurance: Option<u64>,
+    /// Pages programmed per page of host data; null before the first.
+    pub write_amplification: Option<f64>,
+    /// Pages programmed by the cleaner per page of host data; null before the first.
+    pub cleaning_cost: Option<f64>,
+}
+
+/// How often blocks were erased in their whole life.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BlockErases {
+    /// Blocks.
+    pub blocks: u64,
+    /// Of the block erased least.
+    pub min: u32,
+    /// Over all blocks.
+    pub mean: f64,
+    /// Of the block erased most.
+    pub max: u32,
+    /// Standard deviation over all blocks.
+    pub stddev: f64,
+}
+
+/// The wear of one component.
+pub(super) fn wear(wear: &ledger::Wear) -> Wear {
+    Wear {
+        host: wear.host,
+        cleaned: wear.cleaned,
+        levelled: wear.levelled,
+        metadata: wear.metadata,
+        programs: wear.programs(),
+        erases: wear.erases,
+        block_erases: block_erases(&wear.block_erases),
+        endurance: wear.endurance,
+        write_amplification: wear.write_amplification(),
+        cleaning_cost: wear.cleaning_cost(),
+    }
+}
+
+/// The wear of all components together; `None` where none has any.
+pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
+    reports.iter().filter_map(|report| report.wear.as_ref()).fold(None, |sum, wear| {
+        let sum: ledger::Wear = sum.unwrap_or_default();
+        Some(ledger::Wear {
+            host: sum.host + wear.host,
+            cleaned: sum.cleaned + wear.cleaned,
+            levelled: sum.levelled + wear.levelled,
+            metadata: sum.metadata + wear.metadata,
+            erases: sum.erases + wear.erases,
+            ..sum
+        })
+    })
+}
+
+fn block_erases(erases: &[u32]) -> Option<BlockErases> {
+    let (min, max) = (*erases.iter().min()?, *erases.iter().max()?);
+    let blocks = erases.len() as f64;
+    let mean = erases.iter().map(|&count| u64::from(count)).sum::<u64>() as f64 / blocks;
+    let squares: f64 = erases.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum();
+    let stddev = (squares / blocks).sqrt();
+    Some(BlockErases { blocks: erases.len() as u64, min, mean, max, stddev })
+}
