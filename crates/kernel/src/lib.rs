@@ -13,6 +13,7 @@
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`device`] | the contract every storage component keeps |
+//! | [`state`] | a device's state as bytes, for an image that outlives the process |
 //!
 //! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
 //! same results on every platform.
@@ -24,6 +25,7 @@ pub mod ledger;
 pub mod link;
 pub mod random;
 pub mod request;
+pub mod state;
 pub mod statistics;
 pub mod time;
 pub mod timeline;
