@@ -3,7 +3,11 @@
 //! A medium is generic over its [`Store`]. Cleaning and wear levelling call the same methods in both cases;
 //! with [`Nothing`] they compile to no code at all.
 
-use std::collections::BTreeMap;
+mod memory;
+#[cfg(test)]
+mod tests;
+
+pub use memory::Memory;
 
 /// The bytes of a medium's pages.
 ///
@@ -53,52 +57,4 @@ impl Store for Nothing {
 
     #[inline]
     fn erase(&mut self, _first: u64, _count: u64) {}
-}
-
-/// Bytes in memory, for as many pages as are programmed.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    page_bytes: usize,
-    pages: BTreeMap<u64, Box<[u8]>>,
-}
-
-impl Memory {
-    /// A store of erased pages of `page_bytes` each.
-    pub fn new(page_bytes: usize) -> Memory {
-        Memory { page_bytes, pages: BTreeMap::new() }
-    }
-}
-
-impl Store for Memory {
-    const CARRIES_BYTES: bool = true;
-
-    fn page_bytes(&self) -> usize {
-        self.page_bytes
-    }
-
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        match self.pages.get(&page) {
-            Some(bytes) => into.copy_from_slice(&bytes[offset..offset + into.len()]),
-            None => into.fill(0xFF),
-        }
-    }
-
-    fn program(&mut self, page: u64, bytes: &[u8]) {
-        assert_eq!(bytes.len(), self.page_bytes, "a page is programmed as a whole");
-        self.pages.insert(page, bytes.into());
-    }
-
-    fn copy(&mut self, from: u64, to: u64) {
-        match self.pages.get(&from).cloned() {
-            Some(bytes) => self.pages.insert(to, bytes),
-            None => self.pages.remove(&to),
-        };
-    }
-
-    fn erase(&mut self, first: u64, count: u64) {
-        let erased: Vec<u64> = self.pages.range(first..first + count).map(|(&page, _)| page).collect();
-        erased.iter().for_each(|page| {
-            self.pages.remove(page);
-        });
-    }
 }

@@ -1,0 +1,113 @@
+//! Bytes in memory.
+
+use super::Store;
+use rustc_hash::FxHashMap;
+
+/// Pages of a chunk: as many as one word has bits.
+const CHUNK_PAGES: u64 = 64;
+
+/// Bytes in memory, for as many pages as are programmed, rounded up to chunks of 64.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    page_bytes: usize,
+    chunks: FxHashMap<u64, Chunk>,
+}
+
+/// Neighbouring pages, of which at least one is programmed.
+#[derive(Clone, Debug)]
+struct Chunk {
+    /// Bit `i` is set when page `i` is programmed.
+    programmed: u64,
+    bytes: Box<[u8]>,
+}
+
+impl Memory {
+    /// A store of erased pages of `page_bytes` each.
+    pub fn new(page_bytes: usize) -> Memory {
+        Memory { page_bytes, chunks: FxHashMap::default() }
+    }
+
+    /// Where `page` begins in its chunk, and its bit there.
+    fn place(&self, page: u64) -> (usize, u64) {
+        let slot = page % CHUNK_PAGES;
+        (slot as usize * self.page_bytes, 1 << slot)
+    }
+
+    /// The bytes of `page`, if it is programmed.
+    fn programmed(&self, page: u64) -> Option<&[u8]> {
+        let (start, bit) = self.place(page);
+        let chunk = self.chunks.get(&(page / CHUNK_PAGES))?;
+        (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])
+    }
+
+    /// The bytes of `page`, which counts as programmed from now on.
+    fn claim(&mut self, page: u64) -> &mut [u8] {
+        let ((start, bit), page_bytes) = (self.place(page), self.page_bytes);
+        let chunk = self.chunks.entry(page / CHUNK_PAGES).or_insert_with(|| Chunk {
+            programmed: 0,
+            bytes: vec![0; page_bytes * CHUNK_PAGES as usize].into_boxed_slice(),
+        });
+        chunk.programmed |= bit;
+        &mut chunk.bytes[start..start + page_bytes]
+    }
+
+    /// Erases the pages of `erased` (bits) in chunk `number`.
+    fn erase_in(&mut self, number: u64, erased: u64) {
+        if let Some(chunk) = self.chunks.get_mut(&number) {
+            chunk.programmed &= !erased;
+            if chunk.programmed == 0 {
+                self.chunks.remove(&number);
+            }
+        }
+    }
+}
+
+impl Store for Memory {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        match self.programmed(page) {
+            Some(bytes) => into.copy_from_slice(&bytes[offset..offset + into.len()]),
+            None => into.fill(0xFF),
+        }
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.page_bytes, "a page is programmed as a whole");
+        self.claim(page).copy_from_slice(bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        let (source, target) = (from / CHUNK_PAGES, to / CHUNK_PAGES);
+        let ((start, _), (goal, mark)) = (self.place(from), self.place(to));
+        let page = start..start + self.page_bytes;
+        if self.programmed(from).is_none() {
+            self.erase_in(target, mark);
+        } else if source == target {
+            self.claim(to);
+            let chunk = self.chunks.get_mut(&source).expect("the page was just claimed");
+            chunk.bytes.copy_within(page, goal);
+        } else {
+            self.claim(to);
+            let [Some(source), Some(target)] = self.chunks.get_disjoint_mut([&source, &target]) else {
+                unreachable!("one page is programmed and the other was just claimed");
+            };
+            target.bytes[goal..goal + page.len()].copy_from_slice(&source.bytes[page]);
+        }
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        let end = first + count;
+        let mut page = first;
+        while page < end {
+            let slot = page % CHUNK_PAGES;
+            let pages = (CHUNK_PAGES - slot).min(end - page);
+            self.erase_in(page / CHUNK_PAGES, (u64::MAX >> (CHUNK_PAGES - pages)) << slot);
+            page += pages;
+        }
+    }
+}
