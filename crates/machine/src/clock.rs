@@ -1,4 +1,5 @@
-//! When the next request is issued: at its arrival, or when a place of the queue falls free.
+//! When the next request is issued: at its arrival, when the one before is done, or when a place of the queue
+//! falls free.
 
 use nacre_kernel::{Request, Time};
 use nacre_workload::Pacing;
@@ -9,7 +10,17 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 pub(crate) struct Clock {
     last: Time,
-    closed: Option<Closed>,
+    pace: Pace,
+}
+
+#[derive(Debug)]
+enum Pace {
+    Open,
+    Serial {
+        /// When the request issued last is done.
+        done: Time,
+    },
+    Closed(Closed),
 }
 
 #[derive(Debug)]
@@ -23,25 +34,27 @@ struct Closed {
 
 impl Clock {
     pub(crate) fn new(pacing: Pacing) -> Clock {
-        let closed = match pacing {
-            Pacing::Open => None,
+        let pace = match pacing {
+            Pacing::Open => Pace::Open,
+            Pacing::Serial => Pace::Serial { done: Time::ZERO },
             Pacing::Closed { queue_depth, think } => {
-                Some(Closed { free: BinaryHeap::new(), unused: queue_depth, think })
+                Pace::Closed(Closed { free: BinaryHeap::new(), unused: queue_depth, think })
             }
         };
-        Clock { last: Time::ZERO, closed }
+        Clock { last: Time::ZERO, pace }
     }
 
     /// When `request` is issued.
     #[inline]
     pub(crate) fn issue(&mut self, request: &Request) -> Time {
-        let at = match &mut self.closed {
-            None => request.arrival,
-            Some(closed) if closed.unused > 0 => {
+        let at = match &mut self.pace {
+            Pace::Open => request.arrival,
+            Pace::Serial { done } => request.arrival.max(*done),
+            Pace::Closed(closed) if closed.unused > 0 => {
                 closed.unused -= 1;
                 Time::ZERO
             }
-            Some(closed) => closed.free.pop().expect("each request issued was completed").0,
+            Pace::Closed(closed) => closed.free.pop().expect("each request issued was completed").0,
         };
         assert!(at >= self.last, "requests are issued in the order of time");
         self.last = at;
@@ -56,8 +69,35 @@ impl Clock {
     /// The request issued last is done at `done`.
     #[inline]
     pub(crate) fn complete(&mut self, done: Time) {
-        if let Some(closed) = &mut self.closed {
-            closed.free.push(Reverse(done + closed.think));
+        match &mut self.pace {
+            Pace::Open => {}
+            Pace::Serial { done: last } => *last = done,
+            Pace::Closed(closed) => closed.free.push(Reverse(done + closed.think)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nacre_kernel::Op;
+
+    #[test]
+    fn one_asker_issues_at_the_arrival_or_when_the_request_before_is_done() {
+        let mut clock = Clock::new(Pacing::Serial);
+        // Arrivals and latencies in ns; the first three arrive at once, the fifth after a pause.
+        let requests = [(10, 160), (10, 180), (10, 160), (400, 100), (1_000, 50)];
+        let issued: Vec<Time> = requests
+            .iter()
+            .map(|&(arrival, latency)| {
+                let arrival = Time::from_ns(arrival);
+                let request = Request { arrival, address: 0, bytes: 4, volume: 0, op: Op::Read };
+                let now = clock.issue(&request);
+                clock.complete(now + Time::from_ns(latency));
+                now
+            })
+            .collect();
+        assert_eq!(issued, [10, 170, 350, 510, 1_000].map(Time::from_ns));
+        assert_eq!(clock.last(), Time::from_ns(1_000));
     }
 }

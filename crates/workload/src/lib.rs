@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
+//! | [`tpca`] | TPC-A transactions in a linear memory |
 //! | [`replay`] | workloads that replay a trace |
 //! | [`trace`] | recorded requests, in every published format we know |
 
@@ -14,6 +15,7 @@ pub mod arrival;
 pub mod error;
 pub mod replay;
 pub mod synthetic;
+pub mod tpca;
 pub mod trace;
 
 #[cfg(test)]
@@ -24,7 +26,7 @@ pub use error::WorkloadError;
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
-use nacre_kernel::{Random, Request};
+use nacre_kernel::{Op, Random, Request, Time};
 use synthetic::{hot_cold, mix, sequential, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
@@ -36,10 +38,26 @@ pub trait Workload: Send {
     /// past what can be simulated.
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError>;
 
+    /// Appends up to `limit` of the writes it would make next, without times. Appending none, with a `limit`
+    /// above zero, means that no more are to come.
+    ///
+    /// For preconditioning: what is drawn at random has no end here, whatever its number of requests, and
+    /// one workload gives either requests or writes alone.
+    fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        keep_writes(batch, limit, |batch| self.fill(batch, limit))
+    }
+
+    /// How many whole units of work, where it has any, ended within the first `requests` requests it gave.
+    ///
+    /// Asked for counts that never decrease and lie within the latest batch, its ends included.
+    fn units(&self, _requests: u64) -> Option<Units> {
+        None
+    }
+
     /// Who decides when a request is issued.
     fn pacing(&self) -> Pacing;
 
-    /// How many requests there will be in all, if known.
+    /// How many requests there will be in all, if known; `u64::MAX` where it never ends by itself.
     fn expected(&self) -> Option<u64>;
 
     /// The first byte past all that it may ever touch, where that is known before it runs. A trace knows it
@@ -48,6 +66,43 @@ pub trait Workload: Send {
 
     /// What the user should know about the input, once it has been read.
     fn notes(&self) -> Notes;
+}
+
+/// Requests a workload may give without a write among them until it is taken to write no more.
+const WRITELESS_MAX: usize = 1 << 22;
+
+/// Appends the writes among the requests that `fill` appends, call by call, until there is one.
+pub(crate) fn keep_writes(
+    batch: &mut Vec<Request>,
+    limit: usize,
+    mut fill: impl FnMut(&mut Vec<Request>) -> Result<(), WorkloadError>,
+) -> Result<(), WorkloadError> {
+    let from = batch.len();
+    let (mut kept, mut seen) = (from, 0);
+    while kept == from && limit > 0 && seen < WRITELESS_MAX {
+        fill(batch)?;
+        if batch.len() == from {
+            return Ok(());
+        }
+        seen += batch.len() - from;
+        for place in from..batch.len() {
+            if batch[place].op == Op::Write {
+                batch[kept] = Request { arrival: Time::ZERO, ..batch[place] };
+                kept += 1;
+            }
+        }
+        batch.truncate(kept);
+    }
+    Ok(())
+}
+
+/// Work counted in larger units than requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// What they are, in the plural: `"transactions"`.
+    pub name: &'static str,
+    /// How many are done.
+    pub done: u64,
 }
 
 /// What a workload has to say about itself in the record of a run.
@@ -82,6 +137,12 @@ pub trait WorkloadBuilder {
     /// The random stream called `name`; begin it with the slot's path, so that every part has its own.
     fn random(&self, name: &str) -> Random;
 
+    /// The random stream called `name` that says where things lie, such as which blocks are hot. It is the
+    /// same for the requests that are measured and for the writes that precondition a device.
+    fn placement(&self, name: &str) -> Random {
+        self.random(name)
+    }
+
     /// Builds the arrival process in `slot`.
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems>;
 
@@ -105,5 +166,6 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
     mix::WORKLOAD,
+    tpca::ROOM,
     replay::TRACE,
 ];

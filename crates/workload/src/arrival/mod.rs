@@ -16,6 +16,9 @@ use nacre_kernel::{Request, Time};
 pub enum Pacing {
     /// Requests arrive at their own times, whether earlier ones are done or not.
     Open,
+    /// One asker, such as a processor that accesses memory: a request is issued when it arrives or when the one
+    /// before is done, whichever is later.
+    Serial,
     /// A fixed number of askers, each of whom waits for its request before it asks again.
     Closed {
         /// Requests outstanding at once, at least one.

@@ -3,7 +3,7 @@
 use super::Pattern;
 use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
 use crate::error::WorkloadError;
-use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
+use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes};
 use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
 use nacre_kernel::Request;
 
@@ -69,6 +69,13 @@ impl Workload for Synthetic {
         assert_eq!(batch.len(), from + count, "a pattern has no end");
         self.given += count as u64;
         self.arrival.stamp(&mut batch[from..])
+    }
+
+    fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        keep_writes(batch, limit, |batch| {
+            self.pattern.fill(batch, limit);
+            Ok(())
+        })
     }
 
     fn pacing(&self) -> Pacing {

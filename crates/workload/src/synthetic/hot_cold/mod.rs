@@ -83,7 +83,7 @@ fn pattern(
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
     let area = config.access.area();
-    let scatter = builder.random(&format!("{path}.scatter"));
+    let scatter = builder.placement(&format!("{path}.scatter"));
     let classes = |locality: Locality| Classes {
         hot_blocks: locality.hot_blocks(area.blocks()),
         hot_share: locality.accesses(),

@@ -59,7 +59,7 @@ fn pattern(
     builder: &mut dyn WorkloadBuilder,
 ) -> Result<Box<dyn Pattern>, Problems> {
     let area = config.access.area();
-    let scatter = builder.random(&format!("{path}.scatter"));
+    let scatter = builder.placement(&format!("{path}.scatter"));
     Ok(Box::new(Zipf {
         ranks: Ranks::new(area.blocks(), config.theta),
         scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),

@@ -1,0 +1,186 @@
+//! The database in memory: where nodes and records lie, and the accesses of one transaction.
+
+use super::Config;
+use super::probes::{Path, paths};
+use nacre_kernel::{Op, Request, Time};
+
+/// Levels a tree may have: two entries in a node and 2^32 records.
+const LEVELS_MAX: usize = 32;
+
+/// The words of a record that a transaction reads, by number; the last one, the balance, it also writes.
+/// The others are the id and, of accounts and tellers, who keeps it.
+const ACCOUNT_WORDS: [u64; 3] = [0, 1, 2];
+const TELLER_WORDS: [u64; 3] = [0, 1, 2];
+const BRANCH_WORDS: [u64; 2] = [0, 1];
+
+/// Equal records in a row, and the tree that finds them by their ids, which are their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) records: u64,
+    pub(super) tree: Tree,
+    /// Address of the first record.
+    pub(super) start: u64,
+    words: &'static [u64],
+}
+
+/// A B-tree without holes.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    /// From the root to the leaves.
+    pub(super) levels: Vec<Level>,
+}
+
+/// The nodes of one level, side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    /// Address of the first node.
+    pub(super) start: u64,
+    pub(super) nodes: u64,
+    /// The paths through the last node, which may have fewer entries than the others.
+    last: Vec<Path>,
+}
+
+/// Where everything lies.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    pub(super) branches: Table,
+    pub(super) tellers: Table,
+    pub(super) accounts: Table,
+    tellers_per_branch: u64,
+    accounts_per_teller: u64,
+    record: u64,
+    fanout: u64,
+    word: u64,
+    /// The paths through a full node.
+    full: Vec<Path>,
+    /// The first byte behind.
+    pub(super) end: u64,
+}
+
+impl Database {
+    /// The database of checked settings.
+    pub(super) fn new(config: &Config) -> Database {
+        let (fanout, word, record) = (u64::from(config.fanout), config.word.0, config.record.0);
+        let tellers = config.branches * config.tellers_per_branch;
+        let accounts = tellers * config.accounts_per_teller;
+        let mut end = 0;
+        let mut table = |records: u64, words| {
+            let tree = Tree::new(records, fanout, word, &mut end);
+            Table { records, tree, start: 0, words }
+        };
+        let mut tables = [
+            table(config.branches, &BRANCH_WORDS[..]),
+            table(tellers, &TELLER_WORDS[..]),
+            table(accounts, &ACCOUNT_WORDS[..]),
+        ];
+        for table in &mut tables {
+            table.start = end;
+            end += table.records * record;
+        }
+        let [branches, tellers, accounts] = tables;
+        Database {
+            branches,
+            tellers,
+            accounts,
+            tellers_per_branch: config.tellers_per_branch,
+            accounts_per_teller: config.accounts_per_teller,
+            record,
+            fanout,
+            word,
+            full: paths(fanout, word),
+            end,
+        }
+    }
+
+    /// Appends the accesses of the transaction on `account` that arrives at `arrival`.
+    #[inline]
+    pub(super) fn transaction(&self, account: u64, arrival: Time, batch: &mut Vec<Request>) {
+        for (table, id) in self.touched(account) {
+            self.search(&table.tree, id, arrival, batch);
+            self.update(table, id, arrival, batch);
+        }
+    }
+
+    /// Appends the writes alone of the transaction on `account`.
+    #[inline]
+    pub(super) fn writes(&self, account: u64, batch: &mut Vec<Request>) {
+        let touched = self.touched(account);
+        batch.extend(touched.map(|(table, id)| self.access(self.balance(table, id), Time::ZERO, Op::Write)));
+    }
+
+    /// Most accesses of a transaction.
+    pub(super) fn accesses_max(&self) -> usize {
+        let tables = [&self.accounts, &self.tellers, &self.branches];
+        let longest = |level: &Level| {
+            let paths =
+                level.last.iter().chain((level.nodes > 1).then_some(&self.full).into_iter().flatten());
+            paths.map(|path| path.offsets().len()).max().unwrap_or(0)
+        };
+        let of =
+            |table: &&Table| table.tree.levels.iter().map(longest).sum::<usize>() + table.words.len() + 1;
+        tables.iter().map(of).sum()
+    }
+
+    #[inline]
+    fn touched(&self, account: u64) -> [(&Table, u64); 3] {
+        let teller = account / self.accounts_per_teller;
+        let branch = teller / self.tellers_per_branch;
+        [(&self.accounts, account), (&self.tellers, teller), (&self.branches, branch)]
+    }
+
+    #[inline]
+    fn access(&self, address: u64, arrival: Time, op: Op) -> Request {
+        Request { arrival, address, bytes: self.word as u32, volume: 0, op }
+    }
+
+    #[inline]
+    fn search(&self, tree: &Tree, id: u64, arrival: Time, batch: &mut Vec<Request>) {
+        // The way is known from the leaf upwards, and walked from the root.
+        let mut way = [(0, 0); LEVELS_MAX];
+        let way = &mut way[..tree.levels.len()];
+        let mut entry = id;
+        for step in way.iter_mut().rev() {
+            *step = (entry / self.fanout, (entry % self.fanout) as usize);
+            entry = step.0;
+        }
+        for (level, &(node, slot)) in tree.levels.iter().zip(way.iter()) {
+            let paths = if node + 1 == level.nodes { &level.last } else { &self.full };
+            let start = level.start + node * self.node_bytes();
+            let words = paths[slot].offsets().iter();
+            batch.extend(words.map(|&offset| self.access(start + u64::from(offset), arrival, Op::Read)));
+        }
+    }
+
+    #[inline]
+    fn update(&self, table: &Table, id: u64, arrival: Time, batch: &mut Vec<Request>) {
+        let start = table.start + id * self.record;
+        let words = table.words.iter();
+        batch.extend(words.map(|word| self.access(start + word * self.word, arrival, Op::Read)));
+        batch.push(self.access(self.balance(table, id), arrival, Op::Write));
+    }
+
+    #[inline]
+    fn balance(&self, table: &Table, id: u64) -> u64 {
+        table.start + id * self.record + table.words[table.words.len() - 1] * self.word
+    }
+
+    pub(super) fn node_bytes(&self) -> u64 {
+        self.fanout * 2 * self.word
+    }
+}
+
+impl Tree {
+    /// The tree over ids `0..records` whose root lies at `end`, which moves behind it.
+    fn new(records: u64, fanout: u64, word: u64, end: &mut u64) -> Tree {
+        let mut entries = vec![records];
+        while entries[entries.len() - 1] > fanout {
+            entries.push(entries[entries.len() - 1].div_ceil(fanout));
+        }
+        let mut level = |entries: u64| {
+            let (start, nodes) = (*end, entries.div_ceil(fanout));
+            *end += nodes * fanout * 2 * word;
+            Level { start, nodes, last: paths(entries - (nodes - 1) * fanout, word) }
+        };
+        Tree { levels: entries.into_iter().rev().map(&mut level).collect() }
+    }
+}

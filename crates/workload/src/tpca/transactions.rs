@@ -1,0 +1,204 @@
+//! The sequence of transactions as a workload.
+
+use super::Config;
+use super::layout::{Database, Table};
+use crate::arrival::Pacing;
+use crate::error::WorkloadError;
+use crate::{Notes, Units, Workload};
+use nacre_kernel::{Bytes, Random, Request, Time};
+
+/// Transactions on accounts drawn at random, at times drawn at random.
+pub(super) struct Transactions {
+    database: Database,
+    path: String,
+    accounts: Random,
+    arrivals: Random,
+    /// Mean gap in picoseconds.
+    gap_ps: f64,
+    now: Time,
+    /// Transactions begun, and how many there may be.
+    begun: u64,
+    limit: u64,
+    /// Requests given.
+    given: u64,
+    accesses: Cut,
+    writes: Cut,
+    ended: Ended,
+}
+
+/// What was made for a batch and did not fit into it.
+#[derive(Debug, Default)]
+struct Cut {
+    made: Vec<Request>,
+    taken: usize,
+}
+
+/// Transactions whose last request was given.
+#[derive(Debug, Default)]
+struct Ended {
+    /// Those that ended before the latest batch.
+    before: u64,
+    /// Requests given when each of the others had ended.
+    at: Vec<u64>,
+}
+
+impl Transactions {
+    /// The sequence of checked settings on `database`.
+    pub(super) fn new(
+        database: Database,
+        config: &Config,
+        path: &str,
+        accounts: Random,
+        arrivals: Random,
+    ) -> Transactions {
+        Transactions {
+            accesses: Cut::of(database.accesses_max()),
+            writes: Cut::of(3),
+            database,
+            path: path.into(),
+            accounts,
+            arrivals,
+            gap_ps: 1e12 / config.rate.0,
+            now: Time::ZERO,
+            begun: 0,
+            limit: config.transactions.unwrap_or(u64::MAX),
+            given: 0,
+            ended: Ended::default(),
+        }
+    }
+
+    /// When the next transaction arrives.
+    #[inline]
+    fn arrive(&mut self) -> Result<Time, WorkloadError> {
+        let gap = Time::from_ps((self.arrivals.exponential() * self.gap_ps + 0.5) as u64);
+        self.begun += 1;
+        match self.now.checked_add(gap) {
+            Some(now) if now < Time::MAX => {
+                self.now = now;
+                Ok(now)
+            }
+            _ => Err(WorkloadError::TooLong { path: format!("{}.rate", self.path), request: self.given + 1 }),
+        }
+    }
+
+    #[inline]
+    fn draw(&mut self) -> u64 {
+        self.accounts.below(self.database.accounts.records)
+    }
+}
+
+impl Workload for Transactions {
+    fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        self.ended.next_batch();
+        let mut left = limit;
+        let rest = self.accesses.rest(batch, left);
+        if rest > 0 {
+            (left, self.given) = (left - rest, self.given + rest as u64);
+            self.ended.add_if(self.accesses.is_empty(), self.given);
+        }
+        let most = self.database.accesses_max();
+        while left > 0 && self.begun < self.limit {
+            let (arrival, account) = (self.arrive()?, self.draw());
+            let from = batch.len();
+            if left >= most {
+                self.database.transaction(account, arrival, batch);
+            } else {
+                self.database.transaction(account, arrival, self.accesses.renewed());
+                self.accesses.rest(batch, left);
+            }
+            let count = batch.len() - from;
+            (left, self.given) = (left - count, self.given + count as u64);
+            self.ended.add_if(self.accesses.is_empty(), self.given);
+        }
+        Ok(())
+    }
+
+    fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let mut left = limit - self.writes.rest(batch, limit);
+        while left >= 3 {
+            let account = self.draw();
+            self.database.writes(account, batch);
+            left -= 3;
+        }
+        if left > 0 {
+            let account = self.draw();
+            self.database.writes(account, self.writes.renewed());
+            self.writes.rest(batch, left);
+        }
+        Ok(())
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::Serial
+    }
+
+    fn expected(&self) -> Option<u64> {
+        // Transactions differ in their accesses.
+        (self.limit == u64::MAX).then_some(u64::MAX)
+    }
+
+    fn reach(&self) -> Option<u64> {
+        Some(self.database.end)
+    }
+
+    fn units(&self, requests: u64) -> Option<Units> {
+        let done = self.ended.within(requests);
+        Some(Units { name: "transactions", done })
+    }
+
+    fn notes(&self) -> Notes {
+        let Database { branches, tellers, accounts, end, .. } = &self.database;
+        let size = |table: &Table, what: &str| {
+            format!("{} {what} in {} levels", table.records, table.tree.levels.len())
+        };
+        let sizes = [size(branches, "branches"), size(tellers, "tellers"), size(accounts, "accounts")];
+        let note = format!("database of {}: {}", Bytes(*end), sizes.join(", "));
+        Notes { kind: "tpca", records: self.given, bad_records: 0, notes: vec![note] }
+    }
+}
+
+impl Cut {
+    fn of(most: usize) -> Cut {
+        Cut { made: Vec::with_capacity(most), taken: 0 }
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.taken == self.made.len()
+    }
+
+    /// Empty, to be filled anew.
+    fn renewed(&mut self) -> &mut Vec<Request> {
+        self.made.clear();
+        self.taken = 0;
+        &mut self.made
+    }
+
+    /// Moves up to `limit` requests to `batch` and returns how many.
+    fn rest(&mut self, batch: &mut Vec<Request>, limit: usize) -> usize {
+        let count = limit.min(self.made.len() - self.taken);
+        batch.extend_from_slice(&self.made[self.taken..self.taken + count]);
+        self.taken += count;
+        count
+    }
+}
+
+impl Ended {
+    /// What ended before this moment is no longer asked for one by one.
+    fn next_batch(&mut self) {
+        self.before += self.at.len() as u64;
+        self.at.clear();
+    }
+
+    /// Whether a transaction ended with the request given last, which was number `given`.
+    #[inline]
+    fn add_if(&mut self, has_ended: bool, given: u64) {
+        if has_ended {
+            self.at.push(given);
+        }
+    }
+
+    fn within(&self, requests: u64) -> u64 {
+        self.before + self.at.partition_point(|&at| at <= requests) as u64
+    }
+}
