@@ -34,11 +34,13 @@ class Bar:
         if not self._shown or elapsed < _PATIENCE_S:
             return
         drawn = self._drawn or _bar(self._verb)
-        rate = f"{si(done / elapsed)} {self._noun}/s"
-        drawn.update(drawn.task_ids[0], completed=done, total=total, rate=rate)
+        drawn.update(drawn.task_ids[0], completed=done, total=total, rate=self._rate(done, elapsed))
         if self._drawn is None:
             self._drawn = drawn
             drawn.start()
+
+    def _rate(self, done: float, elapsed: float) -> str:
+        return f"{si(done / elapsed)} {self._noun}/s"
 
     def __exit__(
         self,

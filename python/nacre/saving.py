@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -83,6 +83,10 @@ class Staging:
             self.write(name, draw())
             self.commit()
         return True
+
+    def discard(self, names: Iterable[str]) -> None:
+        """Files of earlier results that go at the next commit."""
+        self._stale = tuple(names)
 
     def commit(self) -> None:
         """Moves what was staged into the directory."""

@@ -21,9 +21,11 @@ def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
 
 
 def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
-    """The figure as `svg`, or as `png` of twice the nominal size."""
+    """The figure as `svg`, as `png` of twice the nominal size, or as an `html` page."""
     if suffix == "svg":
         return svg(chart).encode()
+    if suffix == "html":
+        return _page(svg(chart)).encode()
     drawn: Any = chart
     png = io.BytesIO()
     drawn.save(png, format="png", scale_factor=_PNG_SCALE)
@@ -34,6 +36,13 @@ def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
     """Writes the figure as PATH.svg and PATH.png, each complete or not at all."""
     for suffix, data in images(chart).items():
         write_file(Path(f"{os.fspath(path)}.{suffix}"), data)
+
+
+def _page(drawing: str) -> str:
+    return (
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>Nacre</title></head>"
+        f"<body>{drawing}</body></html>\n"
+    )
 
 
 def svg(chart: alt.TopLevelMixin) -> str:

@@ -1,0 +1,97 @@
+"""`nacre reproduce`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import place
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.reproduce.progress import RunsBar
+from nacre.reproduce.result import Reproduction, Target, summed
+from nacre.reproduce.store import Store
+from nacre.reproduce.table import claims, notes
+from nacre.reproduce.work import conduct, targets
+
+
+@guarded
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PAPER[/FIGURE]]", help="As envy or envy/fig8; default: all there are."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Write rows, records and figures there."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Recompute published results, and say how far off each one is."""
+    carry_out(targets(name), out, as_json=as_json)
+
+
+def carry_out(chosen: list[Target], out: Path | None, *, as_json: bool) -> None:
+    """Reproduces, stores, prints, and ends in a status."""
+    failure: Failure | None = None
+    with ExitStack() as stack:
+        store = stack.enter_context(Store(out, chosen)) if out else None
+        interruption = stack.enter_context(Interruption())
+        with RunsBar() as bar:
+
+            def watch(done: int, total: int, share: float) -> bool:
+                bar(done, total, share)
+                return interruption.asked
+
+            if store:
+                found = conduct(chosen, ended=store.record, watch=watch)
+            else:
+                found = conduct(chosen, watch=watch)
+        drawn = True
+        if store:
+            store.rows(found)
+            try:
+                drawn = store.figures(found, lambda: interruption.asked)
+            except Exception as error:
+                failure = failure_of(error)
+    if as_json:
+        write_json(found.listed)
+    else:
+        _show(found)
+        if out:
+            write_line(f"results are in {out}")
+    flush()
+    if failure:
+        complain(
+            *failure.lines, f"rows and records are complete and kept in {out}; figures are not"
+        )
+    _conclude(found, interrupted=interruption.asked, drawn=drawn)
+    if failure:
+        raise typer.Exit(FAILED)
+
+
+def _show(found: Reproduction) -> None:
+    write_table(claims(found.listed))
+    write_line()
+    for line in notes(found.listed):
+        write_prose(line)
+    write_line(summed(found.listed))
+
+
+def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
+    if not found.complete:
+        complain("interrupted: this is what was finished")
+        raise typer.Exit(INTERRUPTED)
+    if interrupted:
+        complain(f"interrupted; every run is complete{'' if drawn else '; figures are missing'}")
+        raise typer.Exit(INTERRUPTED)
+    for paper in found.overfitted:
+        complain(f"{paper}: as many values were fitted as rows pass; fit fewer")
+    if not found.passed:
+        raise typer.Exit(FAILED)

@@ -1,0 +1,73 @@
+"""Runs jobs on all cores: the model lets Python go while it simulates."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from nacre.record import Record
+from nacre.reproduce.plan import Job
+from nacre.run import run
+
+_PATIENCE_S = 0.1
+"""How long nobody asks whether to stop."""
+
+Watch = Callable[[int, float], bool]
+"""Told of runs ended and of the share of all work that is done; True ends everything."""
+Ended = Callable[[Job, Record | BaseException], None]
+
+
+def execute(jobs: Mapping[Job, float], ended: Ended, watch: Watch) -> bool:
+    """Runs every job, the longest first; `jobs` says about how long each takes.
+
+    `ended` and `watch` are called from this thread. Returns False if `watch` ended it early;
+    what had not come to its end then is not reported.
+    """
+    stop = threading.Event()
+    shares: dict[Job, float] = dict.fromkeys(jobs, 0.0)
+    work = sum(jobs.values()) or 1.0
+    finished = 0
+    with ThreadPoolExecutor(_cores(), thread_name_prefix="nacre-run") as pool:
+        order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
+        pending = {pool.submit(_run, job, shares, stop): job for job in order}
+        try:
+            while pending:
+                done, _ = wait(pending, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    job = pending.pop(future)
+                    if outcome := _outcome(future):
+                        shares[job] = 1.0
+                        finished += 1
+                        ended(job, outcome)
+                weighted = sum(share * jobs[job] for job, share in shares.items())
+                if watch(finished, weighted / work) and not stop.is_set():
+                    stop.set()
+                    pending = {f: job for f, job in pending.items() if not f.cancel()}
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return finished == len(jobs)
+
+
+def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Record:
+    def tick(done: int, total: int | None, _simulated_s: float) -> bool:
+        shares[job] = min(done / total, 1.0) if total else 0.0
+        return stop.is_set()
+
+    return run(job.scenario, job.overrides(), progress=tick)
+
+
+def _outcome(future: Future[Record]) -> Record | BaseException | None:
+    """The record, or why there is none; None for a run that was told to stop."""
+    if error := future.exception():
+        return error
+    record = future.result()
+    return record if record.complete else None
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,161 @@
+"""Compares what was simulated with what was published."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypedDict
+
+from nacre.record import Record
+from nacre.reproduce.measures import Results, check
+from nacre.reproduce.outcome import UnknownError
+from nacre.reproduce.paper import Claim, Tolerance
+from nacre.reproduce.plan import Job
+from nacre.text import significant
+
+_SAYS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
+    "above": (">", lambda value, bound: value > bound),
+    "at_least": (">=", lambda value, bound: value >= bound),
+    "at_most": ("<=", lambda value, bound: value <= bound),
+    "below": ("<", lambda value, bound: value < bound),
+}
+_ROUNDING = 1e-9
+
+
+# The names of the fields are a contract, and `pass` is no name in Python.
+Row = TypedDict(
+    "Row",
+    {
+        "id": str,
+        "paper": str,
+        "figure": str,
+        "metric": str,
+        "published": float | str,
+        "simulated": float | None,
+        "unit": str,
+        "error": float | None,
+        "kind": str,
+        "pass": bool | None,
+        "source": str,
+        "tolerance": str,
+        "note": str,
+        "fitted": list[str],
+    },
+)
+"""One claim and what the model says to it.
+
+`error` is relative to what was published; None where that is a statement. `pass` is None where
+nothing is asserted, or where the runs were stopped before they could tell.
+"""
+
+
+def rows(results: Results, figures: Sequence[str]) -> list[Row]:
+    """A row per claim about these figures, in the order of the paper."""
+    return [_row(claim, results) for claim in results.paper.claims if claim.figure in figures]
+
+
+def failed(row: Row) -> bool:
+    """Whether a row misses what it should have met."""
+    return row["pass"] is False
+
+
+def overfitted(found: Iterable[Row]) -> list[str]:
+    """The papers with as many fitted values as rows that pass, or more."""
+    fitted: dict[str, set[str]] = {}
+    passed: dict[str, int] = {}
+    for row in found:
+        fitted.setdefault(row["paper"], set()).update(row["fitted"])
+        passed[row["paper"]] = passed.get(row["paper"], 0) + (row["pass"] is True)
+    return [paper for paper, values in fitted.items() if values and len(values) >= passed[paper]]
+
+
+def _row(claim: Claim, results: Results) -> Row:
+    simulated, why, verdict = None, "", None
+    try:
+        simulated = check(claim, results)
+    except UnknownError as error:
+        why = str(error)
+    if simulated is not None:
+        verdict = _passes(simulated, claim)
+    elif _over(claim, results):
+        verdict = False
+    return {
+        "id": f"{results.paper.name}/{claim.figure}/{claim.id}",
+        "paper": results.paper.name,
+        "figure": claim.figure,
+        "metric": claim.metric,
+        "published": claim.published,
+        "simulated": simulated,
+        "unit": claim.unit,
+        "error": _error(simulated, claim.published),
+        "kind": claim.kind,
+        "pass": None if claim.kind == "unclosed" else verdict,
+        "source": claim.source,
+        "tolerance": "" if claim.kind == "unclosed" else allowed(claim.tolerance, claim.unit),
+        "note": "; ".join(part for part in (why, claim.note) if part),
+        "fitted": _fitted(claim, results),
+    }
+
+
+def allowed(tolerance: Tolerance, unit: str) -> str:
+    """The tolerance in words: `within 2 %`, `<= 1.2`."""
+    words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
+    if tolerance.relative is not None:
+        words.append(f"within {100 * tolerance.relative:g} %")
+    if tolerance.absolute is not None:
+        words.append(f"within {tolerance.absolute:g} {'points' if unit == '%' else unit}".rstrip())
+    return ", ".join(words)
+
+
+def _passes(simulated: float, claim: Claim) -> bool:
+    tolerance = claim.tolerance
+    if not math.isfinite(simulated):
+        return False
+    if not all(_SAYS[key][1](simulated, bound) for key, bound in tolerance.bounds.items()):
+        return False
+    if isinstance(claim.published, str):
+        return True
+    off = abs(simulated - claim.published)
+    limits = []
+    if tolerance.relative is not None:
+        limits.append(tolerance.relative * abs(claim.published))
+    if tolerance.absolute is not None:
+        limits.append(tolerance.absolute)
+    return all(off <= limit * (1 + _ROUNDING) for limit in limits)
+
+
+def _error(simulated: float | None, published: float | str) -> float | None:
+    if simulated is None or isinstance(published, str) or not published:
+        return None
+    return simulated / published - 1
+
+
+def _over(claim: Claim, results: Results) -> bool:
+    """Whether the number of a claim will not come: a run of it failed, or all have ended."""
+    ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
+    return any(isinstance(one, BaseException) for one in ended) or None not in ended
+
+
+def _jobs(claim: Claim, results: Results) -> list[Job]:
+    selections = [claim.of, claim.to] if claim.to else [claim.of]
+    return [point.job for s in selections for point in results.paper.points(s)]
+
+
+def _fitted(claim: Claim, results: Results) -> list[str]:
+    """The values of its runs that were fitted, each with what it was fitted to."""
+    found: dict[str, None] = {}
+    for job in _jobs(claim, results):
+        record = results.outcomes.ended.get(job)
+        if isinstance(record, Record):
+            for origin in record.origins:
+                if origin["confidence"] == "fitted":
+                    found[f"{origin['path']} = {origin['value']} ({origin['source']})"] = None
+    return list(found)
+
+
+def number(value: float | None, unit: str) -> str:
+    """A published or simulated number as people read it."""
+    if value is None:
+        return "-"
+    digits = 4 if 1000 <= abs(value) < 100_000 else 3
+    return f"{significant(value, digits)} {unit}".rstrip()

@@ -1,0 +1,169 @@
+"""Numbers of records, by name, and what is computed from several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nacre.errors import Error
+from nacre.record import Record
+from nacre.reproduce import envy
+from nacre.reproduce.outcome import Outcomes, UnknownError
+from nacre.reproduce.paper import Claim, Paper
+from nacre.reproduce.plan import Point, Selection
+from nacre.view import View
+
+OF_PAPERS: Mapping[str, Mapping[str, Callable[[Record], float]]] = {"envy": envy.MEASURES}
+"""What a paper measures that is no field of a record."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The number of one point."""
+
+    point: Point
+    value: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs of a paper that have ended, and what can be read from them."""
+
+    paper: Paper
+    outcomes: Outcomes
+
+    def readings(self, selection: Selection, measure: str) -> list[Reading]:
+        """A number of every point selected; raises `UnknownError` if one is not to be had."""
+        return [self.reading(point, measure) for point in self.paper.points(selection)]
+
+    def reading(self, point: Point, measure: str) -> Reading:
+        """A number of a point; raises `UnknownError` where its run failed or has no such number."""
+        record = self.outcomes.record(point)
+        own = OF_PAPERS.get(self.paper.name, {}).get(measure)
+        try:
+            value = own(record) if own else _field(record, measure)
+        except (KeyError, StopIteration, ZeroDivisionError):
+            value = None
+        if value is None:
+            raise UnknownError(f"{point.name}: the record has no {measure}")
+        return Reading(point, float(value))
+
+    def x(self, point: Point, axis: str) -> float:
+        """Where a point lies on an axis of numbers."""
+        value = self.paper.plan[point.group].axis(axis).value(dict(point.labels)[axis])
+        if value.x is None:
+            raise UnknownError(f'axis "{axis}" has no number at "{value.label}"')
+        return value.x
+
+
+def _field(record: Record, path: str) -> float | None:
+    """A field by its dotted path; None where the record has none."""
+    found: object = record
+    for key in path.split("."):
+        if not isinstance(found, View) or key not in found:
+            return None
+        found = found[key]
+    return found if isinstance(found, int | float) else None
+
+
+Check: TypeAlias = Callable[[Results, Claim], float]
+
+
+def check(claim: Claim, results: Results) -> float:
+    """What the runs say to a claim; raises `UnknownError` where they do not."""
+    found = CHECKS.get(claim.check)
+    if found is None:
+        known = ", ".join(CHECKS)
+        raise Error(f'{claim.figure}/{claim.id}: no check "{claim.check}" (known: {known})')
+    return found(results, claim)
+
+
+def _values(results: Results, claim: Claim) -> list[float]:
+    return [reading.value for reading in results.readings(claim.of, claim.measure)]
+
+
+def _others(results: Results, claim: Claim) -> list[float]:
+    return [reading.value for reading in results.readings(_other(claim), claim.measure)]
+
+
+def _other(claim: Claim) -> Selection:
+    if claim.to is None:
+        raise Error(f'{claim.figure}/{claim.id}: {claim.check} needs a "to"')
+    return claim.to
+
+
+def _value(results: Results, claim: Claim) -> float:
+    (value,) = _values(results, claim)
+    return value
+
+
+def _ratios(results: Results, claim: Claim) -> list[float]:
+    """Point by point; one point may stand for all of the other side."""
+    ours, theirs = _values(results, claim), _others(results, claim)
+    if len(theirs) == 1:
+        theirs *= len(ours)
+    if not all(theirs):
+        raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
+    return [one / other for one, other in zip(ours, theirs, strict=True)]
+
+
+def _ratio(results: Results, claim: Claim) -> float:
+    (ratio,) = _ratios(results, claim)
+    return ratio
+
+
+def _steps(results: Results, claim: Claim) -> list[float]:
+    """Each value as a multiple of the one before it."""
+    values = _values(results, claim)
+    if not all(values[:-1]):
+        raise UnknownError(f"{claim.measure} is zero, so no step from it has a size")
+    return [after / before for before, after in itertools.pairwise(values)]
+
+
+def _lowest_at(results: Results, claim: Claim) -> float:
+    """Where on the one axis that is named in `to` the mean over all others is lowest."""
+    (axis,) = _other(claim).where
+    sums: dict[float, list[float]] = {}
+    for reading in results.readings(claim.of, claim.measure):
+        sums.setdefault(results.x(reading.point, axis), []).append(reading.value)
+    return min(sums, key=lambda x: sum(sums[x]) / len(sums[x]))
+
+
+def _steepening(results: Results, claim: Claim) -> float:
+    """The mean slope over the points of `of` as a multiple of that over the points of `to`."""
+    before = _slope(results, _other(claim), claim.measure)
+    if not before:
+        raise UnknownError(f"{claim.measure} does not change, so no slope is a multiple of it")
+    return _slope(results, claim.of, claim.measure) / before
+
+
+def _slope(results: Results, selection: Selection, measure: str) -> float:
+    readings = results.readings(selection, measure)
+    (axis,) = selection.where
+    first, last = readings[0], readings[-1]
+    run = results.x(last.point, axis) - results.x(first.point, axis)
+    return (last.value - first.value) / run
+
+
+def _over(
+    pick: Callable[[Sequence[float]], float], numbers: Callable[[Results, Claim], Sequence[float]]
+) -> Check:
+    return lambda results, claim: pick(numbers(results, claim))
+
+
+CHECKS: Mapping[str, Check] = {
+    "value": _value,
+    "highest": _over(max, _values),
+    "lowest": _over(min, _values),
+    "ratio": _ratio,
+    "largest_ratio": _over(max, _ratios),
+    "smallest_ratio": _over(min, _ratios),
+    "largest_gap": _over(lambda ratios: max(abs(ratio - 1) for ratio in ratios), _ratios),
+    "largest_step": _over(max, _steps),
+    "smallest_step": _over(min, _steps),
+    "lowest_at": _lowest_at,
+    "steepening": _steepening,
+}
+"""What `check` in a claim names."""

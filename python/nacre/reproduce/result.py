@@ -1,0 +1,147 @@
+"""The result of a reproduction: rows, records, figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.errors import config_error, unknown
+from nacre.record import Record
+from nacre.reproduce.judge import Row, failed, overfitted, rows
+from nacre.reproduce.measures import Results
+from nacre.reproduce.outcome import Outcomes
+from nacre.reproduce.paper import Paper
+from nacre.reproduce.plan import Job, Point
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Target:
+    """Figures of a paper that are to be reproduced."""
+
+    paper: Paper
+    figures: Sequence[str]
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """The points these figures need, each once."""
+        return self.paper.needed(self.figures)
+
+
+class Reproduction:
+    """What the model says to published results, row by row."""
+
+    def __init__(
+        self, targets: Sequence[Target], ended: Mapping[Job, Record | BaseException]
+    ) -> None:
+        self._targets = tuple(targets)
+        self._outcomes = Outcomes(dict(ended))
+
+    @cached_property
+    def listed(self) -> list[Row]:
+        """The rows as `nacre reproduce --json` prints them."""
+        return [
+            row
+            for target in self._targets
+            for row in rows(Results(target.paper, self._outcomes), target.figures)
+        ]
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """A row per claim: a published number is in `published`, a statement in `stated`."""
+        from nacre.reproduce.frame import frame
+
+        return frame(self.listed)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has ended, well or not."""
+        return all(
+            point.job in self._outcomes.ended for target in self._targets for point in target.points
+        )
+
+    @property
+    def passed(self) -> bool:
+        """Whether all runs ended and all claims hold, with fewer values fitted than rows pass."""
+        return self.complete and not any(map(failed, self.listed)) and not self.overfitted
+
+    @property
+    def overfitted(self) -> list[str]:
+        """Papers with no more rows that pass than values that were fitted."""
+        return overfitted(self.listed)
+
+    @property
+    def records(self) -> Mapping[str, Record]:
+        """The record of every point: `envy/cleaners: greedy, 50/50`."""
+        return {
+            f"{target.paper.name}/{point.name}": record
+            for target in self._targets
+            for point in target.points
+            if (record := self._outcomes.get(point))
+        }
+
+    def plot(self, figure: str) -> alt.TopLevelMixin:
+        """A published figure, what was simulated beside what was published: `fig8`, `envy/fig8`."""
+        drawings = self.drawings()
+        found = {name for name in drawings if figure in (name, name.partition("/")[2])}
+        if len(found) != 1:
+            raise config_error([unknown("no drawing of a figure called", figure, drawings)])
+        return drawings[found.pop()]()
+
+    def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
+        """What draws the figures, by name: `envy/fig8`."""
+        return {
+            f"{target.paper.name}/{name}": _drawer(target, name, self._outcomes)
+            for target in self._targets
+            for name in target.figures
+            if name in target.paper.drawings
+        }
+
+    def save(self, directory: str | os.PathLike[str], *, figures: bool = True) -> Path:
+        """Writes rows, records and figures, as `nacre reproduce --out` does."""
+        from nacre.reproduce.store import Store
+
+        with Store(Path(directory), self._targets) as store:
+            for job, outcome in self._outcomes.ended.items():
+                store.record(job, outcome)
+            store.rows(self)
+            if figures:
+                store.figures(self)
+        return Path(directory)
+
+    def __repr__(self) -> str:
+        return f"<nacre.Reproduction {summed(self.listed)}>"
+
+    def _repr_html_(self) -> str:
+        from nacre.report.fragment import table
+        from nacre.reproduce.table import claims
+
+        return table(claims(self.listed))
+
+
+def _drawer(target: Target, name: str, outcomes: Outcomes) -> Callable[[], alt.TopLevelMixin]:
+    def draw() -> alt.TopLevelMixin:
+        from nacre.reproduce.figure import figure
+
+        return figure(Results(target.paper, outcomes), name)
+
+    return draw
+
+
+def summed(found: Sequence[Row]) -> str:
+    """`11 of 12 claims hold; 1 unclosed`."""
+    asserted = [row for row in found if row["kind"] != "unclosed"]
+    hold = sum(row["pass"] is True for row in asserted)
+    parts = [f"{hold} of {len(asserted)} claims hold"]
+    if unknown_ := sum(row["pass"] is None for row in asserted):
+        parts.append(f"{unknown_} not run to the end")
+    if unclosed := len(found) - len(asserted):
+        parts.append(f"{unclosed} unclosed")
+    return ", ".join(parts)

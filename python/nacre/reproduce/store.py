@@ -1,0 +1,118 @@
+"""What `nacre reproduce --out` leaves in a directory."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from nacre.record import Record
+from nacre.reproduce.plan import Job
+from nacre.saving import Staging
+
+if TYPE_CHECKING:
+    from nacre.reproduce.result import Reproduction, Target
+
+ROWS_FILE = "rows.json"
+_FIGURE_SUFFIXES = ("svg", "png", "html")
+
+
+class Store:
+    """A directory of rows, records and figures; each file appears complete or not at all.
+
+    Records are there as soon as their runs end, so that what was finished stays when the rest is
+    stopped. `runs.json` says which record belongs to which points.
+    """
+
+    def __init__(self, directory: Path, targets: Sequence[Target]) -> None:
+        self.directory = directory
+        self._targets = targets
+        self._places = _places(targets)
+        self._staging = Staging(directory)
+
+    def __enter__(self) -> Store:
+        self._staging.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._staging.__exit__(kind, error, trace)
+
+    def record(self, job: Job, outcome: Record | BaseException) -> None:
+        """Writes the record of a run that ended well."""
+        if isinstance(outcome, Record):
+            outcome.save(self.directory / self._places[job])
+
+    def rows(self, reproduction: Reproduction) -> None:
+        """Writes the rows and the list of runs. Figures of earlier rows go."""
+        parquet = io.BytesIO()
+        reproduction.rows.write_parquet(parquet)
+        self._staging.write("rows.parquet", parquet.getvalue())
+        self._staging.write("runs.json", _json(self._runs(reproduction)))
+        self._staging.write(ROWS_FILE, _json(reproduction.listed))
+        self._staging.discard(
+            f"{target.paper.name}-{figure}.{suffix}"
+            for target in self._targets
+            for figure in target.paper.drawings
+            for suffix in _FIGURE_SUFFIXES
+        )
+        self._staging.commit()
+
+    def figures(self, reproduction: Reproduction, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Draws the figures, each file committed when it is drawn; False if `stop` ended that."""
+        for name, make in reproduction.drawings().items():
+            chart = cache(make)
+            for suffix in _FIGURE_SUFFIXES:
+                if stop():
+                    return False
+                from nacre.figures import export
+
+                self._staging.write(
+                    f"{name.replace('/', '-')}.{suffix}", export.image(chart(), suffix)
+                )
+                self._staging.commit()
+        return True
+
+    def _runs(self, reproduction: Reproduction) -> list[dict[str, object]]:
+        records = reproduction.records
+        return [
+            {
+                "paper": target.paper.name,
+                "runs": point.group,
+                "labels": dict(point.labels),
+                "scenario": Path(point.job.scenario).name,
+                "settings": point.job.overrides(),
+                "record": str(self._places[point.job])
+                if f"{target.paper.name}/{point.name}" in records
+                else None,
+            }
+            for target in self._targets
+            for point in target.points
+        ]
+
+
+def _places(targets: Sequence[Target]) -> dict[Job, Path]:
+    """A directory for each job, named after its first point."""
+    places: dict[Job, Path] = {}
+    for target in targets:
+        for point in target.points:
+            labels = [point.group, *(label for _, label in point.labels)]
+            name = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", label).strip("_") for label in labels)
+            place = Path("records", target.paper.name, name)
+            while place in places.values() and point.job not in places:
+                place = place.with_name(f"{place.name}+")
+            places.setdefault(point.job, place)
+    return places
+
+
+def _json(document: object) -> bytes:
+    return f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()

@@ -1,0 +1,398 @@
+"""Reproducing papers: what is asked for is run, judged and kept; what fails says so."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import nacre
+import polars as pl
+import pytest
+import typer
+from nacre.cli import reproduce as command
+from nacre.errors import ConfigError, Error
+from nacre.record import Record
+from nacre.reproduce import execute, judge, work
+from nacre.reproduce.paper import read
+from nacre.reproduce.result import Reproduction, Target
+
+SCENARIO = """\
+schema = 1
+name = "small"
+[workload]
+kind = "uniform"
+footprint = "1 MiB"
+requests = 500
+arrival = { kind = "closed", queue_depth = 1 }
+[stack]
+kind = "measured"
+read = "10 us"
+write = "20 us"
+"""
+PLAN = """\
+[[runs]]
+name = "depths"
+scenario = "small.toml"
+seconds = 2
+[[runs.axis]]
+name = "depth"
+path = "workload.arrival.queue_depth"
+values = [1, 2, 4]
+
+[[runs]]
+name = "alone"
+scenario = "small.toml"
+set = { "workload.arrival.queue_depth" = 1 }
+"""
+CLAIMS = """\
+title = "A small paper"
+
+[[claim]]
+id = "alone"
+figure = "fig1"
+metric = "mean read latency"
+published = 10_000
+unit = "ns"
+kind = "exact"
+source = "section 1"
+measure = "latency.read.mean_ns"
+of = { runs = "depths", depth = 1 }
+
+[[claim]]
+id = "rises"
+figure = "fig1"
+metric = "latency at depth 4 over depth 1"
+published = "rises with depth"
+kind = "trend"
+source = "section 2"
+check = "ratio"
+above = 1
+measure = "latency.read.mean_ns"
+of = { runs = "depths", depth = 4 }
+to = { runs = "depths", depth = 1 }
+
+[[claim]]
+id = "rate"
+figure = "rate"
+metric = "requests a second"
+published = 100_000
+unit = "/s"
+kind = "close"
+source = "section 3"
+measure = "throughput.iops"
+of = { runs = "alone" }
+
+[[claim]]
+id = "contradicted"
+figure = "rate"
+metric = "requests a second, elsewhere"
+published = 50_000
+unit = "/s"
+kind = "unclosed"
+note = "section 4 disagrees with section 3"
+source = "section 4"
+measure = "throughput.iops"
+of = { runs = "alone" }
+
+[figure.fig1]
+title = "Latency rises with depth"
+of = { runs = "depths" }
+x = "depth"
+measure = "latency.read.mean_ns"
+y_title = "mean (ns)"
+
+[figure.rate]
+form = "bars"
+title = "Requests a second"
+"""
+ROW = {
+    "id", "paper", "figure", "metric", "published", "simulated", "unit", "error", "kind", "pass",
+    "source",
+}  # fmt: skip
+ROWS = ["tiny/fig1/alone", "tiny/fig1/rises", "tiny/rate/rate", "tiny/rate/contradicted"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return written(tmp_path / "papers")
+
+
+def written(folder: Path, claims: str = CLAIMS, plan: str = PLAN) -> Path:
+    paper = folder / "tiny"
+    paper.mkdir(parents=True, exist_ok=True)
+    (paper / "claims.toml").write_text(claims)
+    (paper / "plan.toml").write_text(plan)
+    (paper / "small.toml").write_text(SCENARIO)
+    return folder
+
+
+def reproduced(folder: Path, name: str | None = None) -> Reproduction:
+    return work.conduct(work.targets(name, folder), watch=None)
+
+
+def status(targets: Sequence[Target], out: Path | None = None, *, as_json: bool = False) -> int:
+    try:
+        command.carry_out(list(targets), out, as_json=as_json)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def test_a_row_says_what_was_published_and_what_came_out(folder: Path) -> None:
+    found = reproduced(folder)
+    assert [row["id"] for row in found.listed] == ROWS
+    assert all(row.keys() >= ROW for row in found.listed)
+    alone, rises, rate, unclosed = found.listed
+    assert alone["simulated"] == pytest.approx(10_000, rel=1e-9)
+    assert alone["error"] == pytest.approx(0, abs=1e-9)
+    assert (alone["pass"], alone["kind"], alone["tolerance"]) == (True, "exact", "within 2 %")
+    # One server: a closed loop of four waits for three others.
+    assert rises["simulated"] == pytest.approx(4, rel=0.02)
+    assert (rises["published"], rises["error"], rises["tolerance"]) == (
+        "rises with depth", None, "> 1",
+    )  # fmt: skip
+    assert rate["pass"] is True
+    assert unclosed["pass"] is None
+    assert unclosed["error"] == pytest.approx(1.0, rel=0.02)
+    assert unclosed["note"] == "section 4 disagrees with section 3"
+    assert found.passed
+
+
+def test_the_rows_are_a_frame_and_the_records_have_names(folder: Path) -> None:
+    found = reproduced(folder)
+    rows = found.rows
+    assert rows["published"].to_list() == [10_000, None, 100_000, 50_000]
+    assert rows["stated"].to_list() == [None, "rises with depth", None, None]
+    assert rows["pass"].to_list() == [True, True, True, None]
+    assert set(found.records) == {
+        "tiny/depths: 1", "tiny/depths: 2", "tiny/depths: 4", "tiny/alone",
+    }  # fmt: skip
+    assert "3 of 3 claims hold, 1 unclosed" in repr(found)
+    assert "mean read latency" in found._repr_html_()
+
+
+def test_a_run_that_several_points_share_is_run_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[object] = []
+    lock = threading.Lock()
+
+    def counting(scenario: str, overrides: dict[str, object], **_: object) -> Record:
+        with lock:
+            ran.append(overrides)
+        return nacre.run(scenario, overrides)
+
+    monkeypatch.setattr(execute, "run", counting)
+    found = reproduced(folder)
+    assert len(ran) == 3
+    assert found.records["tiny/alone"] == found.records["tiny/depths: 1"]
+
+
+def test_a_figure_takes_only_the_points_it_needs(folder: Path) -> None:
+    found = reproduced(folder, "tiny/rate")
+    assert [row["id"] for row in found.listed] == ROWS[2:]
+    assert list(found.records) == ["tiny/alone"]
+
+
+def test_whatever_the_order_of_the_runs_the_rows_are_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(execute, "_cores", lambda cores=cores: cores)
+        found.append(reproduced(folder).listed)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("published = 10_000", "published = 9_000"),
+        ("above = 1\n", "above = 5\n"),
+        ("published = 100_000", "published = 80_000"),
+    ],
+)
+def test_a_claim_that_is_missed_fails_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> None:
+    assert old in CLAIMS
+    folder = written(tmp_path, CLAIMS.replace(old, new))
+    assert status(work.targets(None, folder)) == 1
+    table = capsys.readouterr().out
+    assert table.count("FAIL") == 1
+    assert "2 of 3 claims hold, 1 unclosed" in table
+
+
+def test_an_unclosed_claim_never_fails_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status(work.targets(None, folder)) == 0
+    table = capsys.readouterr().out
+    assert "section 4 disagrees with section 3" in table
+    assert len([line for line in table.splitlines() if line.endswith("unclosed")]) == 2
+
+
+def test_json_is_one_list_of_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(work.targets(None, folder), as_json=True) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in rows] == ROWS
+    assert all(row.keys() >= ROW for row in rows)
+
+
+def test_a_run_that_fails_is_a_row_with_its_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = PLAN.replace('"workload.arrival.queue_depth" = 1', '"stack.read" = "fast"')
+    folder = written(tmp_path, plan=plan)
+    assert status(work.targets(None, folder), as_json=True) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["pass"] for row in rows] == [True, True, False, None]
+    assert rows[2]["simulated"] is None
+    assert rows[2]["note"].startswith("alone failed: stack.read")
+
+
+def test_a_number_the_record_does_not_have_is_a_row_that_fails(tmp_path: Path) -> None:
+    folder = written(tmp_path, CLAIMS.replace("throughput.iops", "throughput.tps"))
+    rows = reproduced(folder).listed
+    assert [row["pass"] for row in rows] == [True, True, False, None]
+    assert "the record has no throughput.tps" in rows[2]["note"]
+
+
+def test_more_fitted_values_than_rows_that_pass_fail_the_paper(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(judge, "_fitted", lambda _claim, _results: ["a = 1", "b = 2", "c = 3"])
+    assert status(work.targets(None, folder)) == 1
+    said = capsys.readouterr()
+    assert "tiny, fitted: a = 1" in said.out
+    assert "as many values were fitted as rows pass" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("evny", 'did you mean "envy"?'), ("envy/fig88", 'did you mean "fig8"?')],
+)
+def test_an_unknown_name_is_the_users_mistake(name: str, hint: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "nacre", "reproduce", name],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert hint in done.stderr
+    with pytest.raises(ConfigError, match="did you mean"):
+        nacre.reproduce(name)
+
+
+def test_what_is_kept_is_whole(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    targets = work.targets(None, folder)
+    assert status(targets, out) == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "records", "rows.json", "rows.parquet", "runs.json",
+        "tiny-fig1.html", "tiny-fig1.png", "tiny-fig1.svg",
+        "tiny-rate.html", "tiny-rate.png", "tiny-rate.svg",
+    ]  # fmt: skip
+    rows = json.loads((out / "rows.json").read_text())
+    assert [row["id"] for row in rows] == ROWS
+    assert pl.read_parquet(out / "rows.parquet")["id"].to_list() == ROWS
+    runs = json.loads((out / "runs.json").read_text())
+    assert len({run["record"] for run in runs}) == 3
+    for run in runs:
+        assert Record.load(out / run["record"]).complete
+    assert status([targets[0]], out) == 0
+
+
+def test_figures_of_earlier_rows_do_not_stay(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    reproduced(folder).save(out)
+    reproduced(folder, "tiny/rate").save(out, figures=False)
+    assert not list(out.glob("*.svg"))
+    assert [row["id"] for row in json.loads((out / "rows.json").read_text())] == ROWS[2:]
+
+
+def test_a_place_that_cannot_be_written_is_told_before_any_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> Record:
+        raise AssertionError("a run began")
+
+    monkeypatch.setattr(execute, "run", never)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        command.carry_out(work.targets(None, folder), tmp_path / "file", as_json=False)
+
+
+def test_a_reproduction_that_is_stopped_keeps_what_was_finished(folder: Path) -> None:
+    """The watch says stop once one run has ended; of the one under way nothing is judged."""
+    long = folder / "tiny" / "small.toml"
+    long.write_text(SCENARIO.replace("requests = 500", "requests = 100_000_000"))
+    plan = PLAN.replace('"workload.arrival.queue_depth" = 1', '"workload.requests" = 500')
+    written_plan = folder / "tiny" / "plan.toml"
+    written_plan.write_text(plan.replace("seconds = 2", "seconds = 0.5"))
+    found = work.conduct(work.targets(None, folder), watch=lambda done, _total, _share: done > 0)
+    assert not found.complete
+    assert not found.passed
+    assert [row["pass"] for row in found.listed] == [None, None, True, None]
+    assert found.listed[0]["note"] == "not run to its end: depths: 1"
+
+
+def test_ctrl_c_leaves_finished_records_and_rows(folder: Path, tmp_path: Path) -> None:
+    long = folder / "tiny" / "small.toml"
+    long.write_text(SCENARIO.replace("requests = 500", "requests = 1_000_000_000"))
+    plan = folder / "tiny" / "plan.toml"
+    short = PLAN.replace('"workload.arrival.queue_depth" = 1', '"workload.requests" = 500')
+    plan.write_text(short.replace("seconds = 2", "seconds = 0.5"))
+    out = tmp_path / "out"
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from nacre.cli.failure import guarded\n"
+        "from nacre.cli.reproduce import carry_out\n"
+        "from nacre.reproduce.work import targets\n"
+        "@guarded\n"
+        "def main():\n"
+        "    carry_out(targets(None, Path(sys.argv[1])), Path(sys.argv[2]), as_json=True)\n"
+        "try:\n    main()\nexcept BaseException as end:\n"
+        "    sys.exit(getattr(end, 'exit_code', 99))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(folder), str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    record = out / "records" / "tiny" / "alone" / "record.json"
+    while not record.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "interrupted: this is what was finished" in said
+    assert [row["pass"] for row in json.loads(printed)] == [None, None, True, None]
+    assert json.loads((out / "rows.json").read_text()) == json.loads(printed)
+    assert Record.load(record.parent).complete
+    assert [path.name for path in (out / "records" / "tiny").iterdir()] == ["alone"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "plan", "says"),
+    [
+        (CLAIMS.replace('id = "rate"', 'id = "rate"\nwihtin = 0.1'), PLAN, 'meant "within"'),
+        (CLAIMS.replace("depth = 4", "depth = 5"), PLAN, 'axis "depth" has no "5"'),
+        (CLAIMS.replace('runs = "alone"', 'runs = "aloen"'), PLAN, "is of runs 'aloen'"),
+        (CLAIMS.replace("above = 1\n", ""), PLAN, "nothing decides whether it passes"),
+        (CLAIMS.replace('kind = "exact"', 'kind = "sure"'), PLAN, "exact, close, trend, unclosed"),
+        (CLAIMS.replace('note = "section 4', 'unit = "section 4'), PLAN, "claims.toml"),
+        (CLAIMS.replace("[figure.rate]", "[figure.rat]"), PLAN, 'the figure "rat"'),
+        (CLAIMS, PLAN.replace("values = [1, 2, 4]", "values = [1, 2, 2]"), "the same label"),
+        (CLAIMS, PLAN.replace("seconds = 2", "second = 2"), 'unknown key "second"'),
+    ],
+)
+def test_a_mistake_in_a_paper_is_named(tmp_path: Path, claims: str, plan: str, says: str) -> None:
+    folder = written(tmp_path, claims, plan)
+    with pytest.raises(Error, match="tiny") as error:
+        read(folder / "tiny")
+    assert says in str(error.value)
