@@ -33,6 +33,11 @@ pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
+    /// Writes that bring the stack into the state they leave behind, before simulated time begins: they take
+    /// no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of
+    /// the trace; the requests that are served stay the same.
+    #[config(default = 0, source = "assumed: a new device unless told otherwise")]
+    pub precondition: u64,
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
     pub warm_up: u64,

@@ -7,7 +7,9 @@ use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
 use nacre_workload::trace::{self, TraceReader};
-use nacre_workload::{Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder};
+use nacre_workload::{
+    Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
+};
 use std::io::{self, BufRead};
 
 /// Devices, policies and distributions one stack may have; the number of a device is a byte.
@@ -31,6 +33,8 @@ pub struct Built {
     pub device: Box<dyn Device>,
     /// Who asks.
     pub workload: Box<dyn Workload>,
+    /// The same workload with draws of its own, for preconditioning, where that is asked for.
+    pub preconditioning: Option<Box<dyn Workload>>,
     /// How many components the device has.
     pub components: usize,
 }
@@ -38,11 +42,16 @@ pub struct Built {
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
-    let mut builder =
-        StackBuilder { rooms: Rooms::new(), streams: Streams::new(checked.run.seed), files, components: 0 };
+    let mut builder = StackBuilder {
+        rooms: Rooms::new(),
+        streams: Streams::new(checked.run.seed),
+        draws: "",
+        files,
+        components: 0,
+    };
     let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
-    let workload = (room_of(nacre_workload::WORKLOADS, slot).build)(slot, &mut builder);
+    let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
     if let (Some(reach), Some(capacity)) = (workload.reach(), device.capacity())
         && reach > capacity.0
@@ -51,14 +60,24 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
         let problem = Problem::new(slot.path(), None, problem);
         return Err(problem.remedy("use a larger device or a smaller footprint").into());
     }
-    Ok(Built { device, workload, components: builder.components })
+    builder.draws = "precondition.";
+    let preconditioning = (checked.run.precondition > 0).then(|| builder.workload(slot)).transpose()?;
+    Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 
 struct StackBuilder<'a> {
     rooms: Rooms,
     streams: Streams,
+    /// What the names of a workload's streams begin with.
+    draws: &'static str,
     files: &'a dyn Files,
     components: usize,
+}
+
+impl StackBuilder<'_> {
+    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
+        (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
+    }
 }
 
 impl Builder for StackBuilder<'_> {
@@ -91,6 +110,10 @@ impl WorkloadBuilder for StackBuilder<'_> {
     }
 
     fn random(&self, name: &str) -> Random {
+        self.streams.stream(&format!("{}{name}", self.draws))
+    }
+
+    fn placement(&self, name: &str) -> Random {
         self.streams.stream(name)
     }
 

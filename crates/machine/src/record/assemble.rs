@@ -10,7 +10,7 @@ use super::{
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
 use nacre_kernel::{Activity, ComponentReport, Device, Time};
-use nacre_workload::Workload;
+use nacre_workload::{Units, Workload};
 use std::collections::BTreeMap;
 
 /// Assembles what a run found out.
@@ -20,6 +20,7 @@ pub(crate) fn outcome(
     workload: &dyn Workload,
     meter: &Meter,
     issued: u64,
+    units: Option<Units>,
     ending: Ending,
 ) -> Outcome {
     assert_eq!(issued, meter.completed(), "requests issued and requests completed");
@@ -49,6 +50,7 @@ pub(crate) fn outcome(
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),
             bytes_per_s: per_second((bytes.read + bytes.written) as f64),
+            units_per_s: units.map(|units| per_second(units.done as f64)),
         },
         bytes,
         simulated_s: seconds,
@@ -67,6 +69,8 @@ pub(crate) fn outcome(
             kind: notes.kind,
             records: notes.records,
             bad_records: notes.bad_records,
+            unit: units.map(|units| units.name),
+            units: units.map(|units| units.done),
             notes: notes.notes,
         },
     };

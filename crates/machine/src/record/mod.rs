@@ -140,6 +140,8 @@ pub struct Throughput {
     pub iops: f64,
     /// Bytes read and written per second.
     pub bytes_per_s: f64,
+    /// Whole units of the workload per second; null where it counts in requests alone.
+    pub units_per_s: Option<f64>,
 }
 
 /// Latencies by kind of request; null where there was none.
@@ -249,6 +251,10 @@ pub struct WorkloadNotes {
     pub records: u64,
     /// Records of a trace that could not be read and were left out.
     pub bad_records: u64,
+    /// The larger unit it counts its work in, such as `transactions`; null where there is none.
+    pub unit: Option<&'static str>,
+    /// Whole units of it that ended while it was measured; null where there is none.
+    pub units: Option<u64>,
     /// Guesses and remarks, in words.
     pub notes: Vec<String>,
 }

@@ -82,7 +82,7 @@ fn run(report: ComponentReport) -> Outcome {
     let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
     let meter = Meter::new(2, Time::ZERO);
-    outcome(&checked, &Worn(report), &*workload, &meter, 0, Ending::Complete)
+    outcome(&checked, &Worn(report), &*workload, &meter, 0, None, Ending::Complete)
 }
 
 #[test]

@@ -7,11 +7,11 @@ use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Device, Request, Time, Trail};
-use nacre_workload::WorkloadError;
+use nacre_workload::{Units, WorkloadError};
 use std::ops::ControlFlow;
 
 /// Requests fetched from the workload at a time.
-const BATCH: usize = 4096;
+pub(crate) const BATCH: usize = 4096;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
@@ -22,6 +22,8 @@ const HORIZON: Time = Time::from_s(200 * 86_400);
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
+    /// Whether simulated time has yet to begin; what is counted are then the writes of preconditioning.
+    pub preconditioning: bool,
     /// Requests served.
     pub done: u64,
     /// Requests there will be, if known.
@@ -39,16 +41,23 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
-    let built = build(checked, files)?;
+    let mut built = build(checked, files)?;
+    let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
-    let ending = driver.drive(watch)?;
+    driver.check_end()?;
+    let prepared = match preconditioning {
+        Some(mut workload) => driver.precondition(&mut *workload, watch)?,
+        None => ControlFlow::Continue(()),
+    };
+    let ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
-    Ok(outcome(checked, &*driver.device, &*driver.workload, &driver.meter, driver.measured, ending))
+    let Driver { device, workload, meter, measured, .. } = &driver;
+    Ok(outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending))
 }
 
-struct Driver<'a> {
-    checked: &'a Checked,
-    device: Box<dyn Device>,
+pub(crate) struct Driver<'a> {
+    pub(crate) checked: &'a Checked,
+    pub(crate) device: Box<dyn Device>,
     workload: Box<dyn nacre_workload::Workload>,
     meter: Meter,
     components: usize,
@@ -59,10 +68,12 @@ struct Driver<'a> {
     issued: u64,
     /// Of them, those since measuring began.
     measured: u64,
+    /// Units of the workload that were done by then.
+    units_before: u64,
 }
 
 impl<'a> Driver<'a> {
-    fn new(checked: &'a Checked, built: Built) -> Driver<'a> {
+    pub(crate) fn new(checked: &'a Checked, built: Built) -> Driver<'a> {
         Driver {
             checked,
             capacity: built.device.capacity().map_or(u64::MAX, |bytes| bytes.0),
@@ -74,13 +85,18 @@ impl<'a> Driver<'a> {
             trail: Trail::new(),
             issued: 0,
             measured: 0,
+            units_before: 0,
         }
     }
 
-    fn drive(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
+    pub(crate) fn drive(
+        &mut self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ending, Problems> {
         let mut clock = Clock::new(self.workload.pacing());
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
+        let expected = expected.filter(|&count| count < u64::MAX);
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
@@ -95,7 +111,8 @@ impl<'a> Driver<'a> {
                 if self.serve(group, &mut clock)?.is_break() {
                     return self.ended();
                 }
-                let progress = Progress { done: self.issued, expected, simulated: self.meter.end };
+                let simulated = self.meter.end;
+                let progress = Progress { preconditioning: false, done: self.issued, expected, simulated };
                 if watch(progress).is_break() {
                     return Ok(Ending::Stopped);
                 }
@@ -105,9 +122,7 @@ impl<'a> Driver<'a> {
 
     /// Serves a few requests; breaks when the duration is over.
     fn serve(&mut self, group: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
-        for (index, request) in group.iter().enumerate() {
-            self.check_reach(index, request)?;
-        }
+        self.check_reach(group, "request", self.issued)?;
         for warmed in group.chunks(WARMED) {
             self.device.warm(warmed);
             for request in warmed {
@@ -139,7 +154,24 @@ impl<'a> Driver<'a> {
     fn begin_measuring(&mut self, now: Time) {
         self.meter = Meter::new(self.components, now);
         self.measured = 0;
+        self.units_before = self.workload.units(self.issued).map_or(0, |units| units.done);
         self.device.restart_ledger();
+    }
+
+    /// Whole units of the workload since measuring began, where it has any.
+    fn units(&self) -> Option<Units> {
+        let units = self.workload.units(self.issued)?;
+        Some(Units { done: units.done - self.units_before, ..units })
+    }
+
+    /// A workload that never ends needs a run that does.
+    fn check_end(&self) -> Result<(), Problems> {
+        let run = &self.checked.run;
+        if self.workload.expected() != Some(u64::MAX) || run.requests.is_some() || run.duration.is_some() {
+            return Ok(());
+        }
+        let problem = "the workload never ends, and nothing ends the run".to_string();
+        Err(self.run_problem("run.requests", problem, "give run.requests or run.duration"))
     }
 
     /// The workload, the duration or the request limit has come to its end.
@@ -152,17 +184,27 @@ impl<'a> Driver<'a> {
         Ok(Ending::Complete)
     }
 
-    fn check_reach(&self, index: usize, request: &Request) -> Result<(), Problems> {
-        let end = u128::from(request.address) + u128::from(request.bytes);
-        if end <= u128::from(self.capacity) {
-            return Ok(());
+    /// All of `requests` end within the stack; before them came `before` of what `what` calls them.
+    #[inline]
+    pub(crate) fn check_reach(&self, requests: &[Request], what: &str, before: u64) -> Result<(), Problems> {
+        let reaches_past = |request: &Request| {
+            let end = request.address.checked_add(u64::from(request.bytes));
+            end.is_none_or(|end| end > self.capacity)
+        };
+        match requests.iter().position(reaches_past) {
+            None => Ok(()),
+            Some(index) => Err(self.reach_problem(&requests[index], what, before + index as u64 + 1)),
         }
-        let number = self.issued + index as u64 + 1;
+    }
+
+    #[cold]
+    fn reach_problem(&self, request: &Request, what: &str, number: u64) -> Problems {
+        let end = u128::from(request.address) + u128::from(request.bytes);
         let problem =
-            format!("request {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
+            format!("{what} {number} reaches to byte {end}, and the stack ends at byte {}", self.capacity);
         // Only what has to be read to be known, a trace, gets this far: see `stack::build`.
         let remedy = "use a larger device, or placement = \"compact\"";
-        Err(self.run_problem(self.checked.scenario.workload.path(), problem, remedy))
+        self.run_problem(self.checked.scenario.workload.path(), problem, remedy)
     }
 
     fn horizon_problem(&self) -> Problems {
@@ -171,12 +213,15 @@ impl<'a> Driver<'a> {
         self.run_problem("stack", problem, "use a faster device, a lower rate or fewer requests")
     }
 
-    fn run_problem(&self, path: &str, problem: String, remedy: &str) -> Problems {
+    pub(crate) fn run_problem(&self, path: &str, problem: String, remedy: &str) -> Problems {
         let resolved = self.checked.resolved.iter().find(|resolved| resolved.path == path);
         Problem::new(path, resolved.map(|resolved| &resolved.node.origin), problem).remedy(remedy).into()
     }
 
-    fn workload_problem(&self, error: &WorkloadError) -> Problems {
+    pub(crate) fn workload_problem(&self, error: &WorkloadError) -> Problems {
         self.run_problem(error.path(), error.problem(), &error.remedy())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+use crate::{Document, Files, Record, check, run};
+use std::io::{self, BufRead};
+use std::ops::ControlFlow;
+
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn text(&self, _file: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+const BANK: &str = "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\ntransactions = 4_000\n\
+                    [stack]\nkind = \"measured\"\nread = \"160 ns\"\nwrite = \"200 ns\"\n";
+
+fn result(overrides: &[(&str, &str)]) -> Result<Record, String> {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|&(path, value)| (path.to_string(), value.to_string())).collect();
+    let checked = check(&Document { text: BANK, name: "test.toml", overrides: &overrides, seed: None });
+    let outcome = run(&checked.expect("legal"), &NoFiles, &mut |_| ControlFlow::Continue(()));
+    outcome.map(|outcome| outcome.record).map_err(|problems| problems.to_string())
+}
+
+fn record(overrides: &[(&str, &str)]) -> Record {
+    result(overrides).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn one_asker_never_waits_in_a_queue_and_is_never_faster_than_the_memory() {
+    for rate in ["1 kHz", "10 kHz", "1 MHz"] {
+        let record = record(&[("workload.rate", &format!("{rate:?}"))]);
+        let (read, write) = (record.latency.read.expect("reads"), record.latency.write.expect("writes"));
+        assert_eq!((read.min_ns, read.max_ns), (160.0, 160.0), "latency counts from issue");
+        assert_eq!((write.min_ns, write.max_ns), (200.0, 200.0));
+        assert_eq!(record.requests.writes, 12_000);
+    }
+    let flooded = record(&[("workload.rate", "\"1 MHz\"")]);
+    // Everything is there from the start but for the first gap: the memory is always busy.
+    let busy = flooded.requests.reads as f64 * 160e-9 + 12_000.0 * 200e-9;
+    assert!((flooded.simulated_s / busy - 1.0).abs() < 1e-4, "{} of {busy} s", flooded.simulated_s);
+}
+
+#[test]
+fn transactions_are_counted_beside_requests() {
+    let whole = record(&[]);
+    assert_eq!((whole.workload.unit, whole.workload.units), (Some("transactions"), Some(4_000)));
+    let per_s = whole.throughput.units_per_s.expect("it has units");
+    assert_eq!(per_s, 4_000.0 / whole.simulated_s);
+    // An open process of 10,000 a second, far from the limit: 5 deviations of 1/sqrt(4,000) are 7.9 %.
+    assert!((per_s / 10_000.0 - 1.0).abs() < 0.079, "{per_s} transactions a second");
+}
+
+#[test]
+fn units_are_those_that_end_while_it_is_measured() {
+    let writes_by = |requests: u64| record(&[("run.requests", &requests.to_string())]).requests.writes;
+    for (warm_up, requests) in [(0, 1), (1, 70), (64, 4_096), (5_000, 5_001), (4_096, 20_000)] {
+        let [from, to] = [warm_up, requests].map(|count| if count == 0 { 0 } else { writes_by(count) / 3 });
+        let record =
+            record(&[("run.warm_up", &warm_up.to_string()), ("run.requests", &requests.to_string())]);
+        assert_eq!(record.workload.units, Some(to - from), "after {warm_up}, up to {requests} requests");
+    }
+}
+
+#[test]
+fn a_run_without_an_end_is_the_users_mistake() {
+    let endless = "{ kind = \"tpca\", rate = \"10 kHz\" }";
+    assert_eq!(
+        result(&[("workload", endless)]).unwrap_err(),
+        "run.requests: the workload never ends, and nothing ends the run; give run.requests or run.duration"
+    );
+    let timed = record(&[("workload", endless), ("run.duration", "\"100 ms\"")]);
+    // 1,000 are expected; 5 deviations are 158.
+    let units = timed.workload.units.expect("it has units");
+    assert!(timed.complete && (842..=1_158).contains(&units), "{units} transactions in 100 ms");
+}
