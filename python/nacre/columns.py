@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from nacre import tables
 from nacre.errors import Error
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def files(record: Record) -> dict[str, bytes]:
         for op in OPS
     )
     time = time_series(record).with_columns(width_s=pl.lit(interval_s(record)))
-    return {LATENCY_FILE: _parquet(latency), TIME_FILE: _parquet(time)}
+    more = {tables.file_name(name): _parquet(frame) for name, frame in tables.frames(record)}
+    return {LATENCY_FILE: _parquet(latency), TIME_FILE: _parquet(time)} | more
 
 
 def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, Any]]:
@@ -64,13 +66,13 @@ def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, An
     """
     if directory is None:
         raise Error("this record has no columns: it was made from its JSON alone")
-    for name in (LATENCY_FILE, TIME_FILE):
+    for name in (LATENCY_FILE, TIME_FILE, *tables.files(record)):
         if not (directory / name).is_file():
             raise Error(
                 f"{directory / name} is missing: record.json has no distributions without it;"
                 " keep the files of a record together"
             )
-    columns = _read(directory)
+    columns = _read(record, directory)
     for op in OPS:
         summary = record.latency[op]
         expected = summary.count if summary else 0
@@ -83,7 +85,7 @@ def load(record: Record, directory: Path | None) -> dict[str, np.ndarray[Any, An
     return columns
 
 
-def _read(directory: Path) -> dict[str, np.ndarray[Any, Any]]:
+def _read(record: Record, directory: Path) -> dict[str, np.ndarray[Any, Any]]:
     try:
         latency = _frame(directory / LATENCY_FILE)
         time = _frame(directory / TIME_FILE)
@@ -96,6 +98,7 @@ def _read(directory: Path) -> dict[str, np.ndarray[Any, Any]]:
         time = time.with_columns(nan)
         columns |= {f"time.{name}": time[name].to_numpy() for name in SERIES}
         columns["time.width_s"] = time["width_s"].head(1).to_numpy()
+        columns |= tables.columns(record, directory)
     except pl.exceptions.PolarsError as error:
         raise Error(f"the columns in {directory} cannot be read: {error}") from None
     return columns

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_SOME = ("units_per_s", "write_amplification", "cleaning_cost", "erases", "lifetime_days")
+"""Columns that not every record has."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Records with the names they are compared under."""
@@ -21,10 +25,15 @@ class Comparison:
     records: tuple[Record, ...]
 
     def frame(self) -> pl.DataFrame:
-        """One row per record: latencies in microseconds, throughput, cost, hit ratio."""
+        """One row per record: latencies in microseconds, throughput, cost, hit ratio.
+
+        Transactions, cleaning and wear have columns where at least one of the records has them.
+        """
         import polars as pl
 
         rows = [_row(name, record) for name, record in zip(self.names, self.records, strict=True)]
+        absent = {field for field in _SOME if all(row[field] is None for row in rows)}
+        rows = [{key: row[key] for key in row if key not in absent} for row in rows]
         types = {key: pl.String if key == "name" else pl.Float64 for key in rows[0]}
         return pl.DataFrame(rows, schema=types)
 
@@ -76,4 +85,6 @@ def _row(name: str, record: Record) -> dict[str, object]:
         for field in ("mean", "p50", "p95", "p99"):
             value = summary[f"{field}_ns"] if summary else None
             row[f"{op}_{field}_us"] = None if value is None else value / 1000
-    return row | {"cost": record.cost, "read_hit_ratio": record.hit_ratio()}
+    row |= {"cost": record.cost, "read_hit_ratio": record.hit_ratio()}
+    row["units_per_s"] = record.throughput.get("units_per_s")
+    return row | {field: record[field] for field in _SOME[1:]}

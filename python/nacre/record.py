@@ -22,6 +22,9 @@ SCHEMA = "nacre-record-1"
 
 Op = Literal["read", "write"]
 
+IDLE = "idle"
+"""What a resource does the rest of the time, beside its activities."""
+
 
 class LatencySummary(View):
     """Latencies of one kind of request, in nanoseconds."""
@@ -91,10 +94,36 @@ class Resource(View):
     utilisation: float
 
 
-class Component(View):
-    """One part of the stack: busy time in seconds by activity, energy, counters."""
+class BlockErases(View):
+    """How often erase blocks were erased in their whole life."""
 
-    parts: ClassVar[Mapping[str, type[View]]] = {"resources": Resource}
+    blocks: int
+    min: int
+    mean: float
+    max: int
+    stddev: float
+
+
+class Wear(View):
+    """Pages programmed and blocks erased since measuring began, by cause."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"block_erases": BlockErases}
+    host: int
+    cleaned: int
+    levelled: int
+    metadata: int
+    programs: int
+    erases: int
+    block_erases: BlockErases | None
+    endurance: int | None
+    write_amplification: float | None
+    cleaning_cost: float | None
+
+
+class Component(View):
+    """One part of the stack: busy time in seconds by activity, energy, counters, wear."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"resources": Resource, "wear": Wear}
     path: str
     kind: str
     resources: tuple[Resource, ...]
@@ -105,6 +134,8 @@ class Component(View):
     counters: View
     cost: float | None
     lifetime_days: float | None
+    wear: Wear | None
+    tables: View
 
 
 class Record(View):
@@ -140,7 +171,7 @@ class Record(View):
     components: tuple[Component, ...]
     write_amplification: float | None
     cleaning_cost: float | None
-    erases: float | None
+    erases: int | None
     energy_j: View
     cost: float | None
     cost_unknown: tuple[str, ...]
@@ -177,6 +208,37 @@ class Record(View):
         from nacre import columns
 
         return columns.time_series(self)
+
+    def blocks(self, component: str | None = None) -> pl.DataFrame:
+        """One row per erase block, of one component or of all that have any.
+
+        `component`, `block` (its number), `erases` in its whole life, and what else is known of
+        it, such as `live_share`. Raises `Error` for a component without erase blocks.
+        """
+        from nacre import tables
+
+        return tables.blocks(self, component)
+
+    def cleaning(self, component: str | None = None) -> pl.DataFrame:
+        """One row per span of simulated time, of one component or of all that clean.
+
+        `component`, `end_s`, `cost` (pages the cleaner programmed per page of host data; null
+        where no such page was), and what else the component says. Raises `Error` for a
+        component that does not clean.
+        """
+        from nacre import tables
+
+        return tables.cleaning(self, component)
+
+    def busy(self) -> pl.DataFrame:
+        """One row per resource and activity, and one for its idle rest.
+
+        `component`, `resource`, `servers`, `activity`, `seconds` of all servers together, and
+        their `share` of the servers' time until nothing is left to do (`drained_s`).
+        """
+        from nacre import tables
+
+        return tables.busy(self)
 
     def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
         """Writes record.json, the columns as Parquet and, if wanted, the figures.
@@ -243,6 +305,30 @@ class Record(View):
         from nacre.figures import time_spent
 
         return time_spent([self], ops=["read", "write"])
+
+    def plot_time_split(self) -> alt.TopLevelMixin:
+        """What each resource did all the time, and how long it was idle."""
+        from nacre.figures import time_split
+
+        return time_split(self)
+
+    def plot_wear(self, component: str | None = None) -> alt.TopLevelMixin:
+        """How often each erase block was erased: by number, and as a histogram."""
+        from nacre.figures import wear
+
+        return wear(self, component)
+
+    def plot_cleaning(self, component: str | None = None) -> alt.TopLevelMixin:
+        """What cleaning costs per page of host data, over simulated time."""
+        from nacre.figures import cleaning
+
+        return cleaning(self, component)
+
+    def plot_blocks(self, component: str | None = None) -> alt.TopLevelMixin:
+        """Which share of each erase block is live at the end."""
+        from nacre.figures import blocks
+
+        return blocks(self, component)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):

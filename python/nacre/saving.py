@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 RECORD_FILE = "record.json"
 FIGURE_FILES = tuple(
     f"{name}.{suffix}"
-    for name in ("latency", "throughput", "time_spent")
+    for name in (
+        "latency",
+        "throughput",
+        "time_spent",
+        "time_split",
+        "wear",
+        "cleaning",
+        "blocks",
+    )
     for suffix in ("svg", "png")
 )
 
@@ -58,14 +66,14 @@ class Staging:
     def record(self, record: Record) -> None:
         """Commits a record and its columns. record.json is last, and so seals the rest.
 
-        Figures of an earlier record go: they would be taken for this one's.
+        Figures and tables of an earlier record go: they would be taken for this one's.
         """
-        from nacre import columns
+        from nacre import columns, tables
 
         for name, data in columns.files(record).items():
             self.write(name, data)
         self.write(RECORD_FILE, record.to_json().encode())
-        self._stale = FIGURE_FILES
+        self._stale = (*FIGURE_FILES, *tables.files_of_saved(self.directory / RECORD_FILE))
         self.commit()
 
     def figures(self, record: Record, stop: Callable[[], bool] = lambda: False) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nacre import toml
+from nacre.record import IDLE
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
 _SMALL = 0.005
+_YEAR = 365.25
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def facts(record: Record) -> list[str]:
         lines = [
             f"{count(requests.completed)} requests in {duration(record.simulated_s * 1e9)}"
             f" of simulated time, seed {record.seed}",
-            f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s",
+            f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s"
+            f"{_units(record)}",
         ]
     if not record.complete:
         lines[0] += "; stopped early, this is what was finished"
@@ -77,6 +80,25 @@ def time_spent(record: Record) -> Table:
             if part.share >= _SMALL
         ]
     columns = ["time of", "component", "activity", "mean", "share"]
+    return Table("", columns, [False] * 3 + [True] * 2, rows)
+
+
+def time_split(record: Record) -> Table:
+    """What the resources of media that wear did all the time, idle last."""
+    rows = []
+    for part in record.components:
+        if not part.get("wear"):
+            continue
+        for resource in part.resources:
+            there_is = record.drained_s * resource.servers
+            taken = sorted(resource.busy.items(), key=lambda item: -item[1])
+            shown = [*taken, (IDLE, max(0.0, there_is - sum(resource.busy.values())))]
+            rows += [
+                [part.path, resource.name, activity, duration(seconds * 1e9), percent(share)]
+                for activity, seconds in shown
+                if (share := seconds / there_is if there_is else 0) >= _SMALL
+            ]
+    columns = ["all time of", "resource", "activity", "time", "share"]
     return Table("", columns, [False] * 3 + [True] * 2, rows)
 
 
@@ -124,7 +146,7 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         ("energy", None if not energy else f"{significant(energy)} J"),
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost)),
-        ("erases", None if record.erases is None else count(record.erases)),
+        ("erases", None if record.erases is None else count(record.erases) + _per_block(record)),
         ("lifetime", _days(record.lifetime_days)),
     ]
     return [(name, value) for name, value in shown if value is not None]
@@ -155,8 +177,27 @@ def _maybe(value: float | None) -> str | None:
     return None if value is None else significant(value)
 
 
+def _units(record: Record) -> str:
+    """What the workload counts beside requests, such as transactions, per second."""
+    unit, rate = record.workload.get("unit"), record.throughput.get("units_per_s")
+    return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
+
+
+def _per_block(record: Record) -> str:
+    """How evenly the blocks of all media were erased."""
+    worn = [wear for part in record.components if (wear := part.get("wear"))]
+    blocks = [wear.block_erases for wear in worn if wear.block_erases]
+    if not blocks:
+        return ""
+    low, high = min(block.min for block in blocks), max(block.max for block in blocks)
+    return f" ({count(low)} to {count(high)} of a block in its whole life)"
+
+
 def _days(value: float | None) -> str | None:
-    return None if value is None else f"{significant(value)} days"
+    if value is None:
+        return None
+    years = f" ({significant(value / _YEAR)} years)" if value >= 2 * _YEAR else ""
+    return f"{significant(value)} days{years}"
 
 
 def _cautions(record: Record) -> list[str]:

@@ -133,6 +133,7 @@ def test_results_are_a_record_columns_and_figures(
     assert sorted(path.name for path in (tmp_path / "out" / "here").iterdir()) == [
         "latency.parquet", "latency.png", "latency.svg", "record.json", "throughput.png",
         "throughput.svg", "time.parquet", "time_spent.png", "time_spent.svg",
+        "time_split.png", "time_split.svg",
     ]  # fmt: skip
     record = nacre.Record.load(tmp_path / "out" / "here")
     assert record.to_dict() == json.loads(done.stdout)
@@ -257,7 +258,7 @@ def test_saved_records_become_one_page_without_a_network(run: Runner, tmp_path: 
     done = run("report", "a", "b", "--html", "page.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") == 2 + 2 * 3
+    assert page.count("<svg") == 2 + 2 * 4
     assert "<script" not in page
     assert not re.findall(r'(?:src|href)="(?!#)', page)
 

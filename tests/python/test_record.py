@@ -46,6 +46,8 @@ STACK = {
     "counters": {"reads": 3},
     "cost": 2.5,
     "lifetime_days": None,
+    "wear": None,
+    "tables": {},
 }
 DATA: dict[str, Any] = {
     "schema": "nacre-record-1",

@@ -18,7 +18,16 @@ from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import Staging
-from nacre.summary import Table, assumed, components, facts, latencies, setting, time_spent
+from nacre.summary import (
+    Table,
+    assumed,
+    components,
+    facts,
+    latencies,
+    setting,
+    time_spent,
+    time_split,
+)
 from nacre.view import View
 
 Scenario = Annotated[
@@ -149,7 +158,8 @@ def _show(record: Record) -> None:
     write_line(record.name)
     for line in facts(record):
         write_prose(line, "  ")
-    for table in (latencies(record), time_spent(record), components(record)):
+    tables = (latencies(record), time_spent(record), time_split(record), components(record))
+    for table in tables:
         if table.rows:
             write_line()
             write_table(table)

@@ -7,15 +7,22 @@ from functools import cache, partial
 
 import altair as alt
 
+from nacre import tables
+from nacre.figures.blocks import blocks
+from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
 from nacre.figures.time_spent import time_spent
+from nacre.figures.time_split import time_split
+from nacre.figures.wear import wear
 from nacre.record import Op, Record
 
 __all__ = [
+    "blocks",
+    "cleaning",
     "drawings",
     "latency",
     "mean_latency",
@@ -23,7 +30,9 @@ __all__ = [
     "save",
     "throughput",
     "time_spent",
+    "time_split",
     "title",
+    "wear",
 ]
 
 
@@ -54,4 +63,12 @@ def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
         makers["throughput"] = partial(throughput, record)
     if any(record.time_spent[op] for op in done):
         makers["time_spent"] = partial(time_spent, [record], ops=done)
+    if done and any(part.resources for part in record.components):
+        makers["time_split"] = partial(time_split, record)
+    if tables.owners(record, "blocks", "erases"):
+        makers["wear"] = partial(wear, record)
+    if tables.owners(record, "cleaning", "cost") and record.cleaning()["cost"].count():
+        makers["cleaning"] = partial(cleaning, record)
+    if tables.owners(record, "blocks", "live_share"):
+        makers["blocks"] = partial(blocks, record)
     return makers

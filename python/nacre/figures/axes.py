@@ -16,6 +16,8 @@ TIME_LABEL = (
 
 COUNT_LABEL = "datum.value >= 1e4 ? format(datum.value, '~s') : format(datum.value, ',~r')"
 
+_CLOCKS = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "hours"), (300.0, 60.0, "minutes"))
+_SHORT_CLOCKS = ((1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "us"))
 _SHARES = (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 _LOWEST = 0.001
 _NORMAL = NormalDist()
@@ -24,6 +26,22 @@ _NORMAL = NormalDist()
 def deviate(share: float) -> float:
     """The standard normal deviate that `share` of a normal distribution does not exceed."""
     return _NORMAL.inv_cdf(share)
+
+
+def clock(span_s: float) -> tuple[float, str]:
+    """The unit for an axis of so many seconds, and how many seconds it has."""
+    for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
+        if span_s >= above:
+            return scale, unit
+    return _SHORT_CLOCKS[-1][1:]
+
+
+def whole_ticks(low: float, high: float, about: int) -> list[int]:
+    """Whole numbers of an axis, a round step apart: about so many, but none between two."""
+    least = max(1.0, (high - low) / about)
+    scale = 10 ** math.floor(math.log10(least))
+    step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= least)
+    return list(range(math.ceil(low / step) * step, math.floor(high) + 1, step))
 
 
 def latency_axis(low_ns: float, high_ns: float) -> alt.X:

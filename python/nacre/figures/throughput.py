@@ -7,14 +7,11 @@ import altair as alt
 from nacre.columns import interval_s
 from nacre.errors import Error
 from nacre.figures import theme
-from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
+from nacre.figures.axes import COUNT_LABEL, TIME_LABEL, clock
 from nacre.record import Record
 from nacre.text import si, significant
 
-_CLOCKS = ((2 * 86400.0, 86400.0, "days"), (7200.0, 3600.0, "hours"), (300.0, 60.0, "minutes"))
-_SHORT_CLOCKS = ((1.0, 1.0, "s"), (1e-3, 1e-3, "ms"), (1e-6, 1e-6, "us"))
 _MEGABYTE = 1e6
-
 
 _PART_MIN = 0.1
 """A last interval the run ended in before this share of it says too little about a rate."""
@@ -30,7 +27,7 @@ def throughput(record: Record) -> alt.VConcatChart:
     intervals = _intervals(record, width_s)
     if not intervals:
         raise Error("there is no throughput to draw: the run has no time series")
-    scale, unit = _clock(len(intervals) * width_s)
+    scale, unit = clock(len(intervals) * width_s)
     rows = [
         {
             "start": row["start_s"] / scale,
@@ -68,13 +65,6 @@ def _title(record: Record, intervals: int, width_s: float) -> alt.TitleParams:
         f"{si(rate)} requests and {si(volume)}B per second on average",
         f"{record.name}: {intervals} intervals of {significant(width_s)} s of simulated time",
     )
-
-
-def _clock(span_s: float) -> tuple[float, str]:
-    for above, scale, unit in (*_CLOCKS, *_SHORT_CLOCKS):
-        if span_s >= above:
-            return scale, unit
-    return _SHORT_CLOCKS[-1][1:]
 
 
 def _x(end: float, axis: str | None) -> alt.X:

@@ -1,0 +1,48 @@
+"""How much of each erase block is live."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+
+from nacre.figures import theme
+from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, panel
+from nacre.record import Record
+from nacre.text import percent
+
+
+def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
+    """A panel per component: the live share of its blocks at the end, by block number."""
+    parts = by_component(record, "live_share", component)
+    panels = [
+        panel(
+            values,
+            alt.Y("high:Q", title="live share")
+            .scale(domain=[0, 1], nice=False)
+            .axis(format=".0%", tickCount=5),
+            theme.GREEN,
+            180,
+            name if len(parts) > 1 else "",
+        )
+        for name, values in parts.items()
+    ]
+    chart: alt.VConcatChart = alt.vconcat(*panels, spacing=14).properties(
+        title=_title(record, parts)
+    )
+    return theme.themed(chart)
+
+
+def _title(record: Record, parts: dict[str, Numbers]) -> alt.TitleParams:
+    every = np.concatenate(list(parts.values()))
+    known = every[~np.isnan(every)]
+    if known.min() == known.max():
+        which = "every" if len(known) > 1 else "the only"
+        headline = f"{percent(known[0])} of {which} erase block is live"
+    else:
+        headline = (
+            f"{percent(known.mean())} of the space of erase blocks is live;"
+            f" of a single one {percent(known.min())} to {percent(known.max())}"
+        )
+    where = f" of {next(iter(parts))}" if len(parts) == 1 else ""
+    what = f"{record.name}: {erase_blocks(len(every))}{where} at the end"
+    return theme.title(headline, what, *grouped(list(parts.values())))

@@ -1,0 +1,122 @@
+"""Panels of a quantity by block number, however many blocks there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import altair as alt
+import numpy as np
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.figures.axes import COUNT_LABEL, whole_ticks
+from nacre.record import Record
+from nacre.tables import owners
+from nacre.text import count, printable
+
+_APART = 64
+"""So many columns have gaps between them."""
+
+MOST = 310
+"""Columns a panel has room for: each two pixels wide."""
+
+Row = dict[str, float]
+Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+def by_component(record: Record, column: str, component: str | None) -> dict[str, Numbers]:
+    """What the blocks of each component, or of the one asked for, say in `column`.
+
+    Raises `Error` where there is nothing to draw.
+    """
+    frame = record.blocks(component)
+    having = [path for path in owners(record, "blocks", column) if component in (None, path)]
+    found = {}
+    for path in having:
+        values = frame.filter(component=path)[column].cast(float).to_numpy()
+        if not np.isnan(values).all():
+            found[path] = values
+    if not found:
+        raise Error(f"there is no {column} of erase blocks to draw")
+    return found
+
+
+def columns(values: Numbers) -> list[Row]:
+    """The least, mean and largest value of each group of neighbours, at most `MOST` groups."""
+    group = -(-len(values) // MOST)
+    rows = []
+    for first in range(0, len(values), group):
+        part = values[first : first + group]
+        part = part[~np.isnan(part)]
+        if len(part):
+            last = min(first + group, len(values))
+            low, mean, high = part.min(), part.mean(), part.max()
+            rows.append(
+                {
+                    "first": first,
+                    "end": last,
+                    "low": float(low),
+                    "mean": float(mean),
+                    "high": float(high),
+                }
+            )
+    return rows
+
+
+def erase_blocks(number: int) -> str:
+    """How many erase blocks there are."""
+    return f"{count(number)} erase block{'' if number == 1 else 's'}"
+
+
+def grouped(parts: Sequence[Numbers]) -> list[str]:
+    """A line on what a column stands for, where it stands for several blocks."""
+    group = max(-(-len(values) // MOST) for values in parts)
+    if group == 1:
+        return []
+    return [
+        f"a column is {count(group)} blocks: dark to the least, black the mean, light to the most"
+    ]
+
+
+def panel(values: Numbers, y: alt.Y, colour: str, height: int, name: str = "") -> alt.LayerChart:
+    """A column per block, or per group of neighbours, from zero."""
+    blocks = len(values)
+    # A column stands over its number: that of block 5 from 4.5 to 5.5.
+    rows = [
+        row | {"left": row["first"] - 0.5, "right": row["end"] - 0.5} for row in columns(values)
+    ]
+    x = (
+        alt.X("left:Q", title="erase block")
+        .scale(domain=[-0.5, blocks - 0.5], nice=False)
+        .axis(grid=False, values=whole_ticks(0, blocks - 1, 8), labelExpr=COUNT_LABEL)
+    )
+    base = alt.Chart(theme.data(rows)).encode(
+        x=x,
+        x2="right:Q",
+        tooltip=[
+            alt.Tooltip("first:Q", title="block"),
+            alt.Tooltip("low:Q", title="least", format=".3~r"),
+            alt.Tooltip("mean:Q", format=".4~r"),
+            alt.Tooltip("high:Q", title="most", format=".3~r"),
+        ],
+    )
+    pale = theme.shade(colour, 0.6)
+    light = base.mark_rect(color=pale, stroke="white" if blocks <= _APART else pale)
+    dark = base.mark_rect(color=colour, stroke="white" if blocks <= _APART else colour)
+    layers = [
+        light.encode(y=y, y2="low:Q").transform_filter("datum.high > datum.low"),
+        dark.transform_calculate(zero="0").encode(y="low:Q", y2="zero:Q"),
+    ]
+    if blocks > MOST:
+        mean = base.mark_rect(color=theme.INK, stroke=theme.INK, strokeWidth=0.5)
+        layers.append(mean.encode(y="mean:Q", y2="mean:Q"))
+    chart = alt.layer(*layers).properties(width=theme.WIDTH, height=height)
+    return cast("alt.LayerChart", chart.properties(title=panel_title(name)) if name else chart)
+
+
+def panel_title(name: str) -> alt.TitleParams:
+    """The small heading of one panel among several."""
+    return alt.TitleParams(
+        printable(name), fontSize=13, fontWeight="normal", offset=6, color=theme.INK
+    )

@@ -1,0 +1,96 @@
+"""What cleaning costs over simulated time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.figures.axes import clock
+from nacre.record import Record
+from nacre.text import count, printable, significant
+
+
+def cleaning(record: Record, component: str | None = None) -> alt.Chart:
+    """Pages the cleaner programmed per page of host data, as steps; a gap where no page came."""
+    frame = record.cleaning(component)
+    if "cost" not in frame.columns or not frame["cost"].count():
+        raise Error("there is no cleaning to draw: no page of host data was programmed")
+    end_s = float(frame["end_s"].to_numpy().max())
+    scale, unit = clock(end_s)
+    points: list[dict[str, Any]] = []
+    for (name,), part in frame.group_by("component", maintain_order=True):
+        if part["cost"].count():
+            points += _steps(printable(str(name)), part["end_s"], part["cost"], scale)
+    names = list(dict.fromkeys(point["component"] for point in points))
+    colour = (
+        alt.Color("component:N")
+        .scale(
+            domain=names, range=[theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(names))]
+        )
+        .legend(None if len(names) == 1 else alt.Legend(symbolType="stroke"))
+    )
+    highest = max(point["cost"] for point in points)
+    x = (
+        alt.X("time:Q", title=f"time ({unit})")
+        .scale(domain=[0, end_s / scale], nice=False)
+        .axis(grid=False, format="~r", tickCount=8)
+    )
+    line = (
+        alt.Chart(theme.data(points))
+        .mark_line(interpolate="step-after", strokeWidth=1.6)
+        .encode(
+            x=x,
+            y=alt.Y("cost:Q", title="cleaner programs per page of host data")
+            .scale(domain=[0, highest or 1], nice=True)
+            .axis(tickCount=5),
+            color=colour,
+            detail="run:N",
+            tooltip=["component:N", alt.Tooltip("cost:Q", format=".3~r")],
+        )
+    )
+    chart: alt.Chart = line.properties(
+        title=_title(record, names, count(frame.height)), width=theme.WIDTH, height=240
+    )
+    return theme.themed(chart)
+
+
+def _steps(name: str, ends: Any, costs: Any, scale: float) -> list[dict[str, Any]]:
+    """The points of a step line, in runs without gaps, each closed at its end."""
+    points: list[dict[str, Any]] = []
+    start, run = 0.0, 0
+    steps = list(zip(ends / scale, costs, strict=True))
+    for (end, cost), following in zip(steps, [*steps[1:], (None, None)], strict=True):
+        if cost is None:
+            run += 1
+        else:
+            point = {"component": name, "cost": cost, "run": f"{name} {run}"}
+            points.append(point | {"time": start})
+            if following[1] is None:
+                points.append(point | {"time": end})
+        start = end
+    return points
+
+
+def _title(record: Record, names: list[str], spans: str) -> alt.TitleParams:
+    costs = {
+        printable(part.path): part.wear.cleaning_cost
+        for part in record.components
+        if part.wear and part.wear.cleaning_cost is not None
+    }
+    shown = {name: costs[name] for name in names if name in costs}
+    if len(names) == 1 and shown:
+        headline = f"Cleaning programs {significant(shown[names[0]])} pages per page of host data"
+    elif shown:
+        most = max(shown, key=shown.__getitem__)
+        headline = (
+            f"Cleaning costs most in {most}: {significant(shown[most])} pages per page of host data"
+        )
+    else:
+        headline = "What cleaning costs per page of host data"
+    where = f" of {names[0]}" if len(names) == 1 else ""
+    return theme.title(
+        headline, f"{record.name}: cleaning{where}, in {spans} spans of simulated time"
+    )

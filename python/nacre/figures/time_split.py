@@ -1,0 +1,160 @@
+"""What the resources did all the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.record import IDLE, Record
+from nacre.text import count, duration, percent, printable
+
+_MOST = 30
+"""Resources drawn: the busiest."""
+_LABELLED = 0.06
+
+COLOURS = {
+    "read": theme.BLUE,
+    "write": theme.VERMILION,
+    "translate": "#332288",
+    "copy_on_write": theme.shade(theme.ORANGE, 0.55),
+    "drain": theme.ORANGE,
+    "clean": theme.GREEN,
+    "level_wear": theme.shade(theme.GREEN, 0.55),
+    "erase": theme.PURPLE,
+    "suspend": "#882255",
+    "seek": "#A6761D",
+    "rotate": theme.shade("#A6761D", 0.45),
+    "transfer": theme.shade(theme.BLUE, 0.45),
+    "fill": theme.shade(theme.VERMILION, 0.5),
+    "link": theme.SKY,
+    "software": "#4D4D4D",
+    "merge": "#6A8A82",
+    "queue": theme.GREY,
+    IDLE: theme.RULE,
+}
+"""The same colour in every figure, in the order in which they are drawn."""
+
+Row = dict[str, Any]
+
+
+def time_split(record: Record) -> alt.LayerChart:
+    """A bar per resource: the share of the elapsed time by activity, idle last."""
+    rows = _rows(record)
+    if not rows:
+        raise Error("there is no time to split: nothing took any, or no component has resources")
+    busy = _busy(rows)
+    kept = sorted(busy, key=lambda bar: -busy[bar])[:_MOST]
+    rows = [row for row in rows if row["bar"] in kept]
+    bars = list(dict.fromkeys(row["bar"] for row in rows))
+    known = [name for name in COLOURS if any(row["activity"] == name for row in rows)]
+    colours = [COLOURS[name] for name in known]
+    base = alt.Chart(theme.data(rows)).encode(
+        y=alt.Y("bar:N", title=None)
+        .sort(bars)
+        .scale(paddingInner=0.35)
+        .axis(grid=False, labelLimit=300)
+    )
+    blocks = base.mark_bar(stroke="white", strokeWidth=1).encode(
+        x=alt.X("start:Q", title="share of the elapsed time")
+        .scale(domain=[0, 1], nice=False)
+        .axis(format=".0%", tickCount=10, grid=False),
+        x2="end:Q",
+        color=alt.Color("activity:N")
+        .scale(domain=known, range=colours)
+        .legend(
+            symbolType="square",
+            symbolStrokeWidth=0,
+            columns=6,
+            labelExpr="replace(datum.label, regexp('_', 'g'), ' ')",
+        ),
+        tooltip=[
+            alt.Tooltip("bar:N", title="resource"),
+            "activity:N",
+            alt.Tooltip("share:Q", format=".2%"),
+            alt.Tooltip("seconds:Q", title="seconds of its servers", format=".4~r"),
+        ],
+    )
+    inside = (
+        base.transform_filter(f"datum.share >= {_LABELLED}")
+        .mark_text(baseline="middle", fontSize=11)
+        .encode(
+            x="middle:Q",
+            text=alt.Text("share:Q", format=".0%"),
+            color=alt.Color("ink:N").scale(None),
+        )
+    )
+    chart = alt.layer(blocks, inside).properties(
+        title=_title(record, rows, busy, kept), width=theme.WIDTH, height=24 + 36 * len(bars)
+    )
+    return theme.themed(cast("alt.LayerChart", chart))
+
+
+def _rows(record: Record) -> list[Row]:
+    """The pieces of each bar, in the order of the colours."""
+    several = {part.path for part in record.components if len(part.resources) > 1}
+    pieces: dict[str, list[Row]] = {}
+    for row in record.busy().iter_rows(named=True):
+        if row["share"] is not None:
+            bar = row["component"] + (f": {row['resource']}" if row["component"] in several else "")
+            if row["servers"] > 1:
+                bar += f" (x {row['servers']})"
+            pieces.setdefault(printable(bar), []).append(row)
+    order = list(COLOURS)
+    return [
+        placed
+        for bar, parts in pieces.items()
+        for placed in _placed(bar, sorted(parts, key=lambda row: order.index(row["activity"])))
+    ]
+
+
+def _placed(bar: str, parts: Sequence[Mapping[str, Any]]) -> list[Row]:
+    rows: list[Row] = []
+    start = 0.0
+    for part in parts:
+        share = part["share"]
+        if share:
+            rows.append(
+                {
+                    "bar": bar,
+                    "activity": part["activity"],
+                    "share": share,
+                    "seconds": part["seconds"],
+                    "start": start,
+                    "middle": start + share / 2,
+                    "end": start + share,
+                    "ink": theme.ink_on(COLOURS[part["activity"]]),
+                }
+            )
+        start += share
+    return rows
+
+
+def _busy(rows: Sequence[Row]) -> dict[str, float]:
+    """How busy each resource was."""
+    busy: dict[str, float] = {}
+    for row in rows:
+        share = 0.0 if row["activity"] == IDLE else row["share"]
+        busy[row["bar"]] = busy.get(row["bar"], 0.0) + share
+    return busy
+
+
+def _title(
+    record: Record, rows: Sequence[Row], busy: Mapping[str, float], kept: Sequence[str]
+) -> alt.TitleParams:
+    busiest = kept[0]
+    own = [row for row in rows if row["bar"] == busiest and row["activity"] != IDLE]
+    if own:
+        most = max(own, key=lambda row: float(row["share"]))
+        doing = str(most["activity"]).replace("_", " ")
+        headline = f"{busiest} is busy {percent(busy[busiest])} of the time; {doing} takes most"
+    else:
+        headline = "Nothing was busy"
+    which = "" if len(kept) == len(busy) else f" of the {len(kept)} busiest of {count(len(busy))}"
+    return theme.title(
+        headline,
+        f"{record.name}: {duration(record.drained_s * 1e9)}, by resource and activity{which}",
+    )
