@@ -1,0 +1,120 @@
+//! The file under an image: opened with care, locked, read and written at offsets.
+
+use crate::error::Problem;
+use std::fmt::Debug;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// What an image needs of the file it is in. Tests bring files that record, fail and lose power.
+pub(crate) trait Disk: Debug + Send + Sync {
+    /// Reads at `offset` until `into` is full or the file ends. Returns the bytes read.
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes all of `bytes` at `offset`.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Everything written is durable when this returns.
+    fn sync(&self) -> io::Result<()>;
+
+    /// The length of the file.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Makes the file `length` long; what is new reads as zeros and takes no room.
+    fn set_length(&self, length: u64) -> io::Result<()>;
+}
+
+impl Disk for File {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match FileExt::read_at(self, &mut into[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.metadata().map(|metadata| metadata.len())
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}
+
+/// Creates the file and locks it; nothing may be there yet.
+pub(crate) fn create(path: &Path) -> Result<File, Problem> {
+    if let Ok(metadata) = path.metadata() {
+        is_file(&metadata)?;
+    }
+    let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+    let file = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Problem::Exists,
+        _ => Problem::io("creating it", &error),
+    })?;
+    lock(&file)?;
+    Ok(file)
+}
+
+/// Makes the name of a new file durable.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    OpenOptions::new().read(true).open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Opens the file for reading and writing, and locks it.
+pub(crate) fn open(path: &Path) -> Result<File, Problem> {
+    let metadata = path.metadata().map_err(|error| opening(&error))?;
+    // Before opening: a pipe would wait for its other end.
+    is_file(&metadata)?;
+    if metadata.permissions().readonly() {
+        return Err(Problem::ReadOnly);
+    }
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| opening(&error))?;
+    lock(&file)?;
+    Ok(file)
+}
+
+/// Opens the file for reading, while somebody else may hold it.
+pub(crate) fn open_to_look(path: &Path) -> Result<File, Problem> {
+    is_file(&path.metadata().map_err(|error| opening(&error))?)?;
+    OpenOptions::new().read(true).open(path).map_err(|error| opening(&error))
+}
+
+fn opening(error: &io::Error) -> Problem {
+    match error.kind() {
+        io::ErrorKind::NotFound => Problem::Missing,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Problem::ReadOnly,
+        _ => Problem::io("opening it", error),
+    }
+}
+
+fn is_file(metadata: &Metadata) -> Result<(), Problem> {
+    match () {
+        () if metadata.is_file() => Ok(()),
+        () if metadata.is_dir() => Err(Problem::NotAFile { found: "a directory" }),
+        () => Err(Problem::NotAFile { found: "a pipe, a socket or a device" }),
+    }
+}
+
+/// The lock goes with the open file: it ends with the process, however that ends.
+fn lock(file: &File) -> Result<(), Problem> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Problem::Locked,
+        TryLockError::Error(error) => Problem::io("locking it", &error),
+    })
+}

@@ -1,0 +1,159 @@
+//! What can be wrong with an image, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An image that cannot be used, or no longer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct ImageError {
+    /// The image.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+impl ImageError {
+    pub(crate) fn new(path: &Path, problem: Problem) -> ImageError {
+        ImageError { path: path.to_path_buf(), problem }
+    }
+}
+
+/// What is wrong with an image. Finding out changed nothing in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There is nothing at the path.
+    #[error("there is no image; create it first, or check the path")]
+    Missing,
+    /// Something is in the way of a new image.
+    #[error("there is already a file of this name; open it as an image, or choose another name")]
+    Exists,
+    /// A directory, a socket, a device node.
+    #[error("it is {found}, not a file; name a file to be the image")]
+    NotAFile {
+        /// What it is.
+        found: &'static str,
+    },
+    /// It may not be written.
+    #[error("it cannot be written, and a device changes its image; allow writing, or use a copy")]
+    ReadOnly,
+    /// Somebody else has it open.
+    #[error("it is open in another process, and only one may hold an image; end that one first")]
+    Locked,
+    /// A file of another kind.
+    #[error("it is not a Nacre image: it begins with {found}, not with \"NACREIMG\"; name another file")]
+    NotAnImage {
+        /// Its first bytes, printable.
+        found: String,
+    },
+    /// Its creation was interrupted.
+    #[error("its creation was interrupted, nothing was ever stored in it; delete it and create it anew")]
+    Unfinished,
+    /// Written by another Nacre.
+    #[error("its format is version {found}, and this Nacre knows version {known}; use the Nacre it is from")]
+    OtherVersion {
+        /// The version found.
+        found: u32,
+        /// The version of this code.
+        known: u32,
+    },
+    /// The device in it is not the device asked for.
+    #[error("it holds another device: {}; use the image's settings, or another image", list(.differences))]
+    OtherDevice {
+        /// The settings that differ.
+        differences: Vec<Difference>,
+    },
+    /// The file ends too early.
+    #[error("it is cut short: {found} bytes, but what it holds needs {expected}; restore it from a copy")]
+    CutShort {
+        /// Its length, bytes.
+        found: u64,
+        /// The length that its superblock and extents ask for, bytes.
+        expected: u64,
+    },
+    /// A checksum is wrong, or a table is none.
+    #[error("it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy")]
+    Damaged {
+        /// What is damaged.
+        part: &'static str,
+        /// Where it begins in the file.
+        at: u64,
+        /// What should be there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// The text that tells devices apart does not fit into a superblock.
+    #[error("the device's settings take {found} bytes, an image has room for {limit}; shorten names in them")]
+    IdentityTooLong {
+        /// Its bytes.
+        found: usize,
+        /// The most that fit.
+        limit: usize,
+    },
+    /// No room on the disk.
+    #[error(
+        "no room on the disk while {doing}; free some and open the image again: \
+         everything acknowledged is in it, and nothing was written since"
+    )]
+    DiskFull {
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// Any other failure of the disk.
+    #[error(
+        "{doing} failed: {detail}; check the disk and open the image again: \
+         everything acknowledged was handed to it, and nothing was written since"
+    )]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// The kind of failure.
+        kind: io::ErrorKind,
+        /// What the operating system says.
+        detail: String,
+    },
+}
+
+impl Problem {
+    /// `error`, which came while `doing`.
+    pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Problem::DiskFull { doing }
+            }
+            kind => Problem::Io { doing, kind, detail: error.to_string() },
+        }
+    }
+}
+
+/// A setting that has one value in the image and another in what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Its name.
+    pub key: String,
+    /// Its value in the image; `None` where the image does not have it.
+    pub image: Option<String>,
+    /// Its value as asked for; `None` where it was not.
+    pub asked: Option<String>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |value: &Option<String>| value.as_deref().unwrap_or("nothing").to_string();
+        write!(f, "`{}` is {} in it, {} was asked for", self.key, shown(&self.image), shown(&self.asked))
+    }
+}
+
+/// Differences worth printing; the rest are counted.
+const LISTED: usize = 8;
+
+fn list(differences: &[Difference]) -> String {
+    let mut parts: Vec<String> = differences.iter().take(LISTED).map(Difference::to_string).collect();
+    if differences.len() > LISTED {
+        parts.push(format!("and {} more", differences.len() - LISTED));
+    }
+    parts.join("; ")
+}

@@ -1,0 +1,73 @@
+//! The image file: what keeps a simulated device's bytes and state when the process ends, however it ends.
+//!
+//! A device is deterministic, so its image need not follow every step. It holds a **checkpoint** (the
+//! device's state as one blob, and the pages as they were then) and a **journal** (what was asked of the
+//! device since, as records that only the driver understands). Opening gives both; the driver loads the
+//! state and plays the records back.
+//!
+//! # What is promised
+//! - A process may be killed at any moment: every record whose [`Image::append`] returned is there again.
+//! - The machine may lose its power: every record appended before the last [`Image::sync`] that returned is
+//!   there again. As a disk promises it: a write that was interrupted leaves, byte by byte, old or new.
+//! - What opening gives is the result of some first records of the journal and of nothing else; a record
+//!   that was torn, and all after it, are cut off.
+//! - One process holds an image at a time.
+//! - After a failed write or sync nothing more is written. What was acknowledged is in the file.
+//!
+//! Checksums guard superblocks, checkpoints and records, not the pages: the bytes of a page that the disk
+//! changes later are returned as they are.
+//!
+//! # The file
+//! Numbers are little-endian; lists and texts are those of [`nacre_kernel::state`]. The file is sparse: it
+//! looks larger than what it takes.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 64 KiB | superblock, first copy |
+//! | 64 KiB | 64 KiB | superblock, second copy |
+//! | 128 KiB | 128 MiB | journal |
+//! | after it | | extents and checkpoint, wherever there is room, in units of 4 KiB |
+//!
+//! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
+//! length of the body (u64), body. These four stay where they are in every version. The body: its own
+//! generation, the generation of the checkpoint, geometry, size of the journal, number of the first
+//! record, where the checkpoint is with its lengths and its CRC-32, and the device's identity as lines
+//! `key = value`.
+//!
+//! **Checkpoint**: the table of extents (number, offset, which pages are programmed), then the state.
+//!
+//! **Record**: CRC-32 of what follows (u32), length (u32), generation (u64), number (u64), bytes.
+//!
+//! **Extent**: the pages of one erase block, side by side.
+//!
+//! # Why it holds
+//! Nothing that the superblock on the disk leads to is overwritten. A page that the checkpoint knows as
+//! programmed stays: its block, erased and programmed again, gets another extent, and the old one is used
+//! again only after the next checkpoint. A page that the checkpoint knows as erased may be programmed in
+//! place, since what is there counts only once the journal has been played back up to it.
+//!
+//! A checkpoint writes state and table to unused room, syncs, writes the first superblock, syncs, writes the
+//! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,
+//! whichever, leads to everything acknowledged.
+//!
+//! Every process that appends first writes a new generation into the superblocks. Records of a generation
+//! lower than that of their predecessor are left-overs of a tail that was cut off earlier, and are not
+//! played back.
+
+mod disk;
+mod error;
+mod extents;
+mod identity;
+mod image;
+mod journal;
+mod space;
+mod store;
+mod superblock;
+#[cfg(test)]
+mod tests;
+
+pub use error::{Difference, ImageError, Problem};
+pub use extents::Geometry;
+pub use image::{Image, Opened};
+pub use journal::Records;
+pub use store::ImageStore;

@@ -1,0 +1,74 @@
+//! Which room in the file is unused. Never stored: what is in use follows from the checkpoint.
+
+use std::collections::BTreeMap;
+
+/// Room is given in multiples of this, so that no two things share a block of the file system.
+pub(crate) const UNIT_BYTES: u64 = 4096;
+
+/// Unused room, from a first byte on without end.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    /// Offset to bytes. No two ranges touch.
+    unused: BTreeMap<u64, u64>,
+}
+
+/// `bytes` in whole units.
+pub(crate) fn units(bytes: u64) -> u64 {
+    bytes.next_multiple_of(UNIT_BYTES)
+}
+
+impl Space {
+    /// Everything from `start` on is unused.
+    pub(crate) fn from(start: u64) -> Space {
+        // An end that no file reaches, far from overflow.
+        Space { unused: BTreeMap::from([(start, (1 << 62) - start)]) }
+    }
+
+    /// The first room for `bytes`.
+    pub(crate) fn take(&mut self, bytes: u64) -> u64 {
+        let found = self.unused.iter().find(|&(_, &room)| room >= units(bytes));
+        let (&offset, _) = found.expect("room has no end");
+        let taken = self.claim(offset, bytes);
+        assert!(taken, "the room at {offset} was just found unused");
+        offset
+    }
+
+    /// Takes `bytes` at `offset`. `false` if not all of it is unused.
+    pub(crate) fn claim(&mut self, offset: u64, bytes: u64) -> bool {
+        let Some((&start, &room)) = self.unused.range(..=offset).next_back() else { return false };
+        let Some(end) = bytes.checked_next_multiple_of(UNIT_BYTES).and_then(|size| offset.checked_add(size))
+        else {
+            return false;
+        };
+        if end > start + room {
+            return false;
+        }
+        self.unused.remove(&start);
+        for (start, end) in [(start, offset), (end, start + room)] {
+            if start < end {
+                self.unused.insert(start, end - start);
+            }
+        }
+        true
+    }
+
+    /// The `bytes` at `offset` are unused again.
+    pub(crate) fn give(&mut self, offset: u64, bytes: u64) {
+        let (mut start, mut end) = (offset, offset + units(bytes));
+        if let Some((&before, &room)) = self.unused.range(..offset).next_back() {
+            assert!(before + room <= offset, "the room at {offset} was in use");
+            if before + room == offset {
+                self.unused.remove(&before);
+                start = before;
+            }
+        }
+        if let Some((&after, &room)) = self.unused.range(offset..).next() {
+            assert!(end <= after, "the room at {offset} was in use");
+            if end == after {
+                self.unused.remove(&after);
+                end = after + room;
+            }
+        }
+        self.unused.insert(start, end - start);
+    }
+}

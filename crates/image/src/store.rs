@@ -1,0 +1,73 @@
+//! The pages of an image as a medium's store.
+
+use crate::image::Image;
+use nacre_media::store::Store;
+use std::io;
+
+/// Bytes of a device's pages, in its image.
+///
+/// A store has no way to report that the disk fails. It remembers: nothing is written from then on, pages
+/// that cannot be read read as 0xFF, and [`Image::error`] and the next operation of the [`Image`] tell.
+#[derive(Debug)]
+pub struct ImageStore {
+    image: Image,
+    page_bytes: usize,
+}
+
+impl ImageStore {
+    pub(crate) fn new(image: Image) -> ImageStore {
+        let page_bytes = image.hold().extents.page_bytes();
+        ImageStore { image, page_bytes }
+    }
+}
+
+impl Store for ImageStore {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        assert!(offset + into.len() <= self.page_bytes, "a read stays within its page");
+        let mut held = self.image.hold();
+        let Some(place) = held.extents.find(page) else { return into.fill(0xFF) };
+        let read = self.image.disk().read_at(place + offset as u64, into).and_then(|count| {
+            if count == into.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        });
+        if let Err(error) = read {
+            into.fill(0xFF);
+            held.fail(self.image.path(), "reading a page", &error);
+        }
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.page_bytes, "a page is programmed as a whole");
+        let mut held = self.image.hold();
+        if held.check().is_err() {
+            return;
+        }
+        let disk = self.image.disk();
+        let written = held.extents.place(page, disk).and_then(|place| disk.write_at(place, bytes));
+        if let Err(error) = written {
+            held.fail(self.image.path(), "writing a page", &error);
+        }
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        let mut held = self.image.hold();
+        if held.extents.find(from).is_none() {
+            return held.extents.erase(to, 1);
+        }
+        let mut page = std::mem::take(&mut held.buffer);
+        drop(held);
+        page.resize(self.page_bytes, 0);
+        self.read(from, 0, &mut page);
+        self.program(to, &page);
+        self.image.hold().buffer = page;
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        self.image.hold().extents.erase(first, count);
+    }
+}

@@ -1,0 +1,197 @@
+//! The superblock: where everything else is. Two copies, of which one is readable at every moment.
+
+use crate::disk::Disk;
+use crate::error::Problem;
+use crate::extents::Geometry;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use std::io;
+
+const MAGIC: &[u8; 8] = b"NACREIMG";
+/// The format described in the crate's documentation.
+const VERSION: u32 = 1;
+/// Room for one copy.
+pub(crate) const SLOT_BYTES: u64 = 64 << 10;
+/// Where the copies are.
+pub(crate) const SLOTS: [u64; 2] = [0, SLOT_BYTES];
+/// Where the journal begins.
+pub(crate) const JOURNAL_START: u64 = 2 * SLOT_BYTES;
+/// Magic, version, checksum, length of the body.
+const HEAD_BYTES: usize = 24;
+/// The longest identity, bytes; the rest of a copy is ample for the numbers.
+pub(crate) const IDENTITY_BYTES: usize = SLOT_BYTES as usize - 1024;
+
+/// Where the checkpoint is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checkpoint {
+    pub(crate) offset: u64,
+    pub(crate) table_bytes: u64,
+    pub(crate) state_bytes: u64,
+    /// CRC-32 of table and state.
+    pub(crate) checksum: u32,
+}
+
+impl Checkpoint {
+    /// Bytes of table and state.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.table_bytes.saturating_add(self.state_bytes)
+    }
+}
+
+/// The contents of a copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Superblock {
+    /// Raised by one every time the superblock is written.
+    pub(crate) generation: u64,
+    /// The generation with which the journal began: no record before it counts.
+    pub(crate) journal_generation: u64,
+    /// The number of the journal's first record.
+    pub(crate) first_record: u64,
+    /// Room for the journal, bytes.
+    pub(crate) journal_bytes: u64,
+    pub(crate) geometry: Geometry,
+    /// `None` before the first one: the device is as new.
+    pub(crate) checkpoint: Option<Checkpoint>,
+    pub(crate) identity: String,
+}
+
+impl Superblock {
+    /// Where the journal ends and extents begin.
+    pub(crate) fn journal_end(&self) -> u64 {
+        JOURNAL_START.saturating_add(self.journal_bytes)
+    }
+
+    /// The copy as it stands in the file.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut body = StateWriter::new();
+        body.put_u64(self.generation);
+        body.put_u64(self.journal_generation);
+        body.put_u64(self.first_record);
+        body.put_u64(self.journal_bytes);
+        body.put_u32(self.geometry.page_bytes);
+        body.put_u64(self.geometry.pages_per_extent);
+        body.put_u64(self.geometry.pages);
+        body.put_bool(self.checkpoint.is_some());
+        let checkpoint = self.checkpoint.unwrap_or_default();
+        body.put_u64(checkpoint.offset);
+        body.put_u64(checkpoint.table_bytes);
+        body.put_u64(checkpoint.state_bytes);
+        body.put_u32(checkpoint.checksum);
+        body.put_bytes(self.identity.as_bytes());
+        let body = body.finish();
+        let length = (body.len() as u64).to_le_bytes();
+        let version = VERSION.to_le_bytes();
+        let sum = checksum(version, length, &body).to_le_bytes();
+        let copy = [&MAGIC[..], &version, &sum, &length, &body].concat();
+        assert!(copy.len() as u64 <= SLOT_BYTES, "the length of an identity is checked when it comes in");
+        copy
+    }
+}
+
+/// What a place for a copy holds.
+enum Slot {
+    Valid(Box<Superblock>),
+    /// Another format, whole.
+    OtherVersion(u32),
+    /// The checksums expected and found.
+    Damaged(u32, u32),
+    /// No magic: its first bytes.
+    Foreign([u8; 8]),
+    /// Zeros, or past the end of the file: never written.
+    Blank,
+}
+
+/// The newest superblock that can be read.
+pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
+    let copies = [read_slot(disk, SLOTS[0]), read_slot(disk, SLOTS[1])];
+    let [first, second] =
+        copies.map(|copy| copy.map_err(|error| Problem::io("reading its superblocks", &error)));
+    let (first, second) = (first?, second?);
+    match (first, second) {
+        (Slot::Valid(one), Slot::Valid(other)) => {
+            Ok(if one.generation >= other.generation { *one } else { *other })
+        }
+        (Slot::Valid(one), _) | (_, Slot::Valid(one)) => Ok(*one),
+        (Slot::OtherVersion(found), _) | (_, Slot::OtherVersion(found)) => {
+            Err(Problem::OtherVersion { found, known: VERSION })
+        }
+        // Creation ends with the second copy: a file that never had one was not finished.
+        (Slot::Damaged(..) | Slot::Blank, Slot::Blank) => Err(Problem::Unfinished),
+        (Slot::Damaged(expected, found), _) | (_, Slot::Damaged(expected, found)) => Err(Problem::Damaged {
+            part: "checksum of the superblock, in both copies,",
+            at: 0,
+            expected: format!("{expected:08x}"),
+            found: format!("{found:08x}"),
+        }),
+        (Slot::Foreign(head), _) | (_, Slot::Foreign(head)) => {
+            Err(Problem::NotAnImage { found: format!("\"{}\"", head.escape_ascii()) })
+        }
+    }
+}
+
+fn read_slot(disk: &dyn Disk, offset: u64) -> io::Result<Slot> {
+    let mut copy = vec![0; SLOT_BYTES as usize];
+    // What the file does not have stays zero.
+    disk.read_at(offset, &mut copy)?;
+    let mut head = StateReader::new(&copy[MAGIC.len()..HEAD_BYTES]);
+    let magic = *copy.first_chunk().expect("a copy is longer than its head");
+    // Nothing, or a magic that was torn as it was written.
+    let begun = magic.iter().zip(MAGIC).take_while(|(found, known)| found == known).count();
+    if copy[begun..].iter().all(|&byte| byte == 0) {
+        return Ok(Slot::Blank);
+    }
+    if magic != *MAGIC {
+        return Ok(Slot::Foreign(magic));
+    }
+    let all = "the head was read as a whole";
+    let (version, stored) = (head.u32("version").expect(all), head.u32("checksum").expect(all));
+    let length = head.u64("length").expect(all);
+    let room = copy.len() - HEAD_BYTES;
+    let body = &copy[HEAD_BYTES..HEAD_BYTES + length.min(room as u64) as usize];
+    let computed = checksum(version.to_le_bytes(), length.to_le_bytes(), body);
+    Ok(match decode(body) {
+        _ if computed != stored => Slot::Damaged(stored, computed),
+        _ if version != VERSION => Slot::OtherVersion(version),
+        Ok(superblock) => Slot::Valid(Box::new(superblock)),
+        Err(_) => Slot::Damaged(stored, computed),
+    })
+}
+
+fn decode(body: &[u8]) -> Result<Superblock, StateError> {
+    let mut body = StateReader::new(body);
+    let generation = body.u64("generation")?;
+    let journal_generation = body.u64("generation of the journal")?;
+    let first_record = body.u64("first record")?;
+    let journal_bytes = body.u64("size of the journal")?;
+    let geometry = Geometry {
+        page_bytes: body.u32("bytes of a page")?,
+        pages_per_extent: body.u64("pages of an extent")?,
+        pages: body.u64("pages")?,
+    };
+    let present = body.bool("whether there is a checkpoint")?;
+    let checkpoint = Checkpoint {
+        offset: body.u64("offset of the checkpoint")?,
+        table_bytes: body.u64("length of the table")?,
+        state_bytes: body.u64("length of the state")?,
+        checksum: body.u32("checksum of the checkpoint")?,
+    };
+    let identity = String::from_utf8_lossy(body.bytes("identity")?).into_owned();
+    body.finish()?;
+    let checkpoint = present.then_some(checkpoint);
+    Ok(Superblock {
+        generation,
+        journal_generation,
+        first_record,
+        journal_bytes,
+        geometry,
+        checkpoint,
+        identity,
+    })
+}
+
+fn checksum(version: [u8; 4], length: [u8; 8], body: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&version);
+    hasher.update(&length);
+    hasher.update(body);
+    hasher.finalize()
+}

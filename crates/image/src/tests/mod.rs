@@ -1,0 +1,34 @@
+//! A toy device on images in files, and on a file that records, fails and loses its power.
+
+mod crashes;
+mod laws;
+mod mistakes;
+mod round_trips;
+mod tape;
+mod toy;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder of its own for a test, gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("nacre-image-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).expect("the folder for temporary files can be written");
+        Folder(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("x.nacre")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,137 @@
+//! Images in real files.
+
+use super::Folder;
+use super::toy::{GEOMETRY, IDENTITY, PAGE, Step, Toy, history};
+use crate::{Geometry, Image, Problem};
+use nacre_media::store::Store;
+
+const STEPS: [Step; 6] = [
+    Step::Program(0, 1),
+    Step::Program(9, 2),
+    Step::Copy(9, 20),
+    Step::Erase(8, 8),
+    Step::Program(9, 3),
+    Step::Erase(20, 1),
+];
+
+#[test]
+fn a_device_dropped_without_a_checkpoint_comes_back_from_its_journal() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let mut toy = Toy::new(&image);
+    STEPS.iter().for_each(|&step| toy.serve(&image, step).expect("served"));
+    drop((image, toy));
+    let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+    assert_eq!((opened.state.is_none(), opened.records.count(), opened.torn), (true, 6, false));
+    assert_eq!(Toy::recovered(&opened).contents(), history(&STEPS)[6]);
+}
+
+#[test]
+fn a_checkpoint_empties_the_journal_and_what_follows_is_played_back_on_top() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let mut toy = Toy::new(&image);
+    STEPS[..3].iter().for_each(|&step| toy.serve(&image, step).expect("served"));
+    image.checkpoint(&toy.state()).expect("checkpoint");
+    STEPS[3..].iter().for_each(|&step| toy.serve(&image, step).expect("served"));
+    let state = toy.state();
+    drop((image, toy));
+    // Twice, since playing back writes pages; then once more after a checkpoint.
+    for _ in 0..2 {
+        let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+        assert_eq!((opened.state.is_some(), opened.records.count()), (true, 3));
+        assert_eq!(Toy::recovered(&opened).contents(), history(&STEPS)[6]);
+    }
+    let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+    let toy = Toy::recovered(&opened);
+    opened.image.checkpoint(&toy.state()).expect("checkpoint");
+    drop((toy, opened));
+    let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+    assert_eq!((opened.state.clone(), opened.records.count()), (Some(state), 0));
+    assert_eq!(Toy::recovered(&opened).contents(), history(&STEPS)[6]);
+}
+
+#[test]
+fn an_image_is_created_on_its_first_use_and_opened_on_the_next() {
+    let folder = Folder::new();
+    let first = Image::open_or_create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    first.image.append(&Step::Program(3, 4).record()).expect("appended");
+    drop(first);
+    let second = Image::open_or_create(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+    assert_eq!(second.records.iter().collect::<Vec<_>>(), [&[0, 3, 4]]);
+}
+
+#[test]
+fn a_record_may_be_empty_or_megabytes_long() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let long: Vec<u8> = (0..3_000_000u32).map(|at| at as u8).collect();
+    for record in [&[][..], &long, &[7], &[]] {
+        image.append(record).expect("appended");
+    }
+    drop(image);
+    let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
+    assert_eq!(opened.records.iter().collect::<Vec<_>>(), [&[][..], &long, &[7], &[]]);
+}
+
+#[test]
+fn a_checkpoint_is_due_when_half_the_journal_is_filled() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let record = vec![0; (16 << 20) - 24];
+    for _ in 0..4 {
+        assert!(!image.wants_checkpoint());
+        image.append(&record).expect("appended");
+    }
+    assert!(!image.wants_checkpoint(), "64 MiB are the half");
+    image.append(&[0]).expect("appended");
+    assert!(image.wants_checkpoint());
+    image.append(&vec![0; image.longest_record() - 25]).expect("the longest record fits after it");
+    image.checkpoint(&[]).expect("checkpoint");
+    assert!(!image.wants_checkpoint());
+}
+
+#[test]
+fn a_file_takes_room_for_what_is_in_it_only() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = Folder::new();
+    // 64 TiB in segments of 16 MiB.
+    let geometry = Geometry { page_bytes: 4096, pages_per_extent: 4096, pages: 1 << 34 };
+    let image = Image::create(&folder.file(), IDENTITY, geometry).expect("created");
+    let mut store = image.store();
+    store.program((1 << 34) - 1, &[5; 4096]);
+    image.append(&[1]).expect("appended");
+    image.checkpoint(&[2; 1000]).expect("checkpoint");
+    assert_eq!(image.error(), None);
+    let taken = folder.file().metadata().expect("it is there").blocks() * 512;
+    assert!(taken < 1 << 20, "{taken} bytes");
+    let mut byte = [0];
+    store.read((1 << 34) - 1, 4095, &mut byte);
+    assert_eq!(byte, [5]);
+}
+
+#[test]
+fn the_device_in_an_image_can_be_asked_for_while_it_is_open() {
+    let folder = Folder::new();
+    let _image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    assert_eq!(Image::inspect(&folder.file()), Ok((GEOMETRY, IDENTITY.to_string())));
+}
+
+#[test]
+fn the_lock_ends_with_the_last_owner_of_image_and_pages() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let store = image.store();
+    drop(image);
+    let locked = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect_err("the store holds it");
+    assert_eq!(locked.problem, Problem::Locked);
+    drop(store);
+    assert!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok());
+}
+
+#[test]
+fn pages_never_programmed_read_as_erased() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    assert_eq!(Toy::new(&image).contents(), vec![[0xFF; PAGE]; 40]);
+}

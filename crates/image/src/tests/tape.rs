@@ -1,0 +1,88 @@
+//! A file in memory that remembers every write in its order, and can be told to have no more room.
+
+use crate::disk::Disk;
+use std::io;
+use std::sync::{Mutex, MutexGuard};
+
+/// What happened to the file, and what its user said meanwhile.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    Length(u64),
+    Write(u64, Vec<u8>),
+    Sync,
+    /// A step, counted from 1, is about to be kept.
+    Issued(u64),
+    /// It was acknowledged.
+    Acknowledged(u64),
+    /// Everything acknowledged was synced.
+    Synced,
+}
+
+/// The file.
+#[derive(Debug, Default)]
+pub(super) struct Tape(Mutex<Reel>);
+
+#[derive(Debug, Default)]
+pub(super) struct Reel {
+    pub(super) bytes: Vec<u8>,
+    pub(super) events: Vec<Event>,
+    /// Bytes that may still be written.
+    pub(super) room: Option<usize>,
+}
+
+impl Tape {
+    /// A file that holds `bytes`.
+    pub(super) fn with(bytes: Vec<u8>) -> Tape {
+        Tape(Mutex::new(Reel { bytes, events: Vec::new(), room: None }))
+    }
+
+    pub(super) fn reel(&self) -> MutexGuard<'_, Reel> {
+        self.0.lock().expect("no test panics while it looks at the file")
+    }
+
+    pub(super) fn note(&self, event: Event) {
+        self.reel().events.push(event);
+    }
+}
+
+/// Writes `part` at `offset`, beyond the end if need be.
+pub(super) fn write(bytes: &mut Vec<u8>, offset: u64, part: &[u8]) {
+    let (start, end) = (offset as usize, offset as usize + part.len());
+    bytes.resize(bytes.len().max(end), 0);
+    bytes[start..end].copy_from_slice(part);
+}
+
+impl Disk for Tape {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let reel = self.reel();
+        let rest = &reel.bytes[reel.bytes.len().min(offset as usize)..];
+        let count = rest.len().min(into.len());
+        into[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut reel = self.reel();
+        let fitting = bytes.len().min(reel.room.unwrap_or(usize::MAX));
+        reel.room = reel.room.map(|room| room - fitting);
+        write(&mut reel.bytes, offset, &bytes[..fitting]);
+        reel.events.push(Event::Write(offset, bytes[..fitting].to_vec()));
+        if fitting < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.note(Event::Sync);
+        Ok(())
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.reel().bytes.len() as u64)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        let mut reel = self.reel();
+        reel.bytes.resize(length as usize, 0);
+        reel.events.push(Event::Length(length));
+        Ok(())
+    }
+}
