@@ -20,6 +20,8 @@ _HEIGHT = 300
 _LINE = 18
 _COLOURS = {"pass": theme.GREEN, "FAIL": theme.VERMILION}
 _PUBLISHED = "published"
+_MARKED = "diamonds and dashes: published numbers, grey: what is allowed"
+_ONLY_SHAPE = "of the published curves only the shape is stated"
 
 Data = list[dict[str, Any]]
 
@@ -34,8 +36,8 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
         claims = [claim for claim in results.paper.claims if claim.figure == name]
         panel, only_shape = _lines(results, drawing, claims)
     subtitles = [f"{results.paper.name}, {name}: {drawing.stated or results.paper.title}"]
-    if only_shape:
-        subtitles.append("the paper's text states only the shape of these curves")
+    if drawing.form == "lines":
+        subtitles.append(f"lines: simulated; {_ONLY_SHAPE if only_shape else _MARKED}")
     chart: alt.VConcatChart = alt.vconcat(panel, _statements(found), spacing=18).properties(
         title=theme.title(drawing.title, *subtitles)
     )
@@ -133,7 +135,7 @@ def _x(drawing: Drawing, simulated: Data) -> alt.X:
     if any(isinstance(row["x"], str) for row in simulated):
         places = list(dict.fromkeys(row["x"] for row in simulated))
         return alt.X("x:O", title=title).sort(places).axis(grid=False, labelAngle=0)
-    return alt.X("x:Q", title=title).scale(zero=False, nice=True).axis(grid=False)
+    return alt.X("x:Q", title=title).scale(zero=False, nice=True).axis(grid=False, tickCount=8)
 
 
 def _y(drawing: Drawing) -> alt.Y:
@@ -178,7 +180,7 @@ def _statements(found: Sequence[Row]) -> alt.Chart:
     ]
     chart: alt.Chart = (
         alt.Chart(theme.data(data))
-        .mark_text(align="left", baseline="middle", limit=theme.WIDTH + 60)
+        .mark_text(align="left", baseline="middle", limit=theme.WIDTH + 140)
         .encode(
             x=alt.value(0),
             y=alt.Y("line:O").axis(None),

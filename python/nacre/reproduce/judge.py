@@ -102,7 +102,9 @@ def allowed(tolerance: Tolerance, unit: str) -> str:
     words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
     if tolerance.relative is not None:
         words.append(f"within {100 * tolerance.relative:g} %")
-    if tolerance.absolute is not None:
+    if tolerance.absolute == 0:
+        words.append("equal")
+    elif tolerance.absolute is not None:
         words.append(f"within {tolerance.absolute:g} {'points' if unit == '%' else unit}".rstrip())
     return ", ".join(words)
 
@@ -157,5 +159,7 @@ def number(value: float | None, unit: str) -> str:
     """A published or simulated number as people read it."""
     if value is None:
         return "-"
+    if unit and value.is_integer():
+        return f"{value:,.0f} {unit}"
     digits = 4 if 1000 <= abs(value) < 100_000 else 3
     return f"{significant(value, digits)} {unit}".rstrip()

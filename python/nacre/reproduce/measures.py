@@ -132,7 +132,10 @@ def _lowest_at(results: Results, claim: Claim) -> float:
 
 
 def _steepening(results: Results, claim: Claim) -> float:
-    """The mean slope over the points of `of` as a multiple of that over the points of `to`."""
+    """The mean slope over the points of `of` as a multiple of that over the points of `to`.
+
+    Either names several places on one axis.
+    """
     before = _slope(results, _other(claim), claim.measure)
     if not before:
         raise UnknownError(f"{claim.measure} does not change, so no slope is a multiple of it")
@@ -141,7 +144,7 @@ def _steepening(results: Results, claim: Claim) -> float:
 
 def _slope(results: Results, selection: Selection, measure: str) -> float:
     readings = results.readings(selection, measure)
-    (axis,) = selection.where
+    (axis,) = (name for name, labels in selection.where.items() if len(labels) > 1)
     first, last = readings[0], readings[-1]
     run = results.x(last.point, axis) - results.x(first.point, axis)
     return (last.value - first.value) / run
