@@ -5,6 +5,7 @@
 //! no room ever names another.
 
 pub mod cleaning;
+pub mod envy;
 pub mod hdd;
 pub mod latency;
 pub mod measured;
@@ -41,7 +42,10 @@ pub trait Builder {
     /// The text of a file the scenario names at `path`, for example a latency log. `file` is relative
     /// to the scenario. Errors: the file is not there or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
+
+    /// The cleaning policy that the caller of the run brought under `name`. Errors: there is none.
+    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn cleaning::Cleaner>, Problems>;
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM];

@@ -1,5 +1,6 @@
 //! Builds devices for the tests of this crate, as a scenario would.
 
+use crate::cleaning::{self, Cleaner, CleaningFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::{Builder, DEVICES, DeviceFamily};
 use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Slot, room_of};
@@ -20,7 +21,10 @@ impl Families for Rooms {
 
 fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
     let devices = DEVICES.iter().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
-    devices.chain(LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME))
+    let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
+    let policies = cleaning::ROOMS.iter().map(|room| &room.card);
+    let policies = policies.filter(move |_| family == CleaningFamily::NAME);
+    devices.chain(latencies).chain(policies)
 }
 
 /// A builder with one seed and a few files.
@@ -88,6 +92,10 @@ impl Builder for Workbench {
 
     fn random(&self, name: &str) -> Random {
         self.streams.stream(name)
+    }
+
+    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
+        Err(nacre_config::Problem::new(path, None, "there is no such policy").given(name).into())
     }
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {

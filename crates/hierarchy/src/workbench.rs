@@ -4,6 +4,7 @@ use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{
     Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
 };
+use nacre_controller::cleaning::Cleaner;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
@@ -76,6 +77,10 @@ impl Builder for Workbench {
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         Err(Problem::new(path, None, "there are no files here").given(file).into())
+    }
+
+    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
+        Err(Problem::new(path, None, "there are no policies here").given(name).into())
     }
 }
 

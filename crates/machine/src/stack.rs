@@ -4,6 +4,7 @@ use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
+use nacre_controller::cleaning::Cleaner;
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{ComponentId, Device, Random, Streams};
 use nacre_workload::trace::{self, TraceReader};
@@ -25,6 +26,11 @@ pub trait Files {
 
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
+
+    /// A new cleaning policy that the caller brought under `name`, written in another language.
+    fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
+        None
+    }
 }
 
 /// A scenario ready to run.
@@ -101,6 +107,15 @@ impl Builder for StackBuilder<'_> {
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         self.files.text(file).map_err(|error| file_problem(path, file, &error).into())
+    }
+
+    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
+        self.files.cleaner(name).ok_or_else(|| {
+            Problem::new(path, None, "no function was given under this name")
+                .given(format!("{name:?}"))
+                .remedy("in Python, give the function itself: nacre.run(scenario, {\"stack.cleaning\": function})")
+                .into()
+        })
     }
 }
 

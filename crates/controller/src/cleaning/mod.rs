@@ -10,7 +10,10 @@
 //! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So every
 //! policy, also one written by a user, runs on the one mechanism.
 
-use nacre_config::{Families, Family, Problems, Table};
+pub mod greedy;
+
+use crate::Builder;
+use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::Random;
 
 /// The family of cleaning policies.
@@ -38,8 +41,41 @@ pub trait CleaningContext {
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems>;
 }
 
+/// The policy in `slot`, for an array of `segments`.
+pub fn build(
+    slot: &Slot<CleaningFamily>,
+    segments: u32,
+    builder: &mut dyn Builder,
+) -> Result<Box<dyn Cleaner>, Problems> {
+    (room_of(ROOMS, slot).build)(slot, &mut Context { segments, builder })
+}
+
+/// What a device's builder offers to its policy.
+struct Context<'a> {
+    segments: u32,
+    builder: &'a mut dyn Builder,
+}
+
+impl CleaningContext for Context<'_> {
+    fn families(&self) -> &dyn Families {
+        self.builder.families()
+    }
+
+    fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.builder.random(name)
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
+        self.builder.external_cleaner(path, name)
+    }
+}
+
 /// The policies, in the order users see them.
-pub static ROOMS: &Table<CleaningFamily> = &[];
+pub static ROOMS: &Table<CleaningFamily> = &[greedy::ROOM];
 
 /// What to clean, and where live pages go.
 pub trait Cleaner: Send {
@@ -136,6 +172,6 @@ impl View<'_> {
     /// Pages of the segment in `place` that hold nothing any more: what cleaning it gains.
     pub fn invalid(&self, place: usize) -> u32 {
         let Place { programmed, live, .. } = self.places[place];
-        programmed - live
+        programmed.saturating_sub(live)
     }
 }

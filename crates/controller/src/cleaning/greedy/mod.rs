@@ -1,0 +1,45 @@
+//! Greedy: clean what has the most invalid pages.
+//!
+//! # Models
+//! All places are one partition. The victim is the segment with the most invalid pages; of several, the one
+//! cleaned longest ago.
+//!
+//! # Leaves out
+//! Nothing.
+//!
+//! # Sources
+//! wu-1994 section 4.2; rosenblum-1992 section 3.4.
+//!
+//! # Checks
+//! Cost under uniform writes against the closed form of Desnoyers, within 2 %.
+
+use super::{Cleaner, CleaningFamily, Decision, View};
+use nacre_config::{Card, Configuration, Room};
+use std::cmp::Reverse;
+
+/// Greedy cleaning has no parameters.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {}
+
+/// The room.
+pub const ROOM: Room<CleaningFamily> = Room {
+    card: Card::of::<Config>(
+        "greedy",
+        "cleans what has the most invalid pages",
+        &["wu-1994", "rosenblum-1992"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |_slot, _context| Ok(Box::new(Greedy)),
+};
+
+struct Greedy;
+
+impl Cleaner for Greedy {
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
+        let places = view.places_of(partition);
+        let victim =
+            places.max_by_key(|&place| (view.invalid(place), Reverse(view.places[place].cleaned_at)));
+        Decision::clean(victim.expect("a partition has places"))
+    }
+}

@@ -1,0 +1,222 @@
+//! The cleaning mechanism without time: a naive page table under any policy, to test policies with and to
+//! compare the device's mechanism with.
+
+use super::{Cleaner, Decision, Partition, Place, View};
+use nacre_kernel::{Random, Streams};
+
+/// No page.
+const NONE: u32 = u32::MAX;
+
+/// An array of segments, one of them standing by, and where every logical page is.
+pub(crate) struct Array {
+    pub(crate) pages: u32,
+    /// Physical page of each logical page.
+    pub(crate) table: Vec<u32>,
+    /// Logical page in each physical page; `NONE` where it holds nothing live.
+    content: Vec<u32>,
+    segment_at: Vec<u32>,
+    pub(crate) place_of: Vec<usize>,
+    pub(crate) partition_of: Vec<usize>,
+    erases: Vec<u32>,
+    spare: u32,
+    places: Vec<Place>,
+    partitions: Vec<Partition>,
+    drained: u64,
+    /// Pages the cleaner programmed.
+    pub(crate) copied: u64,
+}
+
+impl Array {
+    /// `segments` of `pages`, filled in logical order to the utilisation `live` of the data segments.
+    pub(crate) fn new(segments: u32, pages: u32, live: f64, cleaner: &dyn Cleaner) -> Array {
+        let places = segments as usize - 1;
+        let size = cleaner.partition_segments().map_or(places + 1, |size| size as usize);
+        let mut array = Array {
+            pages,
+            table: Vec::new(),
+            content: vec![NONE; (segments * pages) as usize],
+            segment_at: (0..segments - 1).collect(),
+            place_of: (0..segments as usize).collect(),
+            partition_of: (0..places).map(|place| place / size).collect(),
+            erases: vec![0; segments as usize],
+            spare: segments - 1,
+            places: vec![Place::default(); places],
+            partitions: Vec::new(),
+            drained: 0,
+            copied: 0,
+        };
+        for first in (0..places).step_by(size) {
+            let count = size.min(places - first);
+            array.partitions.push(Partition { first, count, active: first, ..Partition::default() });
+        }
+        let total = (f64::from(pages) * places as f64 * live).round() as usize;
+        for place in 0..places {
+            for _ in total * place / places..total * (place + 1) / places {
+                array.table.push(NONE);
+                array.program(place, array.table.len() as u32 - 1);
+            }
+        }
+        array
+    }
+
+    /// Logical pages.
+    pub(crate) fn len(&self) -> u32 {
+        self.table.len() as u32
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            pages_per_segment: self.pages,
+            places: &self.places,
+            partitions: &self.partitions,
+            drained: self.drained,
+        }
+    }
+
+    /// The logical page `page` is written and drained.
+    pub(crate) fn write(&mut self, page: u32, cleaner: &mut dyn Cleaner) {
+        let old = self.table[page as usize];
+        let place = self.place_of[(old / self.pages) as usize];
+        let partition = self.partition_of[place];
+        self.invalidate(page);
+        self.drained += 1;
+        while !self.find_room(partition) {
+            let decision = cleaner.decide(&self.view(), partition);
+            self.clean(partition, decision);
+        }
+        let active = self.partitions[partition].active;
+        self.program(active, page);
+        self.places[active].written_at = self.drained;
+        self.partitions[partition].drained += 1;
+    }
+
+    /// Programs for cleaning, by page written, over `turnovers` times all the logical pages, each drawn by
+    /// `writes`.
+    pub(crate) fn cost(&mut self, turnovers: f64, writes: &mut Writes, cleaner: &mut dyn Cleaner) -> f64 {
+        let (copied, count) = (self.copied, (turnovers * f64::from(self.len())) as u64);
+        for _ in 0..count {
+            self.write(writes.draw(), cleaner);
+        }
+        (self.copied - copied) as f64 / count as f64
+    }
+
+    /// Panics when the books do not agree.
+    pub(crate) fn check(&self) {
+        let live: u64 = self.places.iter().map(|place| u64::from(place.live)).sum();
+        assert_eq!(live, self.table.len() as u64, "every logical page is live once");
+        for (page, &physical) in self.table.iter().enumerate() {
+            assert_eq!(self.content[physical as usize], page as u32);
+        }
+        for partition in &self.partitions {
+            let of = &self.places[partition.first..partition.first + partition.count];
+            assert_eq!(partition.live, of.iter().map(|place| u64::from(place.live)).sum::<u64>());
+        }
+    }
+
+    /// Room in the active segment; segments that were never full are filled before one is cleaned.
+    fn find_room(&mut self, partition: usize) -> bool {
+        if self.room(partition) == 0 {
+            let mut places = self.view().places_of(partition);
+            let Some(open) = places.find(|&place| self.places[place].programmed < self.pages) else { return false };
+            self.partitions[partition].active = open;
+        }
+        true
+    }
+
+    fn room(&self, partition: usize) -> u32 {
+        self.pages - self.places[self.partitions[partition].active].programmed
+    }
+
+    fn invalidate(&mut self, page: u32) {
+        let old = self.table[page as usize];
+        let place = self.place_of[(old / self.pages) as usize];
+        self.content[old as usize] = NONE;
+        self.places[place].live -= 1;
+        self.partitions[self.partition_of[place]].live -= 1;
+    }
+
+    fn program(&mut self, place: usize, page: u32) {
+        let physical = self.segment_at[place] * self.pages + self.places[place].programmed;
+        assert!(self.places[place].programmed < self.pages, "the active segment has room");
+        self.table[page as usize] = physical;
+        self.content[physical as usize] = page;
+        self.places[place].programmed += 1;
+        self.places[place].live += 1;
+        self.partitions[self.partition_of[place]].live += 1;
+    }
+
+    fn clean(&mut self, partition: usize, decision: Decision) {
+        let Decision { victim, to_lower, to_higher } = decision;
+        let view = self.view();
+        let gains = view.invalid(victim) > 0 || view.places_of(partition).all(|place| view.invalid(place) == 0);
+        assert!(gains && view.places_of(partition).contains(&victim), "{victim} is no victim of {partition}");
+        let segment = self.segment_at[victim];
+        let first = (segment * self.pages) as usize;
+        let pages = &self.content[first..first + self.pages as usize];
+        let live: Vec<u32> = pages.iter().copied().filter(|&page| page != NONE).collect();
+        live.iter().for_each(|&page| self.invalidate(page));
+        let fresh = std::mem::replace(&mut self.spare, segment);
+        self.erases[segment as usize] += 1;
+        self.segment_at[victim] = fresh;
+        self.place_of[fresh as usize] = victim;
+        self.places[victim] = Place {
+            erases: self.erases[fresh as usize],
+            cleaned_at: self.drained,
+            written_at: self.places[victim].written_at,
+            ..Place::default()
+        };
+        let lower = self.push_out(partition.checked_sub(1), to_lower, live.len());
+        let higher = Some(partition + 1).filter(|&to| to < self.partitions.len());
+        let higher = self.push_out(higher, to_higher, live.len() - lower.1);
+        self.partitions[partition].active = victim;
+        for (at, &page) in live.iter().enumerate() {
+            let to = match () {
+                () if at < higher.1 => higher.0,
+                () if at >= live.len() - lower.1 => lower.0,
+                () => partition,
+            };
+            self.program(self.partitions[to].active, page);
+            self.partitions[to].moved_in += u64::from(to != partition);
+        }
+        self.copied += live.len() as u64;
+        self.partitions[partition].copied += live.len() as u64;
+        self.partitions[partition].cleanings += 1;
+    }
+
+    /// Where pages go, and how many of `wanted` there are and find room.
+    fn push_out(&self, to: Option<usize>, wanted: u32, live: usize) -> (usize, usize) {
+        to.map_or((0, 0), |to| (to, (wanted.min(self.room(to)) as usize).min(live)))
+    }
+}
+
+/// Draws the pages that are written: a share of the writes goes to a share of the pages.
+pub(crate) struct Writes {
+    random: Random,
+    pub(crate) order: Vec<u32>,
+    pub(crate) hot: u64,
+    to_hot: f64,
+}
+
+impl Writes {
+    /// `to_hot` of the writes go to the first `hot` of `pages`; or, `scattered`, to as many in random places.
+    pub(crate) fn new(pages: u32, hot: f64, to_hot: f64, scattered: bool, seed: u64) -> Writes {
+        let mut random = Streams::new(seed).stream("writes");
+        let mut order: Vec<u32> = (0..pages).collect();
+        if scattered {
+            for last in (1..order.len()).rev() {
+                order.swap(last, random.below(last as u64 + 1) as usize);
+            }
+        }
+        Writes { random, order, hot: (f64::from(pages) * hot) as u64, to_hot }
+    }
+
+    pub(crate) fn draw(&mut self) -> u32 {
+        let pages = self.order.len() as u64;
+        let at = if self.random.chance(self.to_hot) {
+            self.random.below(self.hot)
+        } else {
+            self.hot + self.random.below(pages - self.hot)
+        };
+        self.order[at as usize]
+    }
+}

@@ -1,0 +1,335 @@
+//! The flash array: which segment stands where, which of its pages live, and how they are moved.
+//!
+//! It knows no time. A *segment* is an erase block over all chips of a bank. Segments stand in places, and
+//! places form partitions, as [`crate::cleaning`] describes; erased segments stand by.
+
+use super::geometry::Geometry;
+use super::page_table::{Location, PageTable};
+use super::relocation::{Cause, Relocation};
+use crate::cleaning::{Cleaner, Decision, Partition, Place, View};
+use nacre_media::flash::Flash;
+use nacre_media::store::Store;
+use std::collections::BTreeMap;
+
+/// The logical page that stands in each page of a segment, and whether it is live.
+pub(super) struct Owners {
+    /// Logical page numbers; those of pages not programmed mean nothing.
+    pub(super) lpns: Box<[u32]>,
+    /// One bit for each page.
+    pub(super) live: Box<[u64]>,
+}
+
+/// Pages programmed by cause, and segments erased, since the first day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Programs {
+    pub(super) drained: u64,
+    pub(super) cleaned: u64,
+    pub(super) levelled: u64,
+    pub(super) cleanings: u64,
+    pub(super) swaps: u64,
+    /// Programs that a power failure interrupted.
+    pub(super) lost: u64,
+}
+
+/// Segments of flash in their places.
+pub(super) struct Array<S> {
+    pub(super) geometry: Geometry,
+    pub(super) flash: Flash<S>,
+    pub(super) table: PageTable,
+    /// By segment; segments never programmed have none.
+    pub(super) owners: Vec<Option<Owners>>,
+    /// Tables of erased segments, to be used again.
+    pub(super) spare_owners: Vec<Owners>,
+    /// Live pages by segment.
+    pub(super) live: Vec<u32>,
+    /// The segment in each place.
+    pub(super) order: Vec<u32>,
+    /// The place of each segment; of a segment being relocated, the place it leaves.
+    pub(super) place_of: Vec<u32>,
+    pub(super) places: Vec<Place>,
+    pub(super) partitions: Vec<Partition>,
+    partition_by_place: Vec<u32>,
+    /// Erased segments, the next to be used last.
+    pub(super) standby: Vec<u32>,
+    /// Places whose segment still takes the pages of the one before: all its room is theirs.
+    pub(super) filling: Vec<u32>,
+    /// Where the versions before an open transaction are, by logical page.
+    pub(super) shadows: BTreeMap<u32, Location>,
+    pub(super) cleaner: Box<dyn Cleaner>,
+    pub(super) programs: Programs,
+    /// Pages programmed when the data was laid out, before the first day.
+    pub(super) laid_out: u64,
+    /// When segments took part in a swap; see `wear_swap`.
+    pub(super) swapped_at: Vec<Option<u32>>,
+}
+
+impl<S: Store> Array<S> {
+    /// An erased array under `cleaner`, which divides it into partitions.
+    pub(super) fn new(geometry: Geometry, store: S, cleaner: Box<dyn Cleaner>) -> Array<S> {
+        let segments = geometry.segments;
+        let count = (segments - geometry.spare_segments) as usize;
+        let size = cleaner.partition_segments().map_or(count, |size| size as usize);
+        let partitions: Vec<Partition> = (0..count)
+            .step_by(size)
+            .map(|first| Partition {
+                first,
+                count: size.min(count - first),
+                active: first,
+                ..Partition::default()
+            })
+            .collect();
+        Array {
+            flash: Flash::new(segments, geometry.pages_per_segment, store),
+            table: PageTable::new(geometry.logical_pages, geometry.flash_pages()),
+            owners: (0..segments).map(|_| None).collect(),
+            spare_owners: Vec::new(),
+            live: vec![0; segments as usize],
+            order: (0..count as u32).collect(),
+            place_of: (0..segments).collect(),
+            places: vec![Place::default(); count],
+            partition_by_place: (0..count).map(|place| (place / size) as u32).collect(),
+            partitions,
+            standby: (count as u32..segments).rev().collect(),
+            filling: Vec::new(),
+            shadows: BTreeMap::new(),
+            cleaner,
+            programs: Programs::default(),
+            laid_out: 0,
+            swapped_at: vec![None; segments as usize],
+            geometry,
+        }
+    }
+
+    /// Lays the first `pages` logical pages out in order over all places, evenly.
+    pub(super) fn lay_out(&mut self, pages: u64) {
+        let count = self.places.len() as u64;
+        let mut lpn = 0;
+        for place in 0..count {
+            let end = pages * (place + 1) / count;
+            let segment = self.order[place as usize];
+            while lpn < end {
+                let page = self.take_page_in(place as usize);
+                debug_assert_eq!(self.flash.block_of(page), segment, "the segment of place {place}");
+                self.settle(lpn as u32, page, place as usize);
+                lpn += 1;
+            }
+        }
+        self.laid_out = pages;
+    }
+
+    /// The partition whose places hold the part of the address space around `lpn` when pages lie in order.
+    #[inline]
+    pub(super) fn home_of(&self, lpn: u32) -> u32 {
+        let place = u64::from(lpn) * self.places.len() as u64 / self.geometry.logical_pages;
+        self.partition_of(place as usize) as u32
+    }
+
+    /// The partition of `place`.
+    #[inline]
+    pub(super) fn partition_of(&self, place: usize) -> usize {
+        self.partition_by_place[place] as usize
+    }
+
+    /// Pages that the active segment of `partition` can still take.
+    #[inline]
+    pub(super) fn room(&self, partition: usize) -> u32 {
+        let active = self.partitions[partition].active;
+        if self.is_filling(active) {
+            return 0;
+        }
+        self.geometry.pages_per_segment - self.places[active].programmed
+    }
+
+    #[inline]
+    fn is_filling(&self, place: usize) -> bool {
+        !self.filling.is_empty() && self.filling.contains(&(place as u32))
+    }
+
+    /// The partition that takes a page bound for `partition`: that one, unless every page there is live and
+    /// cleaning would gain nothing; then the nearest where it would.
+    #[inline]
+    pub(super) fn with_space(&self, partition: usize) -> usize {
+        if self.has_space(partition) { partition } else { self.nearest_with_space(partition) }
+    }
+
+    #[inline]
+    fn has_space(&self, partition: usize) -> bool {
+        let Partition { count, live, .. } = self.partitions[partition];
+        live < (count as u64) << self.geometry.page_shift()
+    }
+
+    #[cold]
+    fn nearest_with_space(&self, partition: usize) -> usize {
+        let with_space = (0..self.partitions.len()).filter(|&other| self.has_space(other));
+        let nearest = with_space.min_by_key(|&other| other.abs_diff(partition));
+        nearest.expect("less is live than the data segments hold")
+    }
+
+    /// Makes room in `partition` without cleaning, where a segment of it was never filled.
+    pub(super) fn find_room(&mut self, partition: usize) -> bool {
+        if self.room(partition) > 0 {
+            return true;
+        }
+        let Partition { first, count, active, .. } = self.partitions[partition];
+        if self.is_filling(active) {
+            return false;
+        }
+        let full = self.geometry.pages_per_segment;
+        // Segments are filled in the order of their places; the search goes on where it stopped.
+        let behind = (active + 1..first + count).chain(first..active);
+        let found = behind.into_iter().find(|&place| self.places[place].programmed < full);
+        found.inspect(|&place| self.partitions[partition].active = place).is_some()
+    }
+
+    /// Takes the next page of the active segment of `partition`, for a program that is about to begin.
+    #[inline]
+    pub(super) fn take_page(&mut self, partition: usize) -> u32 {
+        let place = self.partitions[partition].active;
+        self.places[place].programmed += 1;
+        self.flash.program(self.order[place])
+    }
+
+    /// Page `page`, just programmed, holds the newest version of `lpn`.
+    #[inline]
+    pub(super) fn settle(&mut self, lpn: u32, page: u32, place: usize) {
+        self.keep(lpn, page, place);
+        self.table.set(lpn, Location::Flash(page));
+    }
+
+    /// Page `page`, just programmed, holds a version of `lpn` that is to be kept.
+    #[inline]
+    pub(super) fn keep(&mut self, lpn: u32, page: u32, place: usize) {
+        let segment = self.flash.block_of(page);
+        self.own(segment, page, lpn);
+        self.live[segment as usize] += 1;
+        self.places[place].live += 1;
+        let partition = self.partition_of(place);
+        self.partitions[partition].live += 1;
+    }
+
+    /// Page `page` of `segment` holds a live version of `lpn`.
+    #[inline]
+    pub(super) fn own(&mut self, segment: u32, page: u32, lpn: u32) {
+        if self.owners[segment as usize].is_none() {
+            self.owners[segment as usize] = Some(self.take_owners(segment));
+        }
+        let owners = self.owners[segment as usize].as_mut().expect("just made");
+        let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
+        owners.lpns[index] = lpn;
+        owners.live[index / 64] |= 1 << (index % 64);
+    }
+
+    /// The owners of `segment`, taken out: those it has, or none.
+    #[inline]
+    pub(super) fn take_owners(&mut self, segment: u32) -> Owners {
+        let pages = self.geometry.pages_per_segment as usize;
+        let owners = self.owners[segment as usize].take().or_else(|| self.spare_owners.pop());
+        owners.unwrap_or_else(|| Owners {
+            lpns: vec![0; pages].into(),
+            live: vec![0; pages.div_ceil(64)].into(),
+        })
+    }
+
+    /// The version in `page` is live no more.
+    #[inline]
+    pub(super) fn invalidate(&mut self, page: u32) {
+        let segment = self.flash.block_of(page) as usize;
+        let owners = self.owners[segment].as_mut().expect("a live page has an owner");
+        let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
+        debug_assert!(owners.live[index / 64] >> (index % 64) & 1 == 1, "page {page} was live");
+        owners.live[index / 64] &= !(1 << (index % 64));
+        self.live[segment] -= 1;
+        let place = self.place_of[segment] as usize;
+        self.places[place].live -= 1;
+        let partition = self.partition_of(place);
+        self.partitions[partition].live -= 1;
+    }
+
+    /// The logical page whose live version is in `page`, if one is.
+    #[inline]
+    pub(super) fn owner(&self, page: u32) -> Option<u32> {
+        let owners = self.owners[self.flash.block_of(page) as usize].as_ref()?;
+        let index = page as usize & (self.geometry.pages_per_segment as usize - 1);
+        (owners.live[index / 64] >> (index % 64) & 1 == 1).then(|| owners.lpns[index])
+    }
+
+    /// The partition to which a version that comes from `page` is drained.
+    #[inline]
+    pub(super) fn origin_of(&self, page: u32) -> u32 {
+        let place = self.place_of[self.flash.block_of(page) as usize];
+        self.partition_of(place as usize) as u32
+    }
+
+    /// Asks the policy what to clean in `partition`, whose segments are all full, and begins with it.
+    pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
+        let decision = self.decide(partition);
+        let place = decision.victim;
+        self.programs.cleanings += 1;
+        self.partitions[partition].cleanings += 1;
+        self.partitions[partition].active = place;
+        let to = self.standby.pop().expect("one segment is always erased");
+        self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher))
+    }
+
+    fn decide(&mut self, partition: usize) -> Decision {
+        let view = View {
+            pages_per_segment: self.geometry.pages_per_segment,
+            places: &self.places,
+            partitions: &self.partitions,
+            drained: self.programs.drained,
+        };
+        let decision = self.cleaner.decide(&view, partition);
+        let places = view.places_of(partition);
+        assert!(
+            places.contains(&decision.victim),
+            "{decision:?} is not in partition {partition}: {places:?}"
+        );
+        let gains = |place: usize| view.invalid(place) > 0;
+        let ends = gains(decision.victim) || !places.into_iter().any(gains);
+        assert!(ends, "{decision:?} gains nothing, and other victims in its partition would");
+        decision
+    }
+
+    /// Places no host can have filled: panics when the books do not agree.
+    pub(super) fn check_invariants(&self) {
+        let mut by_place = vec![0_u32; self.places.len()];
+        for (segment, owners) in self.owners.iter().enumerate() {
+            let live =
+                owners.as_ref().map_or(0, |owners| owners.live.iter().map(|word| word.count_ones()).sum());
+            assert_eq!(live, self.live[segment], "live pages of segment {segment}");
+            if live > 0 {
+                by_place[self.place_of[segment] as usize] += live;
+            }
+        }
+        for (place, state) in self.places.iter().enumerate() {
+            assert_eq!(state.live, by_place[place], "live pages in place {place}");
+            let segment = self.order[place] as usize;
+            assert_eq!(state.programmed, self.flash.blocks()[segment].programmed, "place {place}");
+            assert_eq!(self.place_of[segment] as usize, place, "the segment in place {place}");
+        }
+        for (index, partition) in self.partitions.iter().enumerate() {
+            let places = partition.first..partition.first + partition.count;
+            let live: u64 = self.places[places.clone()].iter().map(|place| u64::from(place.live)).sum();
+            assert_eq!(live, partition.live, "live pages in partition {index}");
+            assert!(places.contains(&partition.active), "the active segment of partition {index}");
+        }
+        let (mut mapped, mut shadowed) = (0_u64, 0_u64);
+        for (lpn, location) in self.table.mapped() {
+            if let Location::Flash(page) = location {
+                assert_eq!(self.owner(page), Some(lpn), "the owner of page {page}");
+                mapped += 1;
+            }
+        }
+        for (&lpn, &location) in &self.shadows {
+            if let Location::Flash(page) = location {
+                assert_eq!(self.owner(page), Some(lpn), "the owner of the shadow in page {page}");
+                shadowed += 1;
+            }
+        }
+        let live: u64 = self.live.iter().map(|&live| u64::from(live)).sum();
+        assert_eq!(live, mapped + shadowed, "every live page is mapped or a shadow");
+        for &segment in &self.standby {
+            assert_eq!(self.flash.blocks()[segment as usize].programmed, 0, "segment {segment} stands by");
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! Programs and erases: what the controller does while the host is quiet.
+//!
+//! It has a clock of its own, which runs only while nothing is suspended. What is begun at one moment of
+//! this clock and takes `d` is done `d` later, however often the host suspends it in between.
+
+use super::array::Array;
+use super::page_table::Location;
+use super::relocation::{Cause, Relocation};
+use super::write_buffer::{SlotState, WriteBuffer};
+use nacre_kernel::{Activity, Ledger, Time};
+use nacre_media::store::Store;
+
+/// Pages at the tail of the buffer among which one is looked for that can be programmed beside the others.
+const LOOK: usize = 64;
+
+/// How long operations take, and how many there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) program: Time,
+    pub(super) erase: Time,
+    pub(super) concurrency: usize,
+    /// Pages in the buffer above which they are drained.
+    pub(super) threshold: u32,
+    pub(super) wear_swap_gap: u32,
+}
+
+/// One program or erase under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// The slot's page is programmed into `page`.
+    Drain { slot: u32, page: u32 },
+    /// Page `from` is programmed into `to`, for the relocation of the segment `task`.
+    Copy { task: u32, from: u32, to: u32 },
+    /// The segment is erased.
+    Erase { segment: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    operation: Operation,
+    /// On the background's own clock.
+    done: Time,
+    bank: u32,
+}
+
+/// A relocation, the erase that follows it, and the places to be relocated into what was erased.
+#[derive(Clone, Debug)]
+struct Task {
+    relocation: Relocation,
+    is_erasing: bool,
+    /// Places still to be relocated, each into the segment erased before; the last comes first.
+    chain: Vec<u32>,
+    /// The places that exchange their data, where it levels wear.
+    swap: Option<[u32; 2]>,
+}
+
+/// When a run of the background ends before its time is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// Not before.
+    TimeIsUp,
+    /// When a slot of the buffer can be filled.
+    SlotIsFree,
+    /// When the buffer holds no more than its threshold.
+    BelowThreshold,
+}
+
+/// The operations under way and what they are for.
+pub(super) struct Background {
+    pace: Pace,
+    clock: Time,
+    running: Vec<Running>,
+    tasks: Vec<Task>,
+    /// What operations took, counted when they are done.
+    pub(super) ledger: Ledger,
+    /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
+    pub(super) spent: [Time; 4],
+    /// Cleanings done since someone asked.
+    cleanings_done: u32,
+}
+
+/// The activities of [`Background::spent`].
+pub(super) const SPENT: [Activity; 4] =
+    [Activity::Drain, Activity::Clean, Activity::Erase, Activity::LevelWear];
+
+impl Background {
+    pub(super) fn new(pace: Pace) -> Background {
+        Background {
+            pace,
+            clock: Time::ZERO,
+            running: Vec::new(),
+            tasks: Vec::new(),
+            ledger: Ledger::default(),
+            spent: [Time::ZERO; 4],
+            cleanings_done: 0,
+        }
+    }
+
+    /// Whether there is anything to do.
+    #[inline]
+    pub(super) fn has_work(&self, buffer: &WriteBuffer) -> bool {
+        !self.running.is_empty() || !self.tasks.is_empty() || self.is_above_threshold(buffer)
+    }
+
+    /// Whether an operation is under way that an access has to suspend.
+    #[inline]
+    pub(super) fn is_running(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    #[inline]
+    fn is_above_threshold(&self, buffer: &WriteBuffer) -> bool {
+        buffer.held() - buffer.draining() > self.pace.threshold && buffer.count(SlotState::Dirty) > 0
+    }
+
+    /// Works for `budget`, or until `until`; gives the time that was used.
+    pub(super) fn run<S: Store>(
+        &mut self,
+        array: &mut Array<S>,
+        buffer: &mut WriteBuffer,
+        budget: Time,
+        until: Until,
+    ) -> Time {
+        let begin = self.clock;
+        let end = begin + budget;
+        self.spent = [Time::ZERO; 4];
+        loop {
+            let is_over = match until {
+                Until::TimeIsUp => false,
+                Until::SlotIsFree => buffer.count(SlotState::Free) > 0,
+                Until::BelowThreshold => !self.is_above_threshold(buffer) && self.running.is_empty(),
+            };
+            if is_over {
+                return self.clock - begin;
+            }
+            self.begin_operations(array, buffer, end, until);
+            let Some(next) = self.next_done() else { return self.clock - begin };
+            let Running { operation, done, .. } = self.running[next];
+            let kind = self.kind(operation);
+            self.spent[kind] += done.min(end) - self.clock;
+            self.clock = done.min(end);
+            if done > end {
+                return budget;
+            }
+            self.running.swap_remove(next);
+            self.complete(array, buffer, operation);
+        }
+    }
+
+    /// The running operation that is done first; of several, the one begun first.
+    #[inline]
+    fn next_done(&self) -> Option<usize> {
+        if self.running.len() == 1 {
+            return Some(0);
+        }
+        (0..self.running.len()).min_by_key(|&index| (self.running[index].done, self.running[index].bank))
+    }
+
+    /// Begins operations as long as there are some and fewer than allowed are under way.
+    #[inline]
+    fn begin_operations<S: Store>(
+        &mut self,
+        array: &mut Array<S>,
+        buffer: &mut WriteBuffer,
+        end: Time,
+        until: Until,
+    ) {
+        while self.running.len() < self.pace.concurrency {
+            let is_wanted = until == Until::SlotIsFree || self.is_above_threshold(buffer);
+            let began = self.advance_task(array, end) || (is_wanted && self.drain_one(array, buffer));
+            if !began {
+                return;
+            }
+        }
+    }
+
+    /// Goes on with a relocation whose bank is free; copies that surely end in time are done at once.
+    fn advance_task<S: Store>(&mut self, array: &mut Array<S>, end: Time) -> bool {
+        for index in 0..self.tasks.len() {
+            if self.tasks[index].is_erasing {
+                continue;
+            }
+            if self.pace.concurrency == 1 {
+                self.copy_in_bulk(array, index, end);
+            }
+            let mut relocation = self.tasks[index].relocation;
+            let (operation, segment) = match array.next_live(&mut relocation) {
+                Some((from, place)) => {
+                    let segment = array.order[place];
+                    if self.is_busy(array, segment) {
+                        continue;
+                    }
+                    self.tasks[index].relocation = relocation;
+                    let to = array.take_page_in(place);
+                    (Operation::Copy { task: relocation.from, from, to }, segment)
+                }
+                None if array.live[relocation.from as usize] > 0 => continue,
+                None if self.is_busy(array, relocation.from) => continue,
+                None => {
+                    self.tasks[index].is_erasing = true;
+                    array.filled(relocation.place);
+                    (Operation::Erase { segment: relocation.from }, relocation.from)
+                }
+            };
+            self.begin(array, operation, segment);
+            return true;
+        }
+        false
+    }
+
+    /// Copies pages as long as whole copies fit into the time.
+    fn copy_in_bulk<S: Store>(&mut self, array: &mut Array<S>, index: usize, end: Time) {
+        let relocation = &mut self.tasks[index].relocation;
+        let fit = (end - self.clock).as_ps() / self.pace.program.as_ps();
+        let mut copied = 0;
+        while copied < fit {
+            copied += array.copy_run(relocation, fit - copied);
+            if copied == fit {
+                break;
+            }
+            let Some((from, place)) = array.next_live(relocation) else { break };
+            let to = array.take_page_in(place);
+            array.moved(relocation, from, to, place);
+            copied += 1;
+        }
+        let time = Time::from_ps(copied * self.pace.program.as_ps());
+        let kind = if relocation.cause == Cause::Cleaning { 1 } else { 3 };
+        self.clock += time;
+        self.spent[kind] += time;
+        self.ledger.charge(SPENT[kind], time);
+    }
+
+    /// Begins to drain a page of the buffer, or to clean where it would go.
+    fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer) -> bool {
+        if self.pace.concurrency == 1 && !self.tasks.is_empty() {
+            return false;
+        }
+        let look = if self.pace.concurrency == 1 { 1 } else { LOOK };
+        let mut blocked = None;
+        let taken = buffer.take(look, |slot| {
+            let partition = array.with_space(slot.partition as usize);
+            let has_room = array.find_room(partition);
+            if !has_room && blocked.is_none() {
+                blocked = Some(partition);
+            }
+            has_room && !self.is_busy(array, array.order[array.partitions[partition].active])
+        });
+        if let Some(slot) = taken {
+            let partition = array.with_space(buffer.slot(slot).partition as usize);
+            let segment = array.order[array.partitions[partition].active];
+            let page = array.take_page(partition);
+            self.begin(array, Operation::Drain { slot, page }, segment);
+            return true;
+        }
+        match blocked {
+            Some(partition) if self.can_clean(array, partition) => {
+                let relocation = array.begin_cleaning(partition);
+                self.tasks.push(Task { relocation, is_erasing: false, chain: Vec::new(), swap: None });
+                self.advance_task(array, self.clock)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a cleaning may begin in `partition`: one at a time, into an erased segment, and while
+    /// nothing is being programmed there.
+    fn can_clean<S: Store>(&self, array: &Array<S>, partition: usize) -> bool {
+        let is_in = |place: usize| array.partition_of(place) == partition;
+        let mut tasks = self.tasks.iter();
+        !array.standby.is_empty()
+            && !tasks.any(|task| task.swap.is_some() || is_in(task.relocation.place as usize))
+            && !self.is_programming(array, is_in)
+    }
+
+    #[inline]
+    fn begin<S: Store>(&mut self, array: &Array<S>, operation: Operation, segment: u32) {
+        let time = match operation {
+            Operation::Erase { .. } => self.pace.erase,
+            _ => self.pace.program,
+        };
+        let bank = array.geometry.bank_of(segment);
+        self.running.push(Running { operation, done: self.clock + time, bank });
+    }
+
+    #[inline]
+    fn is_busy<S: Store>(&self, array: &Array<S>, segment: u32) -> bool {
+        !self.running.is_empty() && {
+            let bank = array.geometry.bank_of(segment);
+            self.running.iter().any(|running| running.bank == bank)
+        }
+    }
+
+    /// The place in [`SPENT`] of what `operation` is for.
+    #[inline]
+    fn kind(&self, operation: Operation) -> usize {
+        match operation {
+            Operation::Drain { .. } => 0,
+            Operation::Erase { .. } => 2,
+            Operation::Copy { task, .. } => match self.task(task).relocation.cause {
+                Cause::Cleaning => 1,
+                Cause::Wear => 3,
+            },
+        }
+    }
+
+    fn task(&self, segment: u32) -> &Task {
+        let found = self.tasks.iter().find(|task| task.relocation.from == segment);
+        found.expect("an operation belongs to a relocation that is not over")
+    }
+
+    #[inline]
+    fn complete<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, operation: Operation) {
+        let kind = self.kind(operation);
+        let time = if kind == 2 { self.pace.erase } else { self.pace.program };
+        self.ledger.charge(SPENT[kind], time);
+        match operation {
+            Operation::Drain { slot, page } => drained(array, buffer, slot, page),
+            Operation::Copy { task, from, to } => {
+                let relocation = self.task(task).relocation;
+                let place = array.place_of[array.flash.block_of(to) as usize] as usize;
+                array.moved(&relocation, from, to, place);
+            }
+            Operation::Erase { segment } => self.erased(array, segment),
+        }
+    }
+
+    /// What follows an erase: the next link of a chain, or the segment stands by.
+    fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
+        array.erased(segment);
+        let index = self.tasks.iter().position(|task| task.relocation.from == segment);
+        let index = index.expect("what is erased was relocated");
+        if let Some(place) = self.tasks[index].chain.pop() {
+            self.tasks[index].relocation = array.relocate(place as usize, segment, Cause::Wear, (0, 0));
+            self.tasks[index].is_erasing = false;
+            return;
+        }
+        let task = self.tasks.remove(index);
+        array.standby.push(segment);
+        match task.swap {
+            Some(places) => array.swapped(places),
+            None => self.cleanings_done += 1,
+        }
+        if self.tasks.is_empty() {
+            self.level_wear(array);
+        }
+    }
+
+    /// Begins to exchange the data of two segments that wore unevenly, by way of an erased one: the young
+    /// one's data there, the worn one's into the young, then the young one's into the worn.
+    fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
+        let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
+        if self.is_programming(array, |place| place == worn || place == young) {
+            return;
+        }
+        let to = array.standby.pop().expect("one segment was just erased");
+        let relocation = array.relocate(young, to, Cause::Wear, (0, 0));
+        let (worn, young) = (worn as u32, young as u32);
+        self.tasks.push(Task {
+            relocation,
+            is_erasing: false,
+            chain: vec![young, worn],
+            swap: Some([worn, young]),
+        });
+    }
+
+    /// Whether a program is under way into a place that `is_meant`.
+    fn is_programming<S: Store>(&self, array: &Array<S>, is_meant: impl Fn(usize) -> bool) -> bool {
+        self.running.iter().any(|running| match running.operation {
+            Operation::Drain { page, .. } | Operation::Copy { to: page, .. } => {
+                is_meant(array.place_of[array.flash.block_of(page) as usize] as usize)
+            }
+            Operation::Erase { .. } => false,
+        })
+    }
+
+    /// Pages taken for programs that are not done yet.
+    pub(super) fn programs_under_way(&self) -> u64 {
+        let is_program = |running: &&Running| !matches!(running.operation, Operation::Erase { .. });
+        self.running.iter().filter(is_program).count() as u64
+    }
+
+    /// How many cleanings were done since this was asked last.
+    #[inline]
+    pub(super) fn take_cleanings_done(&mut self) -> u32 {
+        std::mem::take(&mut self.cleanings_done)
+    }
+}
+
+/// The page of `slot` is in flash now, unless the host wrote a newer version meanwhile.
+#[inline]
+fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
+    let lpn = buffer.slot(slot).lpn;
+    let place = array.place_of[array.flash.block_of(page) as usize] as usize;
+    let partition = array.partition_of(place);
+    array.programs.drained += 1;
+    array.partitions[partition].drained += 1;
+    array.places[place].written_at = array.programs.drained;
+    if buffer.slot(slot).state == SlotState::Draining {
+        debug_assert_eq!(array.table.get(lpn), Location::Buffer(slot));
+        array.flash.fill(page, buffer.bytes(slot));
+        array.settle(lpn, page, place);
+    } else if let Some(shadow) = array.shadows.get_mut(&lpn)
+        && *shadow == Location::Buffer(slot)
+    {
+        *shadow = Location::Flash(page);
+        array.flash.fill(page, buffer.bytes(slot));
+        array.keep(lpn, page, place);
+    }
+    buffer.set_free(slot);
+}

@@ -1,0 +1,197 @@
+//! The configuration of eNVy.
+
+use super::geometry::Geometry;
+use super::page_table::PageTable;
+use crate::cleaning::CleaningFamily;
+use nacre_config::{Configuration, Reader, Slot};
+use nacre_kernel::{Bytes, Energy, Price, Ratio, Time};
+
+/// Flash as main memory.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Segments: what is erased as a whole, an erase block of every chip of a bank.
+    #[config(default = 128, min = 2, max = 1048576, source = "paper: wu-1994 section 5.1")]
+    pub segments: u32,
+    /// Bytes of a segment.
+    #[config(default = "16 MiB", min = "8 B", max = "1 GiB", source = "paper: wu-1994 section 5.1")]
+    pub segment: Bytes,
+    /// Bytes of a page: what is programmed as a whole.
+    #[config(default = "256 B", min = "4 B", max = "64 KiB", source = "paper: wu-1994 section 3.3")]
+    pub page: Bytes,
+    /// Segments that share their chips form a bank; so many banks there are.
+    #[config(default = 8, min = 1, max = 65536, source = "paper: wu-1994 figure 12")]
+    pub banks: u32,
+    /// Erased segments that stand by.
+    #[config(default = 1, min = 1, max = 1024, source = "paper: wu-1994 section 3.4")]
+    pub spare_segments: u32,
+    /// What the host sees, as a share of the segments that hold data; those that stand by do not count.
+    #[config(default = "80 %", min = "0.01 %", max = "100 %", source = "paper: wu-1994 section 4.1")]
+    pub utilisation: Ratio,
+    /// Bytes that hold data from the start, laid out in order over all segments; absent means all the host
+    /// sees.
+    pub preload: Option<Bytes>,
+    /// SRAM of the write buffer.
+    #[config(default = "16 MiB", min = "4 B", max = "16 GiB", source = "paper: wu-1994 section 5.1")]
+    pub buffer: Bytes,
+    /// Share of the write buffer above which pages are drained.
+    #[config(
+        default = "25 %",
+        max = "100 %",
+        source = "fitted: gives the 10,376 drained pages a second of wu-1994 section 5.5; the paper says \"a certain threshold\""
+    )]
+    pub threshold: Ratio,
+    /// What is cleaned, and where live pages go.
+    #[config(default = "hybrid", source = "paper: wu-1994 section 4.4")]
+    pub cleaning: Slot<CleaningFamily>,
+    /// Difference of erases from which the data of two segments is exchanged; 0 is never.
+    #[config(default = 100, source = "paper: wu-1994 section 4.3")]
+    pub wear_swap_gap: u32,
+    /// Bytes one host access carries; a longer request is so many accesses.
+    #[config(default = "4 B", min = "1 B", max = "64 KiB", source = "assumed: the word of a 32-bit host")]
+    pub word: Bytes,
+    /// An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation.
+    #[config(default = "160 ns", min = "1 ps", max = "1 s", source = "paper: wu-1994 section 5.1")]
+    pub access: Time,
+    /// What copying a page into the buffer adds to the write that causes it.
+    #[config(
+        default = "100 ns",
+        max = "1 s",
+        source = "fitted: one read of the flash chips, whose control overlaps the write; gives the 200 ns of wu-1994 figure 15"
+    )]
+    pub copy_on_write: Time,
+    /// Mappings held by the memory management unit; 0 means all of them.
+    #[config(
+        default = 64,
+        max = 65536,
+        source = "fitted: gives the 180 ns of wu-1994 figure 15; usual in processors of its time"
+    )]
+    pub mmu_entries: u32,
+    /// A mapping that the memory management unit does not hold is read from the page table.
+    #[config(default = "160 ns", max = "1 s", source = "paper: wu-1994 section 5.1, an SRAM operation")]
+    pub page_table_access: Time,
+    /// Programming a page.
+    #[config(default = "4 us", min = "1 ps", max = "10 s", source = "paper: wu-1994 figure 12")]
+    pub program: Time,
+    /// Erasing a segment.
+    #[config(default = "50 ms", min = "1 ps", max = "1 h", source = "paper: wu-1994 figure 12")]
+    pub erase: Time,
+    /// Programs and erases the controller has under way at one time, each in another bank.
+    #[config(default = 1, min = 1, max = 64, source = "paper: wu-1994 section 5; 4 to 8 in section 6")]
+    pub concurrency: u32,
+    /// How long the host has to be quiet before programs and erases go on.
+    #[config(
+        default = "5 us",
+        max = "1 s",
+        source = "fitted: \"a few microseconds\" of wu-1994 section 3.4 that give the 30,000 transactions a second of figure 13"
+    )]
+    pub resume_after: Time,
+    /// What suspending programs and erases adds to the access that does it.
+    #[config(default = "0 s", max = "1 s", source = "paper: wu-1994 counts no time for it")]
+    pub suspend: Time,
+    /// Erases a segment is made for.
+    #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
+    pub endurance: u64,
+    /// Energy of one host access, above idling.
+    pub access_energy: Option<Energy>,
+    /// Energy to program a page, above idling.
+    pub program_energy: Option<Energy>,
+    /// Energy to erase a segment, above idling.
+    pub erase_energy: Option<Energy>,
+    /// Price of the flash.
+    pub price: Option<Price>,
+    /// Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3).
+    pub sram_price: Option<Price>,
+}
+
+impl Config {
+    /// Pages the write buffer holds.
+    pub(super) fn buffer_pages(&self) -> u32 {
+        (self.buffer.0 / self.page.0) as u32
+    }
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let sizes_fit = [
+        power_of_two(reader, "page", config.page, "bytes of a page"),
+        multiple(reader, "segment", config.segment, config.page),
+        multiple(reader, "buffer", config.buffer, config.page),
+        spares_leave_data(reader, config),
+    ];
+    if sizes_fit.contains(&false) {
+        return;
+    }
+    let geometry = Geometry::of(config);
+    check_places(reader, config, &geometry);
+    check_utilisation(reader, config, &geometry);
+    if let Some(preload) = config.preload
+        && preload.0 > geometry.capacity()
+    {
+        let remedy = format!("the host sees {}; give at most that", Bytes(geometry.capacity()));
+        reader.conflict("preload", &preload.to_string(), "it is more than the host sees", &remedy);
+    }
+    if config.concurrency > config.banks {
+        let remedy = format!("the largest allowed is {}, or give more banks", config.banks);
+        let given = config.concurrency.to_string();
+        reader.conflict("concurrency", &given, "a bank works on one operation at a time", &remedy);
+    }
+}
+
+fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) -> bool {
+    let fits = bytes.0.is_power_of_two();
+    if !fits {
+        let (below, above) = (bytes.0.next_power_of_two() / 2, bytes.0.next_power_of_two());
+        let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
+        reader.conflict(field, &bytes.to_string(), &format!("{what} are a power of two"), &remedy);
+    }
+    fits
+}
+
+/// A segment and the buffer have a power of two of pages, at least one.
+fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
+    let fits = bytes.0 >= page.0 && bytes.0 % page.0 == 0 && (field == "buffer" || bytes.0.is_power_of_two());
+    if !fits {
+        let (problem, remedy) = if field == "buffer" {
+            ("it is not a whole number of pages", format!("give a multiple of the page, {page}"))
+        } else {
+            let above = bytes.0.max(page.0).next_power_of_two();
+            ("it does not hold a power of two of pages", format!("the next allowed is {}", Bytes(above)))
+        };
+        reader.conflict(field, &bytes.to_string(), problem, &remedy);
+    }
+    fits
+}
+
+fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
+    let fits = config.spare_segments < config.segments;
+    if !fits {
+        let remedy = format!("the largest allowed is {}", config.segments - 1);
+        let given = config.spare_segments.to_string();
+        reader.conflict("spare_segments", &given, "no segment is left for data", &remedy);
+    }
+    fits
+}
+
+/// Flash pages and slots of the buffer are told apart by four bytes.
+fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
+    let places = geometry.flash_pages() + u64::from(config.buffer_pages());
+    if places > PageTable::PLACES_MAX {
+        let problem =
+            format!("flash and buffer have {places} pages, and {} are the most", PageTable::PLACES_MAX);
+        reader.conflict("page", &config.page.to_string(), &problem, "use larger pages, or fewer segments");
+    }
+}
+
+/// Every segment needs a page that is not live, or cleaning it gains nothing.
+fn check_utilisation(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
+    let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
+    let given = config.utilisation.to_string();
+    if geometry.logical_pages > most {
+        let share = (most as f64 / geometry.data_pages() as f64 * 1e4).floor() / 1e4;
+        let problem = "cleaning needs a page in every segment that is not live";
+        let remedy = format!("with these segments the largest allowed is {}", Ratio(share));
+        reader.conflict("utilisation", &given, problem, &remedy);
+    } else if geometry.logical_pages == 0 {
+        reader.conflict("utilisation", &given, "the host would not see a single page", "give a larger share");
+    }
+}

@@ -1,0 +1,59 @@
+//! The sizes of an array, as whole numbers.
+
+use super::Config;
+
+/// Sizes that a checked configuration has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Geometry {
+    /// Erase blocks over all chips of a bank, those that stand by included.
+    pub(super) segments: u32,
+    /// Erased segments that stand by.
+    pub(super) spare_segments: u32,
+    pub(super) pages_per_segment: u32,
+    pub(super) page_bytes: u32,
+    /// Pages the host sees.
+    pub(super) logical_pages: u64,
+    /// Segments that share their chips, so that one operation at a time works on them.
+    pub(super) segments_per_bank: u32,
+}
+
+impl Geometry {
+    /// The sizes of `config`, which was checked.
+    pub(super) fn of(config: &Config) -> Geometry {
+        let pages_per_segment = config.segment.0 / config.page.0;
+        let data_pages = u64::from(config.segments - config.spare_segments) * pages_per_segment;
+        Geometry {
+            segments: config.segments,
+            spare_segments: config.spare_segments,
+            pages_per_segment: pages_per_segment as u32,
+            page_bytes: config.page.0 as u32,
+            logical_pages: (data_pages as f64 * config.utilisation.0) as u64,
+            segments_per_bank: config.segments.div_ceil(config.banks),
+        }
+    }
+
+    /// Pages of all segments.
+    pub(super) fn flash_pages(&self) -> u64 {
+        u64::from(self.segments) * u64::from(self.pages_per_segment)
+    }
+
+    /// Pages of the segments that hold data.
+    pub(super) fn data_pages(&self) -> u64 {
+        u64::from(self.segments - self.spare_segments) * u64::from(self.pages_per_segment)
+    }
+
+    /// Bytes the host sees.
+    pub(super) fn capacity(&self) -> u64 {
+        self.logical_pages * u64::from(self.page_bytes)
+    }
+
+    pub(super) fn page_shift(&self) -> u32 {
+        self.pages_per_segment.trailing_zeros()
+    }
+
+    /// The bank of `segment`.
+    #[inline]
+    pub(super) fn bank_of(&self, segment: u32) -> u32 {
+        segment / self.segments_per_bank
+    }
+}

@@ -1,0 +1,353 @@
+//! The device: one controller that serves the host, word by word, and works in the flash when it is quiet.
+
+use super::Config;
+use super::array::{Array, Programs};
+use super::background::{Background, Pace, SPENT, Until};
+use super::geometry::Geometry;
+use super::history::History;
+use super::page_table::Location;
+use super::translation::Translation;
+use super::write_buffer::{Slot, SlotState, WriteBuffer};
+use crate::cleaning::Cleaner;
+use nacre_kernel::{
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op, Request,
+    Status, Time, Trail,
+};
+use nacre_media::store::Store;
+
+/// Flash as main memory.
+pub(super) struct Envy<S> {
+    pub(super) id: ComponentId,
+    pub(super) path: String,
+    pub(super) config: Config,
+    pub(super) array: Array<S>,
+    pub(super) buffer: WriteBuffer,
+    pub(super) background: Background,
+    pub(super) translation: Translation,
+    /// When the controller has served the host.
+    pub(super) free_at: Time,
+    /// Up to when the flash has been worked in, or stood still for the host.
+    pub(super) worked_until: Time,
+    pub(super) book: Book,
+    page_shift: u32,
+}
+
+/// What was done since measuring began.
+pub(super) struct Book {
+    pub(super) start: Time,
+    pub(super) ledger: Ledger,
+    pub(super) host: HostCounts,
+    pub(super) copies_on_write: u64,
+    pub(super) forced_drains: u64,
+    /// Programs and erases before.
+    pub(super) programs_before: Programs,
+    pub(super) erases_before: u64,
+    pub(super) history: History,
+}
+
+/// Where one request is: its time so far and the trail that tells of it.
+struct Visit<'a> {
+    at: Time,
+    trail: &'a mut Trail,
+}
+
+impl<S: Store> Envy<S> {
+    /// A device with its data laid out, that has done nothing yet.
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: Config,
+        geometry: Geometry,
+        store: S,
+        cleaner: Box<dyn Cleaner>,
+    ) -> Envy<S> {
+        let pace = Pace {
+            program: config.program,
+            erase: config.erase,
+            concurrency: config.concurrency as usize,
+            threshold: (f64::from(config.buffer_pages()) * config.threshold.0) as u32,
+            wear_swap_gap: config.wear_swap_gap,
+        };
+        let slot_bytes = if S::CARRIES_BYTES { geometry.page_bytes as usize } else { 0 };
+        let mut array = Array::new(geometry, store, cleaner);
+        if !S::CARRIES_BYTES {
+            let preload =
+                config.preload.map_or(geometry.logical_pages, |bytes| bytes.0.div_ceil(config.page.0));
+            array.lay_out(preload);
+        }
+        let mut envy = Envy {
+            buffer: WriteBuffer::new(config.buffer_pages(), slot_bytes),
+            background: Background::new(pace),
+            translation: Translation::new(config.mmu_entries),
+            free_at: Time::ZERO,
+            worked_until: Time::ZERO,
+            book: Book::new(Time::ZERO, Programs::default(), 0),
+            page_shift: geometry.page_bytes.trailing_zeros(),
+            id,
+            path,
+            config,
+            array,
+        };
+        envy.start_book(Time::ZERO);
+        envy
+    }
+
+    /// The controller is free for a request that comes at `now`; until then the flash is worked in.
+    #[inline]
+    fn meet(&mut self, now: Time, trail: &mut Trail) -> Time {
+        if now <= self.free_at {
+            trail.add(self.id, Activity::Queue, self.free_at - now);
+            return self.free_at;
+        }
+        self.work_until(now);
+        let has_resumed = now > self.free_at + self.config.resume_after;
+        if self.config.suspend.is_zero() || !has_resumed || !self.background.is_running() {
+            return now;
+        }
+        trail.add(self.id, Activity::Suspend, self.config.suspend);
+        self.book.ledger.charge(Activity::Suspend, self.config.suspend);
+        now + self.config.suspend
+    }
+
+    /// Nobody asks until `now`: programs and erases go on when it has been quiet for a while.
+    #[inline]
+    fn work_until(&mut self, now: Time) {
+        if now > self.worked_until && self.background.has_work(&self.buffer) {
+            let resumed = self.worked_until.max(self.free_at + self.config.resume_after);
+            self.book.ledger.charge(Activity::Suspend, resumed.min(now) - self.worked_until);
+            if now > resumed {
+                self.background.run(&mut self.array, &mut self.buffer, now - resumed, Until::TimeIsUp);
+                self.note_cleanings(now);
+            }
+        }
+        self.worked_until = self.worked_until.max(now);
+    }
+
+    fn note_cleanings(&mut self, now: Time) {
+        if self.background.take_cleanings_done() > 0 {
+            let Programs { drained, cleaned, .. } = self.array.programs;
+            let before = &self.book.programs_before;
+            self.book.history.record(now, drained - before.drained, cleaned - before.cleaned);
+        }
+    }
+
+    /// Serves the part of a read or write that lies in page `lpn`, so many words.
+    #[inline]
+    fn access(&mut self, visit: &mut Visit<'_>, op: Op, lpn: u32, words: u64) -> Location {
+        if !self.translation.look_up(lpn) {
+            self.spend(visit, Activity::Translate, self.config.page_table_access);
+        }
+        let time = Time::from_ps(self.config.access.as_ps() * words);
+        if op == Op::Read {
+            self.spend(visit, Activity::Read, time);
+            return Location::Nowhere;
+        }
+        let location = self.array.table.get(lpn);
+        let location = match location {
+            Location::Buffer(slot) if self.buffer.slot(slot).state == SlotState::Dirty => location,
+            _ => {
+                self.make_room(visit);
+                // Making room may have moved the page.
+                let location = self.copy_on_write(lpn);
+                self.spend(visit, Activity::CopyOnWrite, self.config.copy_on_write);
+                location
+            }
+        };
+        self.spend(visit, Activity::Write, time);
+        location
+    }
+
+    #[inline]
+    fn spend(&mut self, visit: &mut Visit<'_>, activity: Activity, time: Time) {
+        visit.at += time;
+        visit.trail.add(self.id, activity, time);
+        self.book.ledger.charge(activity, time);
+    }
+
+    /// The buffer is full: the host waits until a page was drained.
+    #[inline]
+    fn make_room(&mut self, visit: &mut Visit<'_>) {
+        if self.buffer.count(SlotState::Free) == 0 {
+            self.force_drain(visit);
+        }
+    }
+
+    #[inline(never)]
+    fn force_drain(&mut self, visit: &mut Visit<'_>) {
+        self.book.forced_drains += 1;
+        self.spend(visit, Activity::Suspend, self.config.resume_after);
+        let forever = Time::MAX.saturating_sub(visit.at);
+        let time = self.background.run(&mut self.array, &mut self.buffer, forever, Until::SlotIsFree);
+        assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
+        for (activity, spent) in SPENT.into_iter().zip(self.background.spent) {
+            visit.trail.add(self.id, activity, spent);
+        }
+        visit.at += time;
+        self.note_cleanings(visit.at);
+    }
+
+    /// Page `lpn` moves into the write buffer; there is a free slot.
+    #[inline]
+    fn copy_on_write(&mut self, lpn: u32) -> Location {
+        self.book.copies_on_write += 1;
+        let old = self.array.table.get(lpn);
+        let partition = match old {
+            Location::Flash(page) => self.array.origin_of(page),
+            Location::Buffer(slot) => self.buffer.slot(slot).partition,
+            Location::Nowhere => self.array.home_of(lpn),
+        };
+        let slot = self.buffer.fill(Slot { lpn, partition, state: SlotState::Dirty });
+        match old {
+            Location::Nowhere => {}
+            Location::Flash(page) => self.array.invalidate(page),
+            // What is on its way into flash comes too late.
+            Location::Buffer(slot) => self.buffer.set_state(slot, SlotState::Superseded),
+        }
+        let new = Location::Buffer(slot);
+        self.array.table.set(lpn, new);
+        new
+    }
+
+    /// Serves a read or write from its first byte to its last.
+    #[inline]
+    fn serve(&mut self, visit: &mut Visit<'_>, request: &Request) {
+        let page_bytes = 1_u64 << self.page_shift;
+        let (mut address, mut left) = (request.address, u64::from(request.bytes));
+        while left > 0 {
+            let piece = left.min(page_bytes - (address & (page_bytes - 1)));
+            let words = piece.div_ceil(self.config.word.0);
+            self.access(visit, request.op, (address >> self.page_shift) as u32, words);
+            address += piece;
+            left -= piece;
+        }
+    }
+
+    /// Pages that lie wholly in the request hold nothing any more.
+    fn trim(&mut self, request: &Request) {
+        let page_bytes = 1_u64 << self.page_shift;
+        let first = request.address.div_ceil(page_bytes);
+        let end = (request.address + u64::from(request.bytes)) / page_bytes;
+        for lpn in first..end.max(first) {
+            let lpn = lpn as u32;
+            match self.array.table.get(lpn) {
+                Location::Nowhere => continue,
+                Location::Flash(page) => self.array.invalidate(page),
+                Location::Buffer(slot) => {
+                    if self.buffer.slot(slot).state == SlotState::Dirty {
+                        self.buffer.release(slot);
+                    } else {
+                        self.buffer.set_state(slot, SlotState::Superseded);
+                    }
+                }
+            }
+            self.array.table.set(lpn, Location::Nowhere);
+        }
+    }
+
+    pub(super) fn start_book(&mut self, now: Time) {
+        self.book = Book::new(now, self.array.programs, self.array.flash.erases());
+        self.background.ledger = Ledger::default();
+        self.background.take_cleanings_done();
+        self.translation.restart_counts();
+    }
+}
+
+impl Book {
+    fn new(start: Time, programs_before: Programs, erases_before: u64) -> Book {
+        Book {
+            start,
+            ledger: Ledger::default(),
+            host: HostCounts::default(),
+            copies_on_write: 0,
+            forced_drains: 0,
+            programs_before,
+            erases_before,
+            history: History::new(),
+        }
+    }
+}
+
+impl<S: Store> Device for Envy<S> {
+    #[inline]
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        self.book.host.record(request);
+        let at = self.meet(now, trail);
+        let mut visit = Visit { at, trail };
+        match request.op {
+            Op::Read | Op::Write => self.serve(&mut visit, request),
+            Op::Trim => self.trim(request),
+            Op::Flush => {}
+        }
+        let done = visit.at;
+        (self.free_at, self.worked_until) = (done, done);
+        Completion { done, status: Status::Done }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.work_until(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn busy_until(&self) -> Time {
+        self.free_at
+    }
+
+    fn restart_ledger(&mut self) {
+        self.start_book(self.free_at);
+    }
+
+    fn precondition(&mut self, requests: &[Request]) -> bool {
+        let now = self.free_at;
+        for request in requests.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
+            let last = request.address + u64::from(request.bytes) - 1;
+            for lpn in request.address >> self.page_shift..=last >> self.page_shift {
+                self.precondition_page(lpn as u32);
+            }
+        }
+        self.start_book(now);
+        true
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        super::report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+        self.buffer.check_invariants();
+        super::report::check_programs(self);
+    }
+
+    #[inline]
+    fn warm(&self, requests: &[Request]) {
+        let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
+        // Two rounds: what the second reads is known only when the first has read the table.
+        let entries = requests.iter().fold(0, |sum, request| sum ^ self.array.table.entry(lpn(request)));
+        std::hint::black_box(entries);
+        let live = requests.iter().fold(false, |sum, request| match self.array.table.get(lpn(request)) {
+            Location::Flash(page) => sum ^ self.array.owner(page).is_some(),
+            _ => sum,
+        });
+        std::hint::black_box(live);
+    }
+}
+
+impl<S: Store> Envy<S> {
+    /// Writes page `lpn` and drains what is above the threshold, in no time.
+    #[inline]
+    pub(super) fn precondition_page(&mut self, lpn: u32) {
+        if let Location::Buffer(slot) = self.array.table.get(lpn)
+            && self.buffer.slot(slot).state == SlotState::Dirty
+        {
+            return;
+        }
+        if self.buffer.count(SlotState::Free) == 0 {
+            self.background.run(&mut self.array, &mut self.buffer, Time::MAX, Until::SlotIsFree);
+        }
+        self.copy_on_write(lpn);
+        self.background.run(&mut self.array, &mut self.buffer, Time::MAX, Until::BelowThreshold);
+    }
+}

@@ -1,0 +1,216 @@
+//! Relocation: a segment's live pages move to an erased one, which takes its place.
+
+use super::array::Array;
+use super::page_table::Location;
+use nacre_media::store::Store;
+
+/// Why pages move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// To make erased space.
+    Cleaning,
+    /// To wear segments evenly.
+    Wear,
+}
+
+/// A relocation under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Relocation {
+    pub(super) cause: Cause,
+    /// The segment that is left.
+    pub(super) from: u32,
+    /// Its place, which the segment that takes its pages has taken.
+    pub(super) place: u32,
+    /// The next page of `from` to look at.
+    pub(super) cursor: u32,
+    /// Pages at the end of `from` that go to the partition before.
+    pub(super) to_lower: u32,
+    /// Pages still to come that go to the partition behind.
+    pub(super) to_higher: u32,
+}
+
+impl<S: Store> Array<S> {
+    /// Segment `to`, which is erased, takes `place`; the pages there follow with [`Array::next_live`].
+    pub(super) fn relocate(
+        &mut self,
+        place: usize,
+        to: u32,
+        cause: Cause,
+        (to_lower, to_higher): (u32, u32),
+    ) -> Relocation {
+        let from = self.order[place];
+        let erases = self.flash.blocks()[to as usize].erases;
+        self.filling.push(place as u32);
+        self.order[place] = to;
+        self.place_of[to as usize] = place as u32;
+        let state = &mut self.places[place];
+        (state.programmed, state.erases) = (0, erases);
+        if cause == Cause::Cleaning {
+            state.cleaned_at = self.programs.drained;
+        }
+        Relocation { cause, from, place: place as u32, cursor: 0, to_lower, to_higher }
+    }
+
+    /// The next live page to be moved, and the place it goes to; `None` when all have been.
+    #[inline]
+    pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
+        let index = self.find_live(relocation.from, relocation.cursor)?;
+        relocation.cursor = index + 1;
+        let place = self.destination(relocation);
+        Some(((relocation.from << self.geometry.page_shift()) + index, place))
+    }
+
+    /// The first live page of `segment` at or behind `cursor`.
+    #[inline]
+    fn find_live(&self, segment: u32, cursor: u32) -> Option<u32> {
+        let live = &self.owners[segment as usize].as_ref()?.live;
+        let mut word = cursor as usize / 64;
+        let mut bits = *live.get(word)? & (u64::MAX << (cursor % 64));
+        while bits == 0 {
+            word += 1;
+            bits = *live.get(word)?;
+        }
+        Some(word as u32 * 64 + bits.trailing_zeros())
+    }
+
+    /// Where the page just found goes: most stay in the place, the ends may go to the neighbours.
+    #[inline]
+    fn destination(&mut self, relocation: &mut Relocation) -> usize {
+        let place = relocation.place as usize;
+        if relocation.to_higher == 0 && relocation.to_lower == 0 {
+            return place;
+        }
+        let partition = self.partition_of(place);
+        if relocation.to_higher > 0 {
+            relocation.to_higher -= 1;
+            if partition + 1 < self.partitions.len() && self.room(partition + 1) > 0 {
+                return self.partitions[partition + 1].active;
+            }
+        } else if self.live[relocation.from as usize] <= relocation.to_lower
+            && partition > 0
+            && self.room(partition - 1) > 0
+        {
+            return self.partitions[partition - 1].active;
+        }
+        place
+    }
+
+    /// Copies up to `limit` pages that stay in their place, in no time; gives how many. Pages that go to
+    /// neighbours, and shadows, are left to [`Array::next_live`].
+    pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
+        let from = relocation.from as usize;
+        let stay = self.live[from].saturating_sub(relocation.to_lower);
+        let limit = limit.min(u64::from(stay)) as u32;
+        if limit == 0 || relocation.to_higher > 0 || !self.shadows.is_empty() {
+            return 0;
+        }
+        let place = relocation.place as usize;
+        let to = self.order[place] as usize;
+        let mut source = self.owners[from].take().expect("it has live pages");
+        let mut target = self.take_owners(to as u32);
+        let first_source = (from as u32) << self.geometry.page_shift();
+        let first_target = (to as u32) << self.geometry.page_shift();
+        let (mut copied, mut word) = (0, relocation.cursor as usize / 64);
+        while copied < limit {
+            let mut bits = source.live[word];
+            let before = bits;
+            while bits != 0 && copied < limit {
+                let index = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let lpn = source.lpns[index];
+                let page = self.flash.program(to as u32);
+                self.flash.fill_from(page, first_source + index as u32);
+                let slot = (page - first_target) as usize;
+                target.lpns[slot] = lpn;
+                target.live[slot / 64] |= 1 << (slot % 64);
+                debug_assert_eq!(self.table.get(lpn), Location::Flash(first_source + index as u32));
+                self.table.set(lpn, Location::Flash(page));
+                copied += 1;
+                relocation.cursor = index as u32 + 1;
+            }
+            debug_assert!(before != 0 || copied < limit, "live pages are counted");
+            source.live[word] = bits;
+            word += 1;
+        }
+        self.owners[from] = Some(source);
+        self.owners[to] = Some(target);
+        self.live[from] -= copied;
+        self.live[to] += copied;
+        self.places[place].programmed += copied;
+        let partition = self.partition_of(place);
+        self.count_copies(relocation.cause, partition, u64::from(copied));
+        u64::from(copied)
+    }
+
+    #[inline]
+    fn count_copies(&mut self, cause: Cause, partition: usize, copies: u64) {
+        match cause {
+            Cause::Cleaning => self.programs.cleaned += copies,
+            Cause::Wear => self.programs.levelled += copies,
+        }
+        self.partitions[partition].copied += copies;
+    }
+
+    /// Takes the next page of the segment in `place`, for a copy that is about to begin.
+    #[inline]
+    pub(super) fn take_page_in(&mut self, place: usize) -> u32 {
+        self.places[place].programmed += 1;
+        self.flash.program(self.order[place])
+    }
+
+    /// The copy of page `from` in page `to`, which stands in `place`, is complete.
+    #[inline]
+    pub(super) fn moved(&mut self, relocation: &Relocation, from: u32, to: u32, place: usize) {
+        let left = relocation.place as usize;
+        let left_partition = self.partition_of(left);
+        self.count_copies(relocation.cause, left_partition, 1);
+        // The host may have written a newer version meanwhile: then the copy holds nothing.
+        let Some(lpn) = self.owner(from) else { return };
+        self.flash.fill_from(to, from);
+        let index = from as usize & (self.geometry.pages_per_segment as usize - 1);
+        let owners = self.owners[relocation.from as usize].as_mut().expect("it has live pages");
+        owners.live[index / 64] &= !(1 << (index % 64));
+        self.live[relocation.from as usize] -= 1;
+        let segment = self.flash.block_of(to);
+        self.own(segment, to, lpn);
+        self.live[segment as usize] += 1;
+        if place != left {
+            self.places[left].live -= 1;
+            self.places[place].live += 1;
+            let partition = self.partition_of(place);
+            self.partitions[left_partition].live -= 1;
+            self.partitions[partition].live += 1;
+            self.partitions[partition].moved_in += 1;
+        }
+        self.point_to(lpn, from, to);
+    }
+
+    /// Whoever pointed to page `from` for `lpn` points to `to`: the page table, or the shadow of an open
+    /// transaction, which the cleaner must not lose.
+    #[inline]
+    fn point_to(&mut self, lpn: u32, from: u32, to: u32) {
+        if !self.shadows.is_empty() && self.table.get(lpn) != Location::Flash(from) {
+            let shadow = self.shadows.get_mut(&lpn).expect("a live page is mapped or a shadow");
+            debug_assert_eq!(*shadow, Location::Flash(from), "the shadow of page {lpn}");
+            *shadow = Location::Flash(to);
+            return;
+        }
+        debug_assert_eq!(self.table.get(lpn), Location::Flash(from), "page {lpn}");
+        self.table.set(lpn, Location::Flash(to));
+    }
+
+    /// Every live page has been moved: the segment that took them takes others too.
+    pub(super) fn filled(&mut self, place: u32) {
+        self.filling.retain(|&filling| filling != place);
+    }
+
+    /// Segment `segment`, from which every live page was moved, has been erased.
+    pub(super) fn erased(&mut self, segment: u32) {
+        assert_eq!(self.live[segment as usize], 0, "an erase would lose live pages of segment {segment}");
+        self.flash.erase(segment);
+        if let Some(mut owners) = self.owners[segment as usize].take() {
+            owners.live.fill(0);
+            self.spare_owners.push(owners);
+        }
+    }
+}

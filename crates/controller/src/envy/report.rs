@@ -1,0 +1,134 @@
+//! What the device did, as its report.
+
+use super::background::SPENT;
+use super::model::Envy;
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
+use nacre_media::store::Store;
+
+/// Bytes of SRAM that the page table takes for each flash page (wu-1994 section 3.3).
+const TABLE_ENTRY_BYTES: u64 = 6;
+
+/// The report over `elapsed`.
+pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
+    let wear = wear(envy);
+    let config = &envy.config;
+    ComponentReport {
+        id: envy.id,
+        kind: "envy",
+        path: envy.path.clone(),
+        resources: resources(envy),
+        is_energy_modelled: config.access_energy.is_some()
+            || config.program_energy.is_some()
+            || config.erase_energy.is_some(),
+        idle_energy: None,
+        counters: counters(envy),
+        cost: cost(envy),
+        lifetime_days: lifetime_days(envy, &wear, elapsed),
+        columns: columns(envy),
+        wear: Some(wear),
+        children: Vec::new(),
+    }
+}
+
+/// Panics unless every page programmed has a cause.
+pub(super) fn check_programs<S: Store>(envy: &Envy<S>) {
+    let programs = envy.array.programs;
+    let laid_out = envy.array.laid_out;
+    let begun = envy.background.programs_under_way();
+    let sum = laid_out + programs.drained + programs.cleaned + programs.levelled + begun + programs.lost;
+    assert_eq!(envy.array.flash.programs(), sum, "every program has a cause");
+}
+
+fn wear<S: Store>(envy: &Envy<S>) -> Wear {
+    let (now, before) = (&envy.array.programs, &envy.book.programs_before);
+    Wear {
+        host: now.drained - before.drained,
+        cleaned: now.cleaned - before.cleaned,
+        levelled: now.levelled - before.levelled,
+        metadata: 0,
+        erases: envy.array.flash.erases() - envy.book.erases_before,
+        block_erases: envy.array.flash.blocks().iter().map(|block| block.erases).collect(),
+        endurance: Some(envy.config.endurance),
+    }
+}
+
+/// Pages that can be programmed in its life over pages programmed a day (wu-1994 section 5.5).
+fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let programs = wear.programs();
+    let capacity = envy.array.geometry.flash_pages() as f64 * envy.config.endurance as f64;
+    (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
+}
+
+/// The controller serves the host; the flash is programmed and erased, so many operations at a time.
+fn resources<S: Store>(envy: &Envy<S>) -> Vec<Resource> {
+    let mut controller = envy.book.ledger.clone();
+    let mut flash = envy.background.ledger.clone();
+    let energy = |each: Option<Energy>, count: u64| Energy(each.unwrap_or_default().0 * count as f64);
+    let config = &envy.config;
+    for activity in [Activity::Read, Activity::Write] {
+        let accesses = (controller.busy_s(activity) / config.access.as_secs_f64()).round() as u64;
+        controller.charge_energy(activity, energy(config.access_energy, accesses));
+    }
+    for activity in SPENT {
+        let (each, time) = match activity {
+            Activity::Erase => (config.erase_energy, config.erase),
+            _ => (config.program_energy, config.program),
+        };
+        let operations = (flash.busy_s(activity) / time.as_secs_f64()).round() as u64;
+        flash.charge_energy(activity, energy(each, operations));
+    }
+    vec![
+        Resource { name: "controller", servers: 1, ledger: controller },
+        Resource { name: "flash", servers: config.concurrency, ledger: flash },
+    ]
+}
+
+fn counters<S: Store>(envy: &Envy<S>) -> Vec<(&'static str, u64)> {
+    let (now, before) = (&envy.array.programs, &envy.book.programs_before);
+    let (lookups, misses) = envy.translation.counts();
+    let mut counters = envy.book.host.counters();
+    counters.extend([
+        ("pages_drained", now.drained - before.drained),
+        ("pages_cleaned", now.cleaned - before.cleaned),
+        ("pages_levelled", now.levelled - before.levelled),
+        ("cleanings", now.cleanings - before.cleanings),
+        ("wear_swaps", now.swaps - before.swaps),
+        ("copies_on_write", envy.book.copies_on_write),
+        ("forced_drains", envy.book.forced_drains),
+        ("mmu_lookups", lookups),
+        ("mmu_misses", misses),
+        ("pages_buffered", u64::from(envy.buffer.held())),
+    ]);
+    counters
+}
+
+fn cost<S: Store>(envy: &Envy<S>) -> Option<f64> {
+    let geometry = &envy.array.geometry;
+    let flash = Bytes(geometry.flash_pages() * u64::from(geometry.page_bytes));
+    let sram = Bytes(envy.config.buffer.0 + geometry.flash_pages() * TABLE_ENTRY_BYTES);
+    let flash = envy.config.price.map(|price| price.of(flash));
+    let sram = envy.config.sram_price.map(|price| price.of(sram));
+    flash.zip(sram).map(|(flash, sram)| flash + sram)
+}
+
+fn columns<S: Store>(envy: &Envy<S>) -> Vec<Column> {
+    let array = &envy.array;
+    let pages = f64::from(array.geometry.pages_per_segment);
+    let blocks = array.flash.blocks();
+    // A segment that stands by has no place: -1.
+    let mut places = vec![-1.0; blocks.len()];
+    array.order.iter().enumerate().for_each(|(place, &segment)| places[segment as usize] = place as f64);
+    let mut columns = vec![
+        Column { name: "blocks.place", values: places },
+        Column {
+            name: "blocks.erases",
+            values: blocks.iter().map(|block| f64::from(block.erases)).collect(),
+        },
+        Column {
+            name: "blocks.live_share",
+            values: array.live.iter().map(|&live| f64::from(live) / pages).collect(),
+        },
+    ];
+    columns.extend(envy.book.history.columns(envy.book.start));
+    columns
+}

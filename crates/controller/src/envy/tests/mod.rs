@@ -1,0 +1,42 @@
+//! Tests of the device as a whole.
+
+use super::Config;
+use super::geometry::Geometry;
+use super::model::Envy;
+use crate::cleaning::{Cleaner, Decision, View};
+use crate::workbench::Workbench;
+use nacre_config::Configuration;
+use nacre_kernel::ComponentId;
+use nacre_media::store::Store;
+
+mod laws;
+
+/// The document around a configuration.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The device's settings.
+    device: Config,
+}
+
+/// A device with these settings, over `store`, cleaned by `cleaner`.
+fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -> Envy<S> {
+    let text = format!("[device]\ncleaning = \"greedy\"\n{settings}");
+    let document: Document = Workbench::new(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let config = document.device;
+    let geometry = Geometry::of(&config);
+    Envy::new(ComponentId(0), "device".into(), config, geometry, store, Box::new(cleaner))
+}
+
+/// Cleans what has the fewest live pages, in partitions of so many segments.
+struct FewestLive(Option<u32>);
+
+impl Cleaner for FewestLive {
+    fn partition_segments(&self) -> Option<u32> {
+        self.0
+    }
+
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
+        let victim = view.places_of(partition).min_by_key(|&place| view.places[place].live);
+        Decision::clean(victim.expect("a partition has places"))
+    }
+}

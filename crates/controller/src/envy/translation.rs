@@ -1,0 +1,70 @@
+//! The memory management unit: the mappings used last, ready at hand.
+
+/// A fully associative cache of page numbers, the least recently used of which leaves.
+pub(super) struct Translation {
+    pages: Vec<u32>,
+    used: Vec<u64>,
+    /// Where the page of the latest access stands: most accesses stay in one page for a while.
+    latest: usize,
+    clock: u64,
+    lookups: u64,
+    misses: u64,
+}
+
+/// No page has this number.
+const NONE: u32 = u32::MAX;
+
+impl Translation {
+    /// Room for `entries` mappings; 0 means that every mapping is at hand.
+    pub(super) fn new(entries: u32) -> Translation {
+        let entries = entries as usize;
+        Translation {
+            pages: vec![NONE; entries],
+            used: vec![0; entries],
+            latest: 0,
+            clock: 0,
+            lookups: 0,
+            misses: 0,
+        }
+    }
+
+    /// Whether the mapping of `page` is at hand; it is from now on.
+    #[inline]
+    pub(super) fn look_up(&mut self, page: u32) -> bool {
+        self.lookups += 1;
+        if self.pages.get(self.latest).is_none_or(|&latest| latest == page) {
+            return true;
+        }
+        self.search(page)
+    }
+
+    fn search(&mut self, page: u32) -> bool {
+        self.clock += 1;
+        let found = self.pages.iter().position(|&known| known == page);
+        self.latest = found.unwrap_or_else(|| {
+            self.misses += 1;
+            let oldest = self.used.iter().enumerate().min_by_key(|&(_, used)| used);
+            let (oldest, _) = oldest.expect("there are entries, or the page was at hand");
+            self.pages[oldest] = page;
+            oldest
+        });
+        self.used[self.latest] = self.clock;
+        found.is_some()
+    }
+
+    /// Everything is lost, as by a power failure.
+    pub(super) fn clear(&mut self) {
+        self.pages.fill(NONE);
+        self.used.fill(0);
+    }
+
+    /// Look-ups and how many of them missed, since counting began.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.lookups, self.misses)
+    }
+
+    /// Counting begins now.
+    pub(super) fn restart_counts(&mut self) {
+        (self.lookups, self.misses) = (0, 0);
+    }
+}

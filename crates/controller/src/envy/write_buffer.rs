@@ -1,0 +1,211 @@
+//! The write buffer: pages in battery-backed SRAM, drained in the order in which they came.
+
+use std::collections::VecDeque;
+
+/// What a slot of the buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum SlotState {
+    /// Nothing.
+    Free,
+    /// The newest version of a page.
+    Dirty,
+    /// The newest version of a page, on its way into flash.
+    Draining,
+    /// A version on its way into flash that is the newest no more.
+    Superseded,
+    /// A version that an open transaction wrote.
+    Uncommitted,
+    /// The version before an open transaction wrote.
+    Shadow,
+    /// Nothing any more, but it still stands in the queue.
+    Released,
+}
+
+impl SlotState {
+    const COUNT: usize = 7;
+}
+
+/// One slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    /// The logical page.
+    pub(super) lpn: u32,
+    /// The partition of the flash it came from, to which it is drained.
+    pub(super) partition: u32,
+    /// What it holds.
+    pub(super) state: SlotState,
+}
+
+/// Slots in the order in which they were filled.
+pub(super) struct WriteBuffer {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// From the tail, which is drained first, to the head.
+    queue: VecDeque<u32>,
+    counts: [u32; SlotState::COUNT],
+    /// Bytes of the slots; empty where no bytes are carried.
+    bytes: Vec<u8>,
+    page_bytes: usize,
+}
+
+impl WriteBuffer {
+    /// `slots` free slots of `page_bytes` each; 0 where no bytes are carried.
+    pub(super) fn new(slots: u32, page_bytes: usize) -> WriteBuffer {
+        let empty = Slot { lpn: 0, partition: 0, state: SlotState::Free };
+        let mut counts = [0; SlotState::COUNT];
+        counts[SlotState::Free as usize] = slots;
+        WriteBuffer {
+            slots: vec![empty; slots as usize],
+            free: (0..slots).rev().collect(),
+            queue: VecDeque::with_capacity(slots as usize),
+            counts,
+            bytes: vec![0; slots as usize * page_bytes],
+            page_bytes,
+        }
+    }
+
+    /// Slots there are.
+    pub(super) fn capacity(&self) -> u32 {
+        self.slots.len() as u32
+    }
+
+    /// Slots in `state`.
+    #[inline]
+    pub(super) fn count(&self, state: SlotState) -> u32 {
+        self.counts[state as usize]
+    }
+
+    /// Slots on their way into flash.
+    #[inline]
+    pub(super) fn draining(&self) -> u32 {
+        self.count(SlotState::Draining) + self.count(SlotState::Superseded)
+    }
+
+    /// Pages it holds, those on their way into flash included.
+    #[inline]
+    pub(super) fn held(&self) -> u32 {
+        self.capacity() - self.count(SlotState::Free) - self.count(SlotState::Released)
+    }
+
+    /// Fills a free slot at the head of the queue.
+    #[inline]
+    pub(super) fn fill(&mut self, slot: Slot) -> u32 {
+        let index = self.free.pop().expect("the caller made room");
+        self.slots[index as usize] = slot;
+        self.counts[SlotState::Free as usize] -= 1;
+        self.counts[slot.state as usize] += 1;
+        self.queue.push_back(index);
+        index
+    }
+
+    /// Takes the first dirty slot from the tail on that `fits`, looking at `look` of them.
+    ///
+    /// What an open transaction holds and stands at the tail goes to the head.
+    #[inline]
+    pub(super) fn take(&mut self, look: usize, mut fits: impl FnMut(&Slot) -> bool) -> Option<u32> {
+        if self.count(SlotState::Dirty) == 0 {
+            return None;
+        }
+        self.bring_dirty_to_tail();
+        let (mut index, mut seen) = (0, 0);
+        while seen < look {
+            let slot = *self.queue.get(index)?;
+            if self.slots[slot as usize].state == SlotState::Dirty {
+                if fits(&self.slots[slot as usize]) {
+                    self.queue.remove(index);
+                    self.set_state(slot, SlotState::Draining);
+                    return Some(slot);
+                }
+                seen += 1;
+            }
+            index += 1;
+        }
+        None
+    }
+
+    #[inline]
+    fn bring_dirty_to_tail(&mut self) {
+        while let Some(&slot) = self.queue.front() {
+            match self.slots[slot as usize].state {
+                SlotState::Dirty => return,
+                SlotState::Released => self.collect_released(),
+                _ => self.queue.rotate_left(1),
+            }
+        }
+    }
+
+    /// The slot, which has left the queue, holds nothing any more.
+    #[inline]
+    pub(super) fn set_free(&mut self, slot: u32) {
+        self.set_state(slot, SlotState::Free);
+        self.free.push(slot);
+    }
+
+    /// The slot, which stands in the queue, holds nothing any more.
+    pub(super) fn release(&mut self, slot: u32) {
+        self.set_state(slot, SlotState::Released);
+        self.collect_released();
+    }
+
+    /// A slot that was being drained goes back to the tail.
+    pub(super) fn put_back(&mut self, slot: u32) {
+        self.set_state(slot, SlotState::Dirty);
+        self.queue.push_front(slot);
+    }
+
+    /// Released slots at the tail become free.
+    fn collect_released(&mut self) {
+        while let Some(&slot) = self.queue.front() {
+            if self.slots[slot as usize].state != SlotState::Released {
+                return;
+            }
+            self.queue.pop_front();
+            self.set_free(slot);
+        }
+    }
+
+    /// What `slot` holds.
+    #[inline]
+    pub(super) fn slot(&self, slot: u32) -> &Slot {
+        &self.slots[slot as usize]
+    }
+
+    /// Changes what `slot` stands for.
+    #[inline]
+    pub(super) fn set_state(&mut self, slot: u32, state: SlotState) {
+        let content = &mut self.slots[slot as usize];
+        self.counts[content.state as usize] -= 1;
+        self.counts[state as usize] += 1;
+        content.state = state;
+    }
+
+    /// The bytes of `slot`.
+    #[inline]
+    pub(super) fn bytes(&self, slot: u32) -> &[u8] {
+        let start = slot as usize * self.page_bytes;
+        &self.bytes[start..start + self.page_bytes]
+    }
+
+    /// The bytes of `slot`, to be changed.
+    #[inline]
+    pub(super) fn bytes_mut(&mut self, slot: u32) -> &mut [u8] {
+        let start = slot as usize * self.page_bytes;
+        &mut self.bytes[start..start + self.page_bytes]
+    }
+
+    /// The slots of the queue from the tail on, which is the next to be drained.
+    pub(super) fn queued(&self) -> impl Iterator<Item = u32> + '_ {
+        self.queue.iter().copied()
+    }
+
+    /// Panics when the books do not agree.
+    pub(super) fn check_invariants(&self) {
+        let mut counts = [0; SlotState::COUNT];
+        self.slots.iter().for_each(|slot| counts[slot.state as usize] += 1);
+        assert_eq!(counts, self.counts, "slots are counted by state");
+        assert_eq!(self.count(SlotState::Free) as usize, self.free.len(), "free slots are in their list");
+        let outside = self.count(SlotState::Free) + self.draining();
+        assert_eq!((self.capacity() - outside) as usize, self.queue.len(), "other slots are in the queue");
+    }
+}
