@@ -23,7 +23,9 @@ import json
 import pathlib
 
 import nacre
+from nacre.reproduce.paper import find, papers
 
+assert [find(name).claims for name in papers()], "no paper in the wheel"
 record = json.loads(pathlib.Path("record.json").read_text())
 requests = record["requests"]
 assert record["version"] == nacre.__version__, (record["version"], nacre.__version__)

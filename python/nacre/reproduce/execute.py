@@ -52,8 +52,14 @@ def execute(jobs: Mapping[Job, float], ended: Ended, watch: Watch) -> bool:
 
 
 def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Record:
-    def tick(done: int, total: int | None, _simulated_s: float) -> bool:
-        shares[job] = min(done / total, 1.0) if total else 0.0
+    was_prepared = False
+
+    def tick(done: int, total: int | None, simulated_s: float) -> bool:
+        nonlocal was_prepared
+        share = min(done / total, 1.0) if total else 0.0
+        if not simulated_s:
+            was_prepared = True
+        shares[job] = share if not was_prepared else share / 2 + (0.5 if simulated_s else 0.0)
         return stop.is_set()
 
     return run(job.scenario, job.overrides(), progress=tick)
