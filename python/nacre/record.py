@@ -61,10 +61,11 @@ class Requests(View):
 
 
 class Throughput(View):
-    """Completed requests and bytes per simulated second."""
+    """Completed requests, bytes and whole units of the workload per simulated second."""
 
     iops: float
     bytes_per_s: float
+    units_per_s: float | None
 
 
 class Activity(View):

@@ -63,7 +63,7 @@ DATA: dict[str, Any] = {
     "bytes": {"read": 12288, "written": 0},
     "simulated_s": 12e-6,
     "drained_s": 12e-6,
-    "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9},
+    "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9, "units_per_s": None},
     "latency": {"read": SUMMARY, "write": None},
     "time_spent": {"read": [SPENT], "write": []},
     "components": [STACK],
