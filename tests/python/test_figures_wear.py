@@ -170,3 +170,14 @@ def test_every_activity_has_a_colour_of_its_own() -> None:
     activities = re.findall(r'Activity::\w+ => "(\w+)"', source.read_text())
     assert len(activities) > 10
     assert set(COLOURS) == {*activities, IDLE}
+
+
+def test_blocks_are_drawn_by_place_and_those_without_left_out(worn: Worn) -> None:
+    whole = worn(live_share=(0.9, 0.7, 0.0, 0.6))
+    data, columns = whole.to_dict(), dict(whole.columns)
+    data["components"][0]["tables"]["blocks"]["columns"].append("place")
+    columns["stack.blocks.place"] = np.array([2.0, 0.0, -1.0, 1.0])
+    chart = Record(data, columns).plot_blocks()
+    assert [row["high"] for row in drawn(chart, "high")] == [0.7, 0.6, 0.9]
+    assert heading(chart).startswith("73.3 % of the space of erase blocks is live")
+    assert len(drawn(Record(data, columns).plot_wear(), "high")) == 4

@@ -12,8 +12,9 @@ from nacre.text import percent
 
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
-    """A panel per component: the live share of its blocks at the end, by block number."""
-    parts = by_component(record, "live_share", component)
+    """A panel per component: the live share of its blocks at the end, by place or number."""
+    parts = by_component(record, "live_share", component, placed=True)
+    is_placed = "place" in record.blocks(component).columns
     panels = [
         panel(
             values,
@@ -23,6 +24,7 @@ def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
             theme.GREEN,
             180,
             name if len(parts) > 1 else "",
+            "place of the erase block" if is_placed else "erase block",
         )
         for name, values in parts.items()
     ]

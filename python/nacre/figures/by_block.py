@@ -25,12 +25,18 @@ Row = dict[str, float]
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
-def by_component(record: Record, column: str, component: str | None) -> dict[str, Numbers]:
+def by_component(
+    record: Record, column: str, component: str | None, *, placed: bool = False
+) -> dict[str, Numbers]:
     """What the blocks of each component, or of the one asked for, say in `column`.
 
-    Raises `Error` where there is nothing to draw.
+    They are in the order of their numbers or, if `placed` and known, of their places; then those
+    that stand by and have none are left out. Raises `Error` where there is nothing to draw.
     """
     frame = record.blocks(component)
+    if placed and "place" in frame.columns:
+        of_one = frame["place"].is_null() | (frame["place"] >= 0)
+        frame = frame.filter(of_one).sort("place", maintain_order=True)
     having = [path for path in owners(record, "blocks", column) if component in (None, path)]
     found = {}
     for path in having:
@@ -79,7 +85,14 @@ def grouped(parts: Sequence[Numbers]) -> list[str]:
     ]
 
 
-def panel(values: Numbers, y: alt.Y, colour: str, height: int, name: str = "") -> alt.LayerChart:
+def panel(
+    values: Numbers,
+    y: alt.Y,
+    colour: str,
+    height: int,
+    name: str = "",
+    along: str = "erase block",
+) -> alt.LayerChart:
     """A column per block, or per group of neighbours, from zero."""
     blocks = len(values)
     # A column stands over its number: that of block 5 from 4.5 to 5.5.
@@ -87,7 +100,7 @@ def panel(values: Numbers, y: alt.Y, colour: str, height: int, name: str = "") -
         row | {"left": row["first"] - 0.5, "right": row["end"] - 0.5} for row in columns(values)
     ]
     x = (
-        alt.X("left:Q", title="erase block")
+        alt.X("left:Q", title=along)
         .scale(domain=[-0.5, blocks - 0.5], nice=False)
         .axis(grid=False, values=whole_ticks(0, blocks - 1, 8), labelExpr=COUNT_LABEL)
     )

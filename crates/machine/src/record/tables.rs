@@ -1,8 +1,8 @@
 //! What is too long for JSON: distributions, series, and the tables of components.
 
 use crate::meter::Meter;
-use nacre_kernel::ComponentReport;
 use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Column, ComponentReport};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(super) fn tables(report: &ComponentReport) -> BTreeMap<&'static str, Table> 
     if let Some(erases) = counted(report) {
         tables.insert(BLOCKS, Table { rows: erases.len() as u64, columns: vec![ERASES] });
     }
-    for column in &report.columns {
+    for column in others(report) {
         let place = format!("{}: column {}", report.path, column.name);
         let (name, field) = column.name.split_once('.').unwrap_or_else(|| panic!("{place}: of no table"));
         assert!(!TAKEN.contains(&name), "{place}: the record has a file {name}");
@@ -58,7 +58,7 @@ pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
             let counts = erases.iter().map(|&count| count.into()).collect();
             columns.counts.push((format!("{}.{BLOCKS}.{ERASES}", report.path), counts));
         }
-        for column in &report.columns {
+        for column in others(report) {
             columns.floats.push((format!("{}.{}", report.path, column.name), column.values.clone()));
         }
     }
@@ -69,6 +69,18 @@ pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
 fn counted(report: &ComponentReport) -> Option<&[u32]> {
     let wear = report.wear.as_ref()?;
     (!wear.block_erases.is_empty()).then_some(&wear.block_erases)
+}
+
+/// The columns a component reports, but for the erases by block, which its wear says as whole numbers.
+fn others(report: &ComponentReport) -> impl Iterator<Item = &Column> {
+    let erases = counted(report);
+    report.columns.iter().filter(move |column| {
+        let twice = erases.filter(|_| column.name.split_once('.') == Some((BLOCKS, ERASES)));
+        let agree =
+            |erases: &[u32]| erases.iter().map(|&count| f64::from(count)).eq(column.values.iter().copied());
+        assert!(twice.is_none_or(agree), "{}: column {}: not as its wear says", report.path, column.name);
+        twice.is_none()
+    })
 }
 
 fn of_requests(meter: &Meter) -> Columns {

@@ -139,6 +139,24 @@ fn columns_of_a_component_carry_its_path_and_the_record_lists_their_tables() {
 }
 
 #[test]
+fn erases_by_block_may_be_a_column_too_and_are_told_once() {
+    let mut report = flash();
+    let values = report.wear.as_ref().unwrap().block_erases.iter().map(|&count| f64::from(count)).collect();
+    report.columns.push(Column { name: "blocks.erases", values });
+    let Outcome { record, columns } = run(report);
+    assert_eq!(record.components[0].tables["blocks"].columns, ["erases", "live_share"]);
+    assert!(!columns.floats.iter().any(|(name, _)| name.ends_with("erases")));
+}
+
+#[test]
+#[should_panic(expected = "stack.level[0]: column blocks.erases: not as its wear says")]
+fn erases_by_block_that_contradict_the_wear_are_a_bug() {
+    let mut report = flash();
+    report.columns.push(Column { name: "blocks.erases", values: vec![0.0; 8] });
+    run(report);
+}
+
+#[test]
 #[should_panic(expected = "stack.level[0]: column blocks.live_share: as long as the others of its table")]
 fn a_column_of_another_length_than_its_table_is_a_bug() {
     let mut report = flash();
