@@ -109,13 +109,13 @@ impl Image {
             let superblock = Superblock { generation, ..held.superblock.clone() };
             self.write_superblocks(&mut held, superblock)?;
         }
-        let Held { superblock, next_record, buffer, journal_bytes, .. } = &mut *held;
+        let Held { superblock, buffer, journal_bytes, .. } = &mut *held;
         buffer.clear();
-        journal::encode(superblock.generation, *next_record, record, buffer);
+        journal::encode(superblock.generation, record, buffer);
         let end = *journal_bytes + buffer.len() as u64;
         assert!(end <= superblock.journal_bytes, "the journal is full: a checkpoint was due");
         let written = self.disk.write_at(JOURNAL_START + *journal_bytes, buffer);
-        (*journal_bytes, *next_record) = (end, *next_record + 1);
+        *journal_bytes = end;
         written.map_err(|error| held.fail(&self.path, "appending to its journal", &error))
     }
 
@@ -167,7 +167,6 @@ impl Image {
         let superblock = Superblock {
             generation,
             journal_generation: generation,
-            first_record: held.next_record,
             checkpoint: Some(checkpoint),
             ..held.superblock.clone()
         };
@@ -202,7 +201,6 @@ impl Image {
         let superblock = Superblock {
             generation: 1,
             journal_generation: 1,
-            first_record: 0,
             journal_bytes,
             geometry,
             checkpoint: None,
@@ -263,7 +261,6 @@ pub(crate) struct Held {
     pub(crate) extents: Extents,
     /// Bytes of the journal that hold records.
     journal_bytes: u64,
-    next_record: u64,
     error: Option<ImageError>,
     /// For a record, or a page on its way.
     pub(crate) buffer: Vec<u8>,
@@ -271,9 +268,8 @@ pub(crate) struct Held {
 
 impl Held {
     fn new(superblock: Superblock, extents: Extents) -> Held {
-        let next_record = superblock.first_record;
         let (appending, journal_bytes, error, buffer) = (false, 0, None, Vec::new());
-        Held { superblock, appending, extents, journal_bytes, next_record, error, buffer }
+        Held { superblock, appending, extents, journal_bytes, error, buffer }
     }
 
     /// Errors: there was a failure.
@@ -314,7 +310,7 @@ fn load(
     }
     let found = journal::read(disk, &superblock)?;
     let mut held = Held::new(superblock, extents);
-    (held.journal_bytes, held.next_record) = (found.bytes, held.next_record + found.records.count());
+    held.journal_bytes = found.bytes;
     Ok((held, state, found))
 }
 

@@ -5,8 +5,8 @@ use crate::error::Problem;
 use crate::superblock::{JOURNAL_START, Superblock};
 use std::ops::Range;
 
-/// Checksum, length, generation, number.
-pub(crate) const HEAD_BYTES: usize = 24;
+/// Checksum, length, generation.
+pub(crate) const HEAD_BYTES: usize = 16;
 /// Bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
@@ -45,13 +45,12 @@ pub(crate) struct Found {
     pub(crate) torn: bool,
 }
 
-/// Appends the record `number` of `generation` to `into`, as it goes into the file.
-pub(crate) fn encode(generation: u64, number: u64, content: &[u8], into: &mut Vec<u8>) {
+/// Appends a record of `generation` to `into`, as it goes into the file.
+pub(crate) fn encode(generation: u64, content: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(&[0; 4]);
     into.extend_from_slice(&(content.len() as u32).to_le_bytes());
     into.extend_from_slice(&generation.to_le_bytes());
-    into.extend_from_slice(&number.to_le_bytes());
     into.extend_from_slice(content);
     let checksum = crc32fast::hash(&into[start + 4..]).to_le_bytes();
     into[start..start + 4].copy_from_slice(&checksum);
@@ -64,15 +63,14 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
     let mut generations = superblock.journal_generation..superblock.generation + 1;
     while have(disk, superblock, &mut journal, end + HEAD_BYTES)? {
         let head = Head::read(&journal[end..]);
-        let next = superblock.first_record + count;
-        if head.number != next || head.generation < generations.start {
+        // No place of the journal is written twice in one generation: what is older is a left-over.
+        if head.generation < generations.start {
             break;
         }
         let content = end + HEAD_BYTES..end + HEAD_BYTES + head.length as usize;
         let whole = have(disk, superblock, &mut journal, content.end)?
             && crc32fast::hash(&journal[end + 4..content.end]) == head.checksum;
         if !whole {
-            // A tail that was cut off earlier may have left a head here that fits by its number only.
             torn = generations.contains(&head.generation);
             break;
         }
@@ -121,13 +119,12 @@ struct Head {
     checksum: u32,
     length: u32,
     generation: u64,
-    number: u64,
 }
 
 impl Head {
     fn read(bytes: &[u8]) -> Head {
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
-        Head { checksum: word(0), length: word(4), generation: long(8), number: long(16) }
+        Head { checksum: word(0), length: word(4), generation: long(8) }
     }
 }

@@ -30,13 +30,12 @@
 //!
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
 //! length of the body (u64), body. These four stay where they are in every version. The body: its own
-//! generation, the generation of the checkpoint, geometry, size of the journal, number of the first
-//! record, where the checkpoint is with its lengths and its CRC-32, and the device's identity as lines
-//! `key = value`.
+//! generation, the one that the journal begins with, size of the journal, geometry, where the checkpoint is
+//! with its lengths and its CRC-32, and the device's identity as lines `key = value`.
 //!
 //! **Checkpoint**: the table of extents (number, offset, which pages are programmed), then the state.
 //!
-//! **Record**: CRC-32 of what follows (u32), length (u32), generation (u64), number (u64), bytes.
+//! **Record**: CRC-32 of what follows (u32), length (u32), generation (u64), bytes.
 //!
 //! **Extent**: the pages of one erase block, side by side.
 //!
@@ -50,9 +49,9 @@
 //! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,
 //! whichever, leads to everything acknowledged.
 //!
-//! Every process that appends first writes a new generation into the superblocks. Records of a generation
-//! lower than that of their predecessor are left-overs of a tail that was cut off earlier, and are not
-//! played back.
+//! Every process that appends first writes a new generation into the superblocks, and so does every
+//! checkpoint. So no place of the journal is written twice in one generation, and a record older than its
+//! predecessor is a left-over: of before the checkpoint, or of a tail that was cut off. It ends the journal.
 
 mod disk;
 mod error;

@@ -44,8 +44,6 @@ pub(crate) struct Superblock {
     pub(crate) generation: u64,
     /// The generation with which the journal began: no record before it counts.
     pub(crate) journal_generation: u64,
-    /// The number of the journal's first record.
-    pub(crate) first_record: u64,
     /// Room for the journal, bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
@@ -65,7 +63,6 @@ impl Superblock {
         let mut body = StateWriter::new();
         body.put_u64(self.generation);
         body.put_u64(self.journal_generation);
-        body.put_u64(self.first_record);
         body.put_u64(self.journal_bytes);
         body.put_u32(self.geometry.page_bytes);
         body.put_u64(self.geometry.pages_per_extent);
@@ -160,7 +157,6 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
     let mut body = StateReader::new(body);
     let generation = body.u64("generation")?;
     let journal_generation = body.u64("generation of the journal")?;
-    let first_record = body.u64("first record")?;
     let journal_bytes = body.u64("size of the journal")?;
     let geometry = Geometry {
         page_bytes: body.u32("bytes of a page")?,
@@ -177,15 +173,7 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
     let identity = String::from_utf8_lossy(body.bytes("identity")?).into_owned();
     body.finish()?;
     let checkpoint = present.then_some(checkpoint);
-    Ok(Superblock {
-        generation,
-        journal_generation,
-        first_record,
-        journal_bytes,
-        geometry,
-        checkpoint,
-        identity,
-    })
+    Ok(Superblock { generation, journal_generation, journal_bytes, geometry, checkpoint, identity })
 }
 
 fn checksum(version: [u8; 4], length: [u8; 8], body: &[u8]) -> u32 {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// So small that a checkpoint is due every 38 steps.
+/// So small that a checkpoint is due every 54 steps.
 const JOURNAL_BYTES: u64 = 2048;
 /// A disk writes sectors whole.
 const SECTOR: usize = 512;
@@ -114,7 +114,7 @@ fn check(bytes: Vec<u8>, steps: &[Step], least: u64, most: u64, created: bool) -
     Some((tape, done))
 }
 
-/// 150 steps with four checkpoints, of every kind.
+/// 180 steps of every kind, with three checkpoints.
 fn steps() -> Vec<Step> {
     let mut random = nacre_kernel::Streams::new(7).stream("steps");
     let mut below = |bound: u64| random.below(bound) as u8;
@@ -124,7 +124,7 @@ fn steps() -> Vec<Step> {
         5..7 => Step::Erase(below(5) * 8, 8),
         _ => Step::Erase(below(32), 1 + below(8)),
     };
-    (0..150).map(step).collect()
+    (0..180).map(step).collect()
 }
 
 #[test]
@@ -217,8 +217,12 @@ proptest! {
         prop_assert_eq!(&told, &error);
         if let Some(error) = &error {
             prop_assert!(matches!(error.problem, Problem::DiskFull { .. }), "{}", error);
+            tape.reel().room = None;
+            let events = tape.reel().events.len();
+            toy.apply(Step::Program(3, 3));
             prop_assert_eq!(image.sync().err(), Some(error.clone()));
             prop_assert_eq!(image.checkpoint(&[]).err(), Some(error.clone()));
+            prop_assert_eq!(tape.reel().events.len(), events, "nothing is written any more");
         }
         let mut replay = Replay::on(&[], 0);
         let reel = tape.reel();

@@ -145,6 +145,28 @@ fn a_file_cut_short_is_found_wherever_it_is_cut() {
 }
 
 #[test]
+fn a_file_cut_within_its_last_page_is_found() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
+    let mut toy = Toy::new(&image);
+    // The checkpoints take turns in the first and the third unit; the extent is in the second.
+    image.checkpoint(&toy.state()).expect("checkpoint");
+    toy.serve(&image, Step::Program(1, 1)).expect("served");
+    image.checkpoint(&toy.state()).expect("checkpoint");
+    image.checkpoint(&toy.state()).expect("checkpoint");
+    drop((image, toy));
+    let end = AFTER_JOURNAL + 4096 + 32;
+    for (length, whole) in [(end, true), (end - 1, false)] {
+        let file = std::fs::OpenOptions::new().write(true).open(folder.file()).expect("it can be opened");
+        file.set_len(length).expect("it can be cut");
+        drop(file);
+        assert_eq!(Image::open(&folder.file(), IDENTITY, GEOMETRY).is_ok(), whole, "{length} bytes");
+    }
+    let text = format!("it is cut short: {} bytes, but what it holds needs {end}", end - 1);
+    assert!(message(&folder.file()).starts_with(&text));
+}
+
+#[test]
 fn a_checkpoint_with_a_changed_byte_is_refused() {
     let folder = Folder::new();
     image(&folder);
@@ -190,7 +212,7 @@ fn superblocks_put_back_from_an_older_copy_are_refused() {
 fn a_changed_byte_in_the_last_record_cuts_it_off_and_says_so() {
     let folder = Folder::new();
     image(&folder);
-    change(&folder.file(), (128 << 10) + 24, &[0xA5]);
+    change(&folder.file(), (128 << 10) + 16, &[0xA5]);
     let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
     assert_eq!((opened.records.count(), opened.torn), (0, true));
 }
