@@ -11,7 +11,7 @@ from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, whole_ticks
 from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, panel
 from nacre.record import Record
-from nacre.text import count, percent, significant
+from nacre.text import count, significant
 
 _BARS = 60
 _NEAR = 0.2
@@ -123,8 +123,8 @@ def _title(
     if used and high:
         worst = max(used, key=used.__getitem__)
         subtitles.append(
-            f"the most worn block has used {percent(used[worst])} of an endurance of"
-            f" {count(endurances[worst])} erases"
+            f"the most worn block has had {count(parts[worst].max())} of the"
+            f" {count(endurances[worst])} erases it is made for"
         )
     subtitles += grouped(list(parts.values()))
     return theme.title(_headline(low, float(every.mean()), high, len(every)), *subtitles)
