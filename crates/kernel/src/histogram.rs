@@ -41,8 +41,14 @@ impl LatencyHistogram {
     /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: Time) {
-        self.buckets.record(value.as_ps()).expect("the histogram grows as needed");
-        self.sum_ps += u128::from(value.as_ps());
+        self.record_n(value, 1);
+    }
+
+    /// Adds `count` equal values, at least one.
+    #[inline]
+    pub fn record_n(&mut self, value: Time, count: u64) {
+        self.buckets.record_n(value.as_ps(), count).expect("the histogram grows as needed");
+        self.sum_ps += u128::from(value.as_ps()) * u128::from(count);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }

@@ -37,11 +37,23 @@ impl BatchMeans {
     /// Adds the next value of the sequence.
     #[inline]
     pub fn record(&mut self, value: f64) {
-        self.filling += value;
-        self.filled += 1;
-        if self.filled == self.batch_size {
-            self.close_batch();
+        self.record_all([value]);
+    }
+
+    /// Adds the next values of the sequence, in their order.
+    #[inline]
+    pub fn record_all(&mut self, values: impl IntoIterator<Item = f64>) {
+        // The sum stays in a register: every addition waits for the one before.
+        let (mut filling, mut filled) = (self.filling, self.filled);
+        for value in values {
+            filling += value;
+            filled += 1;
+            if filled == self.batch_size {
+                self.close_batch(filling);
+                (filling, filled) = (0.0, 0);
+            }
         }
+        (self.filling, self.filled) = (filling, filled);
     }
 
     /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
@@ -60,9 +72,8 @@ impl BatchMeans {
         Some(student_t * (squares / (n - 1) as f64 / n as f64).sqrt())
     }
 
-    fn close_batch(&mut self) {
-        self.sums.push(self.filling);
-        (self.filling, self.filled) = (0.0, 0);
+    fn close_batch(&mut self, sum: f64) {
+        self.sums.push(sum);
         if self.sums.len() == BATCHES_MAX {
             self.sums = self.sums.chunks(2).map(|pair| pair[0] + pair[1]).collect();
             self.batch_size *= 2;

@@ -81,3 +81,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn equal_values_can_be_added_at_once() {
+    let (mut together, mut singly) = (LatencyHistogram::new(), LatencyHistogram::new());
+    for (ns, count) in [(160, 40), (7_200, 3), (160, 1), (90, 7)] {
+        together.record_n(Time::from_ns(ns), count);
+        (0..count).for_each(|_| singly.record(Time::from_ns(ns)));
+    }
+    assert_eq!((together.count(), together.sum_ps()), (51, singly.sum_ps()));
+    assert_eq!((together.min(), together.max()), (singly.min(), singly.max()));
+    assert!(together.bars().eq(singly.bars()), "the same bars");
+}

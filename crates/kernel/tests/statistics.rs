@@ -135,3 +135,13 @@ fn a_request_lands_in_the_bin_of_its_time() {
     series.bin_mut(Time::MAX).reads += 1;
     assert!(series.bins().len() <= TimeSeries::BINS_MAX, "the last representable moment has a bin");
 }
+
+#[test]
+fn values_can_be_added_many_at_a_time() {
+    let (mut together, mut singly) = (BatchMeans::new(), BatchMeans::new());
+    let values: Vec<f64> = (0..5_000).map(|index| f64::from(index * 7_919 % 1_009) / 3.0).collect();
+    values.iter().for_each(|&value| singly.record(value));
+    values.chunks(37).for_each(|values| together.record_all(values.iter().copied()));
+    assert_eq!(together.half_width_95(), singly.half_width_95(), "to the last bit");
+    assert!(singly.half_width_95().is_some(), "there was enough to say");
+}

@@ -1,8 +1,20 @@
 //! What is measured while a scenario runs. Bounded memory, whatever the number of requests.
 
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::statistics::{BatchMeans, TimeSeries};
+use nacre_kernel::statistics::{BatchMeans, Bin, TimeSeries};
 use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
+
+/// Requests of one kind that are noted before they are added to the sums, all at once.
+const NOTED_MAX: usize = 64;
+
+/// One request that is yet to be added.
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    latency: Time,
+    /// When it was done, since measuring began.
+    done: Time,
+    bytes: u32,
+}
 
 /// Distribution, mean and path of the requests of one kind.
 #[derive(Clone, Debug)]
@@ -15,6 +27,7 @@ pub struct OpMeter {
     spent: Vec<[u128; Activity::COUNT]>,
     /// Bytes asked for.
     pub bytes: u64,
+    noted: Vec<Note>,
 }
 
 impl OpMeter {
@@ -24,18 +37,36 @@ impl OpMeter {
             means: BatchMeans::new(),
             spent: vec![[0; Activity::COUNT]; components],
             bytes: 0,
+            noted: Vec::with_capacity(NOTED_MAX),
         }
     }
 
+    /// Notes a request; `true` when it is time to settle.
     #[inline]
-    fn record(&mut self, latency: Time, bytes: u32, trail: &Trail) {
-        self.latency.record(latency);
-        self.means.record(latency.as_ns_f64());
-        self.bytes += u64::from(bytes);
+    fn note(&mut self, note: Note, trail: &Trail) -> bool {
+        self.noted.push(note);
         for segment in trail.segments() {
             self.spent[segment.component.0 as usize][segment.activity as usize] +=
                 u128::from(segment.time.as_ps());
         }
+        self.noted.len() == NOTED_MAX
+    }
+
+    /// Adds what was noted to the sums and, by `count`, to `series`. Equal latencies in a row, which a memory
+    /// that nothing disturbs gives, are one step for the histogram.
+    fn settle(&mut self, series: &mut TimeSeries, count: impl Fn(&mut Bin) -> &mut u64) {
+        for equal in self.noted.chunk_by(|a, b| a.latency == b.latency) {
+            self.latency.record_n(equal[0].latency, equal.len() as u64);
+        }
+        self.means.record_all(self.noted.iter().map(|note| note.latency.as_ns_f64()));
+        for note in &self.noted {
+            self.bytes += u64::from(note.bytes);
+            let bin = series.bin_mut(note.done);
+            *count(bin) += 1;
+            bin.bytes += u64::from(note.bytes);
+            bin.latency_ps += u128::from(note.latency.as_ps());
+        }
+        self.noted.clear();
     }
 
     /// Picoseconds all requests spent in `component` on `activity`.
@@ -83,23 +114,40 @@ impl Meter {
     /// Adds one request that was issued at `issued`.
     #[inline]
     pub fn record(&mut self, request: &Request, issued: Time, completion: Completion, trail: &Trail) {
-        let latency = completion.done - issued;
         self.end = self.end.max(completion.done);
         self.errors += u64::from(completion.status != Status::Done);
-        match request.op {
-            Op::Read => self.reads.record(latency, request.bytes, trail),
-            Op::Write => self.writes.record(latency, request.bytes, trail),
-            Op::Trim => return self.trims += 1,
-            Op::Flush => return self.flushes += 1,
+        let note = Note {
+            latency: completion.done - issued,
+            done: completion.done.saturating_sub(self.start),
+            bytes: request.bytes,
+        };
+        let reads = request.op == Op::Read;
+        if !reads && request.op != Op::Write {
+            return self.record_other(request.op);
         }
-        let bin = self.series.bin_mut(completion.done.saturating_sub(self.start));
-        bin.reads += u64::from(request.op == Op::Read);
-        bin.writes += u64::from(request.op == Op::Write);
-        bin.bytes += u64::from(request.bytes);
-        bin.latency_ps += u128::from(latency.as_ps());
+        let meter = if reads { &mut self.reads } else { &mut self.writes };
+        if meter.note(note, trail) {
+            self.settle();
+        }
     }
 
-    /// Requests recorded.
+    /// Trims and flushes are rare: out of the way of the others.
+    #[cold]
+    fn record_other(&mut self, op: Op) {
+        match op {
+            Op::Trim => self.trims += 1,
+            Op::Flush => self.flushes += 1,
+            Op::Read | Op::Write => unreachable!("they are noted"),
+        }
+    }
+
+    /// Adds the last requests to the sums, which are complete from here on.
+    pub fn settle(&mut self) {
+        self.reads.settle(&mut self.series, |bin| &mut bin.reads);
+        self.writes.settle(&mut self.series, |bin| &mut bin.writes);
+    }
+
+    /// Requests recorded and settled.
     pub fn completed(&self) -> u64 {
         self.reads.latency.count() + self.writes.latency.count() + self.trims + self.flushes
     }
@@ -119,6 +167,7 @@ mod tests {
         trail.add(ComponentId(0), Activity::Queue, day);
         let completion = Completion { done: day, status: Status::Done };
         (0..300).for_each(|_| meter.record(&request, Time::ZERO, completion, &trail));
+        meter.settle();
         assert_eq!(meter.reads.spent_ps(0, Activity::Queue), meter.reads.latency.sum_ps());
         assert_eq!(meter.reads.latency.sum_ps(), 300 * u128::from(day.as_ps()));
     }

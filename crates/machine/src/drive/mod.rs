@@ -51,6 +51,7 @@ pub fn run(
     };
     let ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
+    driver.meter.settle();
     let Driver { device, workload, meter, measured, .. } = &driver;
     Ok(outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending))
 }

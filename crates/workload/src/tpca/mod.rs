@@ -8,7 +8,7 @@
 //! read of the pointer it follows. Then it reads the record's id, who keeps it, and its balance, and writes
 //! the balance. Transactions arrive as a Poisson process; their accesses are issued one after the other,
 //! as one processor would, and a transaction that arrives while another runs waits. With the sizes of the
-//! paper a transaction is 65 accesses, 3 of them writes, and the database takes 1.68 GB: the load of 78 %
+//! paper a transaction is 64 accesses, 3 of them writes, and the database takes 1.68 GB: the load of 78 %
 //! of a 2 GiB array. `branches` alone scales all of it.
 //!
 //! The layout, from address 0: the nodes of the branch, teller and account trees, each tree level by level
