@@ -1,5 +1,6 @@
 //! The extents: where the bytes of each erase block are, and which of its pages are programmed.
 
+use crate::buffers::Buffers;
 use crate::disk::Disk;
 use crate::error::Problem;
 use crate::space::{Space, UNIT_BYTES, units};
@@ -99,7 +100,7 @@ impl Extents {
     /// Where `page` is to be written; it counts as programmed from now on.
     ///
     /// Errors: its extent had to be copied, and the disk failed.
-    pub(crate) fn place(&mut self, page: u64, disk: &dyn Disk) -> io::Result<u64> {
+    pub(crate) fn place(&mut self, page: u64, disk: &dyn Disk, buffers: &mut Buffers) -> io::Result<u64> {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
         let Geometry { page_bytes, .. } = self.geometry;
@@ -111,6 +112,8 @@ impl Extents {
         if extent.kept.as_ref().is_some_and(|kept| kept.has(page)) {
             let offset = self.space.take(bytes);
             let used = extent.programmed.span() * u64::from(page_bytes);
+            buffers.flush(disk)?;
+            buffers.forget();
             copy(disk, extent.offset, offset, used)?;
             self.old.push(extent.offset);
             (extent.offset, extent.kept) = (offset, None);

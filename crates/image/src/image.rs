@@ -1,5 +1,6 @@
 //! An open image: records go into its journal, pages into its extents, and now and then a checkpoint.
 
+use crate::buffers::Buffers;
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::extents::{self, Extents, Geometry};
@@ -157,9 +158,10 @@ impl Image {
             checksum: checksum.finalize(),
         };
         checkpoint.offset = held.extents.space.take(checkpoint.bytes());
-        let written = self
-            .disk
-            .write_at(checkpoint.offset, &table)
+        let written = held
+            .buffers
+            .flush(&*self.disk)
+            .and_then(|()| self.disk.write_at(checkpoint.offset, &table))
             .and_then(|()| self.disk.write_at(checkpoint.offset + checkpoint.table_bytes, state))
             .and_then(|()| self.disk.sync());
         written.map_err(|error| held.fail(&self.path, "writing a checkpoint", &error))?;
@@ -259,17 +261,19 @@ pub(crate) struct Held {
     /// Whether the superblock's generation is this process's own.
     appending: bool,
     pub(crate) extents: Extents,
+    pub(crate) buffers: Buffers,
     /// Bytes of the journal that hold records.
     journal_bytes: u64,
     error: Option<ImageError>,
-    /// For a record, or a page on its way.
+    /// For a record, or a page being copied.
     pub(crate) buffer: Vec<u8>,
 }
 
 impl Held {
     fn new(superblock: Superblock, extents: Extents) -> Held {
-        let (appending, journal_bytes, error, buffer) = (false, 0, None, Vec::new());
-        Held { superblock, appending, extents, journal_bytes, error, buffer }
+        let (appending, journal_bytes, error) = (false, 0, None);
+        let (buffers, buffer) = (Buffers::default(), Vec::new());
+        Held { superblock, appending, extents, buffers, journal_bytes, error, buffer }
     }
 
     /// Errors: there was a failure.

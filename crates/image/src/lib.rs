@@ -45,6 +45,9 @@
 //! again only after the next checkpoint. A page that the checkpoint knows as erased may be programmed in
 //! place, since what is there counts only once the journal has been played back up to it.
 //!
+//! For the same reason pages may wait in memory and be written many at a time: a kill takes them, and the
+//! journal brings them back.
+//!
 //! A checkpoint writes state and table to unused room, syncs, writes the first superblock, syncs, writes the
 //! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,
 //! whichever, leads to everything acknowledged.
@@ -53,6 +56,7 @@
 //! checkpoint. So no place of the journal is written twice in one generation, and a record older than its
 //! predecessor is a left-over: of before the checkpoint, or of a tail that was cut off. It ends the journal.
 
+mod buffers;
 mod disk;
 mod error;
 mod extents;

@@ -1,8 +1,7 @@
 //! The pages of an image as a medium's store.
 
-use crate::image::Image;
+use crate::image::{Held, Image};
 use nacre_media::store::Store;
-use std::io;
 
 /// Bytes of a device's pages, in its image.
 ///
@@ -32,9 +31,7 @@ impl Store for ImageStore {
         assert!(offset + into.len() <= self.page_bytes, "a read stays within its page");
         let mut held = self.image.hold();
         let Some(place) = held.extents.find(page) else { return into.fill(0xFF) };
-        let read = self.image.disk().read_at(place + offset as u64, into).and_then(|count| {
-            if count == into.len() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-        });
+        let read = held.buffers.read(self.image.disk(), place + offset as u64, into);
         if let Err(error) = read {
             into.fill(0xFF);
             held.fail(self.image.path(), "reading a page", &error);
@@ -47,8 +44,9 @@ impl Store for ImageStore {
         if held.check().is_err() {
             return;
         }
-        let disk = self.image.disk();
-        let written = held.extents.place(page, disk).and_then(|place| disk.write_at(place, bytes));
+        let (disk, Held { extents, buffers, .. }) = (self.image.disk(), &mut *held);
+        let place = extents.place(page, disk, buffers);
+        let written = place.and_then(|place| buffers.write(disk, place, bytes));
         if let Err(error) = written {
             held.fail(self.image.path(), "writing a page", &error);
         }
@@ -56,15 +54,22 @@ impl Store for ImageStore {
 
     fn copy(&mut self, from: u64, to: u64) {
         let mut held = self.image.hold();
-        if held.extents.find(from).is_none() {
-            return held.extents.erase(to, 1);
+        if held.check().is_err() {
+            return;
         }
-        let mut page = std::mem::take(&mut held.buffer);
-        drop(held);
-        page.resize(self.page_bytes, 0);
-        self.read(from, 0, &mut page);
-        self.program(to, &page);
-        self.image.hold().buffer = page;
+        let (disk, Held { extents, buffers, buffer, .. }) = (self.image.disk(), &mut *held);
+        if extents.find(from).is_none() {
+            return extents.erase(to, 1);
+        }
+        buffer.resize(self.page_bytes, 0);
+        let copied = extents.place(to, disk, buffers).and_then(|place| {
+            // Making room may have moved the page.
+            let from = extents.find(from).expect("it is programmed");
+            if from == place { Ok(()) } else { buffers.copy(disk, from, place, buffer) }
+        });
+        if let Err(error) = copied {
+            held.fail(self.image.path(), "copying a page", &error);
+        }
     }
 
     fn erase(&mut self, first: u64, count: u64) {

@@ -250,6 +250,7 @@ fn a_file_cut_short_behind_our_back_stops_the_image() {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     let mut toy = Toy::new(&image);
     toy.serve(&image, Step::Program(1, 1)).expect("served");
+    image.checkpoint(&toy.state()).expect("checkpoint");
     let file = std::fs::OpenOptions::new().write(true).open(folder.file()).expect("it can be opened");
     file.set_len(4096).expect("it can be cut");
     assert_eq!(toy.contents()[1], [0xFF; 16]);

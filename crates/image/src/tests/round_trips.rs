@@ -135,3 +135,26 @@ fn pages_never_programmed_read_as_erased() {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
     assert_eq!(Toy::new(&image).contents(), vec![[0xFF; PAGE]; 40]);
 }
+
+#[test]
+fn what_was_read_ahead_is_forgotten_where_an_extent_moves() {
+    let folder = Folder::new();
+    let geometry = Geometry { pages: 8 * 40, ..GEOMETRY };
+    let image = Image::create(&folder.file(), IDENTITY, geometry).expect("created");
+    let mut store = image.store();
+    // One extent of 4 KiB after the other, and the second one's room is free again.
+    for (extent, byte) in (0..40).zip(1..) {
+        store.program(extent * 8, &[byte; PAGE]);
+        store.program(extent * 8 + 1, &[byte; PAGE]);
+    }
+    image.checkpoint(&[]).expect("checkpoint");
+    store.erase(8, 8);
+    image.checkpoint(&[]).expect("checkpoint");
+    // Reads ahead over 16 extents, and writes behind them; then the third extent moves to the second's room.
+    store.copy(0, 30 * 8 + 2);
+    store.program(16, &[100; PAGE]);
+    store.copy(17, 31 * 8 + 2);
+    let mut copied = [0; PAGE];
+    store.read(31 * 8 + 2, 0, &mut copied);
+    assert_eq!((copied, image.error()), ([3; PAGE], None));
+}
