@@ -10,7 +10,24 @@
 //! A policy sees a read-only [`View`] and returns a [`Decision`]; it cannot move a page itself. So every
 //! policy, also one written by a user, runs on the one mechanism.
 
+mod redistribution;
+
+pub mod cost_benefit;
+pub mod d_choices;
+pub mod external;
+pub mod fifo;
 pub mod greedy;
+pub mod hybrid;
+pub mod locality_gathering;
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod trial;
+#[cfg(test)]
+pub(crate) mod workbench;
 
 use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
@@ -75,7 +92,15 @@ impl CleaningContext for Context<'_> {
 }
 
 /// The policies, in the order users see them.
-pub static ROOMS: &Table<CleaningFamily> = &[greedy::ROOM];
+pub static ROOMS: &Table<CleaningFamily> = &[
+    greedy::ROOM,
+    fifo::ROOM,
+    locality_gathering::ROOM,
+    hybrid::ROOM,
+    cost_benefit::ROOM,
+    d_choices::ROOM,
+    external::ROOM,
+];
 
 /// What to clean, and where live pages go.
 pub trait Cleaner: Send {
@@ -173,5 +198,25 @@ impl View<'_> {
     pub fn invalid(&self, place: usize) -> u32 {
         let Place { programmed, live, .. } = self.places[place];
         programmed.saturating_sub(live)
+    }
+
+    /// The places of `partition`, the one cleaned longest ago first; of places cleaned at the same time, or
+    /// never, the one next behind the active segment, in a circle.
+    pub fn by_age(&self, partition: usize) -> std::vec::IntoIter<usize> {
+        let mut places: Vec<usize> = self.places_of(partition).collect();
+        places.sort_unstable_by_key(|&place| self.age_rank(partition, place));
+        places.into_iter()
+    }
+
+    /// Of the places of `partition` with an invalid page, the one cleaned longest ago, ties as in
+    /// [`View::by_age`]. Where none has an invalid page, the one cleaned longest ago of all.
+    pub fn oldest(&self, partition: usize) -> usize {
+        let rank = |&place: &usize| (self.invalid(place) == 0, self.age_rank(partition, place));
+        self.places_of(partition).min_by_key(rank).expect("a partition has places")
+    }
+
+    fn age_rank(&self, partition: usize, place: usize) -> (u64, usize) {
+        let Partition { count, active, .. } = self.partitions[partition];
+        (self.places[place].cleaned_at, (place + count - active - 1) % count)
     }
 }

@@ -9,21 +9,21 @@ const NONE: u32 = u32::MAX;
 
 /// An array of segments, one of them standing by, and where every logical page is.
 pub(crate) struct Array {
-    pub(crate) pages: u32,
+    pages: u32,
     /// Physical page of each logical page.
-    pub(crate) table: Vec<u32>,
+    table: Vec<u32>,
     /// Logical page in each physical page; `NONE` where it holds nothing live.
     content: Vec<u32>,
     segment_at: Vec<u32>,
-    pub(crate) place_of: Vec<usize>,
-    pub(crate) partition_of: Vec<usize>,
+    place_of: Vec<usize>,
+    partition_of: Vec<usize>,
     erases: Vec<u32>,
     spare: u32,
     places: Vec<Place>,
     partitions: Vec<Partition>,
     drained: u64,
     /// Pages the cleaner programmed.
-    pub(crate) copied: u64,
+    copied: u64,
 }
 
 impl Array {
@@ -117,7 +117,9 @@ impl Array {
     fn find_room(&mut self, partition: usize) -> bool {
         if self.room(partition) == 0 {
             let mut places = self.view().places_of(partition);
-            let Some(open) = places.find(|&place| self.places[place].programmed < self.pages) else { return false };
+            let Some(open) = places.find(|&place| self.places[place].programmed < self.pages) else {
+                return false;
+            };
             self.partitions[partition].active = open;
         }
         true
@@ -148,7 +150,8 @@ impl Array {
     fn clean(&mut self, partition: usize, decision: Decision) {
         let Decision { victim, to_lower, to_higher } = decision;
         let view = self.view();
-        let gains = view.invalid(victim) > 0 || view.places_of(partition).all(|place| view.invalid(place) == 0);
+        let gains =
+            view.invalid(victim) > 0 || view.places_of(partition).all(|place| view.invalid(place) == 0);
         assert!(gains && view.places_of(partition).contains(&victim), "{victim} is no victim of {partition}");
         let segment = self.segment_at[victim];
         let first = (segment * self.pages) as usize;
@@ -192,8 +195,8 @@ impl Array {
 /// Draws the pages that are written: a share of the writes goes to a share of the pages.
 pub(crate) struct Writes {
     random: Random,
-    pub(crate) order: Vec<u32>,
-    pub(crate) hot: u64,
+    order: Vec<u32>,
+    hot: u64,
     to_hot: f64,
 }
 

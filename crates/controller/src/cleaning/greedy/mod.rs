@@ -17,6 +17,9 @@ use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Card, Configuration, Room};
 use std::cmp::Reverse;
 
+#[cfg(test)]
+mod tests;
+
 /// Greedy cleaning has no parameters.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {}

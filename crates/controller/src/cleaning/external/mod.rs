@@ -1,0 +1,41 @@
+//! External: a policy that the caller brings, written in another language.
+//!
+//! # Models
+//! Whatever the function decides, on the same mechanism as every other policy.
+//!
+//! # Leaves out
+//! Nothing. What the function may not do is checked by the mechanism.
+//!
+//! # Sources
+//! None: the model is the caller's.
+//!
+//! # Checks
+//! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
+
+use super::CleaningFamily;
+use nacre_config::{Card, Configuration, Room};
+
+#[cfg(test)]
+mod tests;
+
+/// A policy brought by the caller.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// The name under which the caller brought it.
+    pub function: String,
+}
+
+/// The room.
+pub const ROOM: Room<CleaningFamily> = Room {
+    card: Card::of::<Config>(
+        "external",
+        "a policy that the caller brings, for example a Python function",
+        &["the caller"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, context| {
+        let config: Config = slot.config(context.families());
+        context.external(&format!("{}.function", slot.path()), &config.function)
+    },
+};

@@ -1,0 +1,63 @@
+use crate::Builder;
+use crate::cleaning::{Cleaner, CleaningContext, CleaningFamily, Decision, View};
+use crate::workbench::Workbench;
+use nacre_config::{Configuration, Families, Problem, Problems, Slot};
+use nacre_kernel::Random;
+
+/// The document around a policy.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The policy.
+    cleaning: Slot<CleaningFamily>,
+}
+
+/// Knows one policy, `third`.
+struct Caller(Workbench);
+
+impl CleaningContext for Caller {
+    fn families(&self) -> &dyn Families {
+        self.0.families()
+    }
+
+    fn segments(&self) -> u32 {
+        8
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.0.random(name)
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
+        match name {
+            "third" => Ok(Box::new(Third)),
+            _ => Err(Problem::new(path, None, "nobody brought it").given(name).into()),
+        }
+    }
+}
+
+struct Third;
+
+impl Cleaner for Third {
+    fn decide(&mut self, _view: &View<'_>, _partition: usize) -> Decision {
+        Decision::clean(3)
+    }
+}
+
+fn built(function: &str) -> Result<Box<dyn Cleaner>, Problems> {
+    let mut caller = Caller(Workbench::new(1));
+    let text = format!("cleaning = {{ kind = \"external\", function = \"{function}\" }}");
+    let document: Document = caller.0.read(&text)?;
+    (super::ROOM.build)(&document.cleaning, &mut caller)
+}
+
+#[test]
+fn the_callers_function_decides() {
+    let view = View { pages_per_segment: 1, places: &[], partitions: &[], drained: 0 };
+    assert_eq!(built("third").unwrap().decide(&view, 0), Decision::clean(3));
+}
+
+#[test]
+fn a_name_nobody_brought_is_the_users_mistake() {
+    let problems = built("fourth").err().unwrap().to_string();
+    assert_eq!(problems, "cleaning.function: nobody brought it, given fourth");
+}

@@ -1,0 +1,76 @@
+//! The policies beside each other, on one mechanism.
+
+use super::trial::{Trial, policy};
+use super::workbench::{Array, Writes};
+use super::{Cleaner, Decision, View, laws};
+use nacre_testkit::assert_close;
+
+/// Cleans the active segment where every place is a partition, and moves nothing.
+struct InPlace;
+
+impl Cleaner for InPlace {
+    fn partition_segments(&self) -> Option<u32> {
+        Some(1)
+    }
+
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
+        Decision::clean(view.partitions[partition].active)
+    }
+}
+
+#[test]
+fn a_segment_always_cleaned_at_one_utilisation_costs_its_live_by_its_free_share() {
+    for live in [0.2, 0.5, 0.8, 0.9, 0.95] {
+        let cost = Trial { live, segments: 3, pages: 2000, warm_up: 400.0, ..Trial::of("") }
+            .cost_of(Box::new(InPlace));
+        assert_close(&format!("cost at {live}"), cost, laws::at(live), 0.02);
+    }
+}
+
+#[test]
+fn the_three_policies_of_the_paper_stand_to_each_other_as_in_its_figure_8() {
+    for (scattered, warm_up, localities) in
+        [(false, 25.0, [0.5, 0.4, 0.2, 0.1]), (true, 60.0, [0.5, 0.3, 0.2, 0.05])]
+    {
+        for hot in localities {
+            let cost = |policy| Trial { hot, scattered, warm_up, ..Trial::of(policy) }.cost();
+            let (greedy, gathering, hybrid) =
+                (cost("\"greedy\""), cost("\"locality_gathering\""), cost("\"hybrid\""));
+            let found = format!("at {hot}: greedy {greedy}, gathering {gathering}, hybrid {hybrid}");
+            assert!(hybrid < gathering, "hybrid is always below gathering, {found}");
+            match hot {
+                0.5 => {
+                    assert!(greedy < hybrid && hybrid < 1.2 * greedy, "hybrid is close to greedy, {found}");
+                }
+                ..=0.2 => assert!(hybrid < greedy, "hybrid is the lowest, {found}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn the_ends_of_the_partition_sizes_are_gathering_and_fifo() {
+    for hot in [0.5, 0.1] {
+        let cost = |policy| Trial { hot, warm_up: 10.0, ..Trial::of(policy) }.cost();
+        let (one, gathering) =
+            (cost(r#"{ kind = "hybrid", segments_per_partition = 1 }"#), cost("\"locality_gathering\""));
+        let (all, fifo) = (cost(r#"{ kind = "hybrid", segments_per_partition = 128 }"#), cost("\"fifo\""));
+        assert!(one == gathering && all == fifo, "{one} {gathering}, {all} {fifo}");
+    }
+}
+
+#[test]
+fn every_policy_keeps_every_page_at_every_utilisation() {
+    let policies = ["greedy", "fifo", "locality_gathering", "hybrid", "cost_benefit", "d_choices"]
+        .map(|kind| format!("\"{kind}\""));
+    for described in &policies {
+        for live in [0.05, 0.5, 0.97] {
+            let mut cleaner = policy(described, 32).unwrap();
+            let mut array = Array::new(32, 64, live, &*cleaner);
+            let mut writes = Writes::new(array.len(), 0.1, 0.9, true, 3);
+            array.cost(20.0, &mut writes, &mut *cleaner);
+            array.check();
+        }
+    }
+}

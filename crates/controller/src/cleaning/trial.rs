@@ -1,0 +1,54 @@
+//! What a policy costs: built as a scenario would build it, and run on the workbench.
+
+use super::workbench::{Array, Writes};
+use super::{Cleaner, CleaningFamily};
+use crate::workbench::Workbench;
+use nacre_config::{Configuration, Problems, Slot};
+
+/// The document around a policy.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The policy.
+    cleaning: Slot<CleaningFamily>,
+}
+
+/// The policy described in TOML, for an array of `segments`.
+pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>, Problems> {
+    let mut builder = Workbench::new(1);
+    let document: Document = builder.read(&format!("cleaning = {described}"))?;
+    super::build(&document.cleaning, segments, &mut builder)
+}
+
+/// Cleaning cost of a policy after `warm_up` turnovers of the live pages, over a quarter as many more.
+pub(crate) struct Trial {
+    pub(crate) policy: &'static str,
+    pub(crate) segments: u32,
+    pub(crate) pages: u32,
+    /// Live share of the data segments.
+    pub(crate) live: f64,
+    /// Share of the pages that is hot; it takes the rest of the writes: .1 is the paper's 10/90.
+    pub(crate) hot: f64,
+    pub(crate) scattered: bool,
+    pub(crate) warm_up: f64,
+}
+
+impl Trial {
+    /// Uniform writes at 80 %, which settle soon.
+    pub(crate) fn of(policy: &'static str) -> Trial {
+        Trial { policy, segments: 128, pages: 256, live: 0.8, hot: 0.5, scattered: false, warm_up: 8.0 }
+    }
+
+    pub(crate) fn cost(&self) -> f64 {
+        let cleaner = policy(self.policy, self.segments).unwrap_or_else(|problems| panic!("{problems}"));
+        self.cost_of(cleaner)
+    }
+
+    pub(crate) fn cost_of(&self, mut cleaner: Box<dyn Cleaner>) -> f64 {
+        let mut array = Array::new(self.segments, self.pages, self.live, &*cleaner);
+        let mut writes = Writes::new(array.len(), self.hot, 1.0 - self.hot, self.scattered, 7);
+        array.cost(self.warm_up, &mut writes, &mut *cleaner);
+        let cost = array.cost(self.warm_up / 4.0, &mut writes, &mut *cleaner);
+        array.check();
+        cost
+    }
+}
