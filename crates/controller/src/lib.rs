@@ -12,8 +12,9 @@ pub mod measured;
 #[cfg(test)]
 mod workbench;
 
-use nacre_config::{Families, Family, Problems, Slot};
-use nacre_kernel::{ComponentId, Device, Random};
+use nacre_config::{Families, Family, Problem, Problems, Slot};
+use nacre_kernel::{ComponentId, Device, MemoryDevice, Random};
+use nacre_media::store::Store;
 
 /// The family of everything that serves block requests.
 #[derive(Debug)]
@@ -49,3 +50,45 @@ pub trait Builder {
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM];
+
+/// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
+pub const MEMORY_DEVICES: &[&str] = &["envy"];
+
+/// What a store has to hold for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreLayout {
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Pages that are erased together.
+    pub pages_per_extent: u64,
+    /// Pages of the whole medium.
+    pub pages: u64,
+}
+
+/// What a store for the device in `slot` has to hold. Errors: the device carries no bytes.
+pub fn store_layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<StoreLayout, Problems> {
+    match slot.kind() {
+        "envy" => Ok(envy::store_layout(slot, families)),
+        _ => Err(carries_no_bytes(slot)),
+    }
+}
+
+/// The device in `slot` with the bytes of `store`, in which nothing was written yet. Errors: the device
+/// carries no bytes, or cannot be built.
+pub fn memory_device<S: Store + 'static>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Box<dyn MemoryDevice>, Problems> {
+    match slot.kind() {
+        "envy" => envy::open(slot, builder, store),
+        _ => Err(carries_no_bytes(slot)),
+    }
+}
+
+fn carries_no_bytes(slot: &Slot<DeviceFamily>) -> Problems {
+    Problem::new(slot.path(), None, "this device is simulated without bytes")
+        .given(slot.kind())
+        .remedy(format!("those that carry bytes: {}", MEMORY_DEVICES.join(", ")))
+        .into()
+}

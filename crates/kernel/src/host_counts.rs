@@ -13,9 +13,15 @@ impl HostCounts {
     /// Counts `request`.
     #[inline]
     pub fn record(&mut self, request: &Request) {
-        self.requests[request.op as usize] += 1;
-        if let Op::Read | Op::Write = request.op {
-            self.bytes[request.op as usize] += u64::from(request.bytes);
+        self.count(request.op, u64::from(request.bytes));
+    }
+
+    /// Counts a request of this kind and size.
+    #[inline]
+    pub fn count(&mut self, op: Op, bytes: u64) {
+        self.requests[op as usize] += 1;
+        if let Op::Read | Op::Write = op {
+            self.bytes[op as usize] += bytes;
         }
     }
 

@@ -13,6 +13,7 @@
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`device`] | the contract every storage component keeps |
+//! | [`memory_device`] | what devices add that carry bytes: transactions, power failures, state |
 //! | [`state`] | a device's state as bytes, for an image that outlives the process |
 //!
 //! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
@@ -23,6 +24,7 @@ pub mod histogram;
 pub mod host_counts;
 pub mod ledger;
 pub mod link;
+pub mod memory_device;
 pub mod random;
 pub mod request;
 pub mod state;
@@ -35,6 +37,7 @@ pub use device::{Completion, ComponentId, Device, Segment, Status, Trail};
 pub use host_counts::HostCounts;
 pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Wear};
 pub use link::Link;
+pub use memory_device::{MemoryDevice, Recovery, Refused};
 pub use random::{Random, Streams};
 pub use request::{Op, Request};
 pub use time::Time;

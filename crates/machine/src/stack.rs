@@ -5,8 +5,9 @@ use crate::scenario::Checked;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
-use nacre_controller::{Builder, DeviceFamily};
-use nacre_kernel::{ComponentId, Device, Random, Streams};
+use nacre_controller::{Builder, DeviceFamily, StoreLayout};
+use nacre_kernel::{ComponentId, Device, MemoryDevice, Random, Streams};
+use nacre_media::store::Store;
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
     Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
@@ -48,13 +49,7 @@ pub struct Built {
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
-    let mut builder = StackBuilder {
-        rooms: Rooms::new(),
-        streams: Streams::new(checked.run.seed),
-        draws: "",
-        files,
-        components: 0,
-    };
+    let mut builder = StackBuilder::new(checked, files);
     let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
@@ -71,6 +66,22 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 
+/// What a store has to hold for the stack of `checked`. Errors: the stack carries no bytes.
+pub fn store_layout(checked: &Checked) -> Result<StoreLayout, Problems> {
+    nacre_controller::store_layout(&checked.scenario.stack, &Rooms::new())
+}
+
+/// Builds the stack of `checked` over `store`, in which nothing was written yet; the workload is left out.
+/// Errors: the stack carries no bytes, or cannot be built.
+pub fn build_memory<S: Store + 'static>(
+    checked: &Checked,
+    files: &dyn Files,
+    store: S,
+) -> Result<Box<dyn MemoryDevice>, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    nacre_controller::memory_device(&checked.scenario.stack, &mut builder, store)
+}
+
 struct StackBuilder<'a> {
     rooms: Rooms,
     streams: Streams,
@@ -83,6 +94,13 @@ struct StackBuilder<'a> {
 impl StackBuilder<'_> {
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
         (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
+    }
+}
+
+impl<'a> StackBuilder<'a> {
+    fn new(checked: &Checked, files: &'a dyn Files) -> StackBuilder<'a> {
+        let streams = Streams::new(checked.run.seed);
+        StackBuilder { rooms: Rooms::new(), streams, draws: "", files, components: 0 }
     }
 }
 

@@ -36,22 +36,22 @@ pub(super) enum Operation {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Running {
-    operation: Operation,
+pub(super) struct Running {
+    pub(super) operation: Operation,
     /// On the background's own clock.
-    done: Time,
-    bank: u32,
+    pub(super) done: Time,
+    pub(super) bank: u32,
 }
 
 /// A relocation, the erase that follows it, and the places to be relocated into what was erased.
 #[derive(Clone, Debug)]
-struct Task {
-    relocation: Relocation,
-    is_erasing: bool,
+pub(super) struct Task {
+    pub(super) relocation: Relocation,
+    pub(super) is_erasing: bool,
     /// Places still to be relocated, each into the segment erased before; the last comes first.
-    chain: Vec<u32>,
+    pub(super) chain: Vec<u32>,
     /// The places that exchange their data, where it levels wear.
-    swap: Option<[u32; 2]>,
+    pub(super) swap: Option<[u32; 2]>,
 }
 
 /// When a run of the background ends before its time is up.
@@ -68,9 +68,9 @@ pub(super) enum Until {
 /// The operations under way and what they are for.
 pub(super) struct Background {
     pace: Pace,
-    clock: Time,
-    running: Vec<Running>,
-    tasks: Vec<Task>,
+    pub(super) clock: Time,
+    pub(super) running: Vec<Running>,
+    pub(super) tasks: Vec<Task>,
     /// What operations took, counted when they are done.
     pub(super) ledger: Ledger,
     /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
@@ -305,6 +305,12 @@ impl Background {
 
     fn task(&self, segment: u32) -> &Task {
         let found = self.tasks.iter().find(|task| task.relocation.from == segment);
+        found.expect("an operation belongs to a relocation that is not over")
+    }
+
+    /// The task that leaves `segment`.
+    pub(super) fn task_mut(&mut self, segment: u32) -> &mut Task {
+        let found = self.tasks.iter_mut().find(|task| task.relocation.from == segment);
         found.expect("an operation belongs to a relocation that is not over")
     }
 

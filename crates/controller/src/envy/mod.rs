@@ -38,13 +38,17 @@
 
 mod array;
 mod background;
+mod bytes;
 mod config;
 mod geometry;
 mod history;
 mod model;
 mod page_table;
+mod power;
 mod relocation;
 mod report;
+mod state;
+mod transactions;
 mod translation;
 mod wear_swap;
 mod write_buffer;
@@ -55,11 +59,11 @@ mod tests;
 pub use config::Config;
 
 use crate::cleaning::{self, Cleaner};
-use crate::{Builder, DeviceFamily};
+use crate::{Builder, DeviceFamily, StoreLayout};
 use geometry::Geometry;
 use model::Envy;
-use nacre_config::{Card, Problem, Problems, Room, Slot};
-use nacre_kernel::ComponentId;
+use nacre_config::{Card, Families, Problem, Problems, Room, Slot};
+use nacre_kernel::{ComponentId, MemoryDevice};
 use nacre_media::store::{Nothing, Store};
 
 /// This room.
@@ -73,6 +77,25 @@ pub const ROOM: Room<DeviceFamily> = Room {
     ),
     build: |slot, builder| Ok(Box::new(build(slot, builder, Nothing)?)),
 };
+
+/// What a store for the device in `slot` has to hold.
+pub(crate) fn store_layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> StoreLayout {
+    let geometry = Geometry::of(&slot.config(families));
+    StoreLayout {
+        page_bytes: geometry.page_bytes,
+        pages_per_extent: u64::from(geometry.pages_per_segment),
+        pages: geometry.flash_pages(),
+    }
+}
+
+/// The device in `slot` with the bytes of `store`, in which nothing was written yet.
+pub(crate) fn open<S: Store + 'static>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Box<dyn MemoryDevice>, Problems> {
+    Ok(Box::new(build(slot, builder, store)?))
+}
 
 /// The device in `slot`, over `store`.
 fn build<S: Store>(

@@ -10,8 +10,8 @@ use super::translation::Translation;
 use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op, Request,
-    Status, Time, Trail,
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op, Recovery,
+    Request, Status, Time, Trail,
 };
 use nacre_media::store::Store;
 
@@ -29,7 +29,12 @@ pub(super) struct Envy<S> {
     /// Up to when the flash has been worked in, or stood still for the host.
     pub(super) worked_until: Time,
     pub(super) book: Book,
-    page_shift: u32,
+    /// The state of slots that the host may change as they are: dirty ones, or in a transaction its own.
+    pub(super) writable: SlotState,
+    /// Whether the power is off, and what that interrupted.
+    pub(super) has_failed: bool,
+    pub(super) interrupted: Recovery,
+    pub(super) page_shift: u32,
 }
 
 /// What was done since measuring began.
@@ -46,9 +51,9 @@ pub(super) struct Book {
 }
 
 /// Where one request is: its time so far and the trail that tells of it.
-struct Visit<'a> {
-    at: Time,
-    trail: &'a mut Trail,
+pub(super) struct Visit<'a> {
+    pub(super) at: Time,
+    pub(super) trail: &'a mut Trail,
 }
 
 impl<S: Store> Envy<S> {
@@ -82,6 +87,9 @@ impl<S: Store> Envy<S> {
             free_at: Time::ZERO,
             worked_until: Time::ZERO,
             book: Book::new(Time::ZERO, Programs::default(), 0),
+            writable: SlotState::Dirty,
+            has_failed: false,
+            interrupted: Recovery::default(),
             page_shift: geometry.page_bytes.trailing_zeros(),
             id,
             path,
@@ -94,7 +102,7 @@ impl<S: Store> Envy<S> {
 
     /// The controller is free for a request that comes at `now`; until then the flash is worked in.
     #[inline]
-    fn meet(&mut self, now: Time, trail: &mut Trail) -> Time {
+    pub(super) fn meet(&mut self, now: Time, trail: &mut Trail) -> Time {
         if now <= self.free_at {
             trail.add(self.id, Activity::Queue, self.free_at - now);
             return self.free_at;
@@ -111,7 +119,7 @@ impl<S: Store> Envy<S> {
 
     /// Nobody asks until `now`: programs and erases go on when it has been quiet for a while.
     #[inline]
-    fn work_until(&mut self, now: Time) {
+    pub(super) fn work_until(&mut self, now: Time) {
         if now > self.worked_until && self.background.has_work(&self.buffer) {
             let resumed = self.worked_until.max(self.free_at + self.config.resume_after);
             self.book.ledger.charge(Activity::Suspend, resumed.min(now) - self.worked_until);
@@ -131,9 +139,21 @@ impl<S: Store> Envy<S> {
         }
     }
 
+    /// The new version in `slot` begins with the bytes of the old one.
+    #[inline]
+    fn copy_bytes(&mut self, old: Location, slot: u32) {
+        if S::CARRIES_BYTES {
+            match old {
+                Location::Nowhere => self.buffer.bytes_mut(slot).fill(0),
+                Location::Flash(page) => self.array.flash.read(page, 0, self.buffer.bytes_mut(slot)),
+                Location::Buffer(before) => self.buffer.copy_bytes(before, slot),
+            }
+        }
+    }
+
     /// Serves the part of a read or write that lies in page `lpn`, so many words.
     #[inline]
-    fn access(&mut self, visit: &mut Visit<'_>, op: Op, lpn: u32, words: u64) -> Location {
+    pub(super) fn access(&mut self, visit: &mut Visit<'_>, op: Op, lpn: u32, words: u64) -> Location {
         if !self.translation.look_up(lpn) {
             self.spend(visit, Activity::Translate, self.config.page_table_access);
         }
@@ -144,7 +164,7 @@ impl<S: Store> Envy<S> {
         }
         let location = self.array.table.get(lpn);
         let location = match location {
-            Location::Buffer(slot) if self.buffer.slot(slot).state == SlotState::Dirty => location,
+            Location::Buffer(slot) if self.buffer.slot(slot).state == self.writable => location,
             _ => {
                 self.make_room(visit);
                 // Making room may have moved the page.
@@ -158,7 +178,7 @@ impl<S: Store> Envy<S> {
     }
 
     #[inline]
-    fn spend(&mut self, visit: &mut Visit<'_>, activity: Activity, time: Time) {
+    pub(super) fn spend(&mut self, visit: &mut Visit<'_>, activity: Activity, time: Time) {
         visit.at += time;
         visit.trail.add(self.id, activity, time);
         self.book.ledger.charge(activity, time);
@@ -188,7 +208,7 @@ impl<S: Store> Envy<S> {
 
     /// Page `lpn` moves into the write buffer; there is a free slot.
     #[inline]
-    fn copy_on_write(&mut self, lpn: u32) -> Location {
+    pub(super) fn copy_on_write(&mut self, lpn: u32) -> Location {
         self.book.copies_on_write += 1;
         let old = self.array.table.get(lpn);
         let partition = match old {
@@ -196,12 +216,17 @@ impl<S: Store> Envy<S> {
             Location::Buffer(slot) => self.buffer.slot(slot).partition,
             Location::Nowhere => self.array.home_of(lpn),
         };
-        let slot = self.buffer.fill(Slot { lpn, partition, state: SlotState::Dirty });
-        match old {
-            Location::Nowhere => {}
-            Location::Flash(page) => self.array.invalidate(page),
-            // What is on its way into flash comes too late.
-            Location::Buffer(slot) => self.buffer.set_state(slot, SlotState::Superseded),
+        let slot = self.buffer.fill(Slot { lpn, partition, state: self.writable });
+        self.copy_bytes(old, slot);
+        if self.writable == SlotState::Uncommitted {
+            self.keep_shadow(lpn, old);
+        } else {
+            match old {
+                Location::Nowhere => {}
+                Location::Flash(page) => self.array.invalidate(page),
+                // What is on its way into flash comes too late.
+                Location::Buffer(slot) => self.buffer.set_state(slot, SlotState::Superseded),
+            }
         }
         let new = Location::Buffer(slot);
         self.array.table.set(lpn, new);
@@ -270,12 +295,16 @@ impl Book {
 impl<S: Store> Device for Envy<S> {
     #[inline]
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
         let at = self.meet(now, trail);
         let mut visit = Visit { at, trail };
         match request.op {
             Op::Read | Op::Write => self.serve(&mut visit, request),
-            Op::Trim => self.trim(request),
+            Op::Trim => {
+                assert!(self.writable == SlotState::Dirty, "a transaction has no trims");
+                self.trim(request);
+            }
             Op::Flush => {}
         }
         let done = visit.at;

@@ -121,10 +121,6 @@ fn columns<S: Store>(envy: &Envy<S>) -> Vec<Column> {
     let mut columns = vec![
         Column { name: "blocks.place", values: places },
         Column {
-            name: "blocks.erases",
-            values: blocks.iter().map(|block| f64::from(block.erases)).collect(),
-        },
-        Column {
             name: "blocks.live_share",
             values: array.live.iter().map(|&live| f64::from(live) / pages).collect(),
         },

@@ -24,6 +24,13 @@ pub(super) enum SlotState {
 
 impl SlotState {
     const COUNT: usize = 7;
+
+    /// The state that is written as `byte`.
+    pub(super) fn from_byte(byte: u8) -> Option<SlotState> {
+        use SlotState::{Dirty, Draining, Free, Released, Shadow, Superseded, Uncommitted};
+        let all = [Free, Dirty, Draining, Superseded, Uncommitted, Shadow, Released];
+        all.into_iter().find(|&state| state as u8 == byte)
+    }
 }
 
 /// One slot.
@@ -148,9 +155,9 @@ impl WriteBuffer {
         self.collect_released();
     }
 
-    /// A slot that was being drained goes back to the tail.
-    pub(super) fn put_back(&mut self, slot: u32) {
-        self.set_state(slot, SlotState::Dirty);
+    /// A slot that was being drained goes back to the tail, as `state`.
+    pub(super) fn put_back(&mut self, slot: u32, state: SlotState) {
+        self.set_state(slot, state);
         self.queue.push_front(slot);
     }
 
@@ -194,9 +201,37 @@ impl WriteBuffer {
         &mut self.bytes[start..start + self.page_bytes]
     }
 
+    /// Slot `to` holds the bytes of slot `from`.
+    pub(super) fn copy_bytes(&mut self, from: u32, to: u32) {
+        let start = from as usize * self.page_bytes;
+        self.bytes.copy_within(start..start + self.page_bytes, to as usize * self.page_bytes);
+    }
+
     /// The slots of the queue from the tail on, which is the next to be drained.
     pub(super) fn queued(&self) -> impl Iterator<Item = u32> + '_ {
         self.queue.iter().copied()
+    }
+
+    /// The free slots, the next to be filled last.
+    pub(super) fn free_slots(&self) -> &[u32] {
+        &self.free
+    }
+
+    /// The slots that hold a page.
+    pub(super) fn held_slots(&self) -> impl Iterator<Item = u32> + '_ {
+        let holds = |slot: &u32| !matches!(self.slot(*slot).state, SlotState::Free | SlotState::Released);
+        (0..self.capacity()).filter(holds)
+    }
+
+    /// `slot` is as it was saved.
+    pub(super) fn restore(&mut self, slot: u32, content: Slot) {
+        self.set_state(slot, content.state);
+        self.slots[slot as usize] = content;
+    }
+
+    /// The orders of draining and of filling are as they were saved.
+    pub(super) fn restore_order(&mut self, queue: Vec<u32>, free: Vec<u32>) {
+        (self.queue, self.free) = (queue.into(), free);
     }
 
     /// Panics when the books do not agree.

@@ -1,0 +1,81 @@
+//! Power failures: what is interrupted, and how it is repaired.
+//!
+//! Flash keeps what is programmed; page table, buffer and the state of cleaning are in battery-backed SRAM.
+//! What was being programmed is garbage on a page that cannot be programmed again before it is erased; the
+//! version it was to hold is still in the buffer, or in the segment being cleaned.
+
+use super::background::{Background, Operation};
+use super::model::Envy;
+use super::page_table::Location;
+use super::write_buffer::SlotState;
+use nacre_kernel::{Recovery, Time};
+use nacre_media::store::Store;
+
+impl<S: Store> Envy<S> {
+    /// The power fails at `at`.
+    pub(super) fn lose_power(&mut self, at: Time) {
+        self.work_until(at);
+        self.has_failed = true;
+        self.translation.clear();
+        (self.interrupted, self.free_at) = (Recovery::default(), self.free_at.max(at));
+        for operation in self.background.interrupt() {
+            match operation {
+                Operation::Erase { segment } => {
+                    self.background.repeat_erase(segment);
+                    self.interrupted.erases_repeated += 1;
+                    continue;
+                }
+                Operation::Drain { slot, .. } => self.repeat_drain(slot),
+                Operation::Copy { task, from, .. } => {
+                    let index = from & (self.array.geometry.pages_per_segment - 1);
+                    self.background.repeat_copy(task, index);
+                }
+            }
+            self.array.programs.lost += 1;
+            self.interrupted.programs_repeated += 1;
+        }
+    }
+
+    /// The slot of an interrupted program still holds its page, if anybody needs that.
+    fn repeat_drain(&mut self, slot: u32) {
+        let content = *self.buffer.slot(slot);
+        if content.state == SlotState::Draining {
+            self.buffer.put_back(slot, SlotState::Dirty);
+        } else if self.array.shadows.get(&content.lpn) == Some(&Location::Buffer(slot)) {
+            self.buffer.put_back(slot, SlotState::Shadow);
+        } else {
+            self.buffer.set_free(slot);
+        }
+    }
+
+    /// The power is back at `at`. An access to SRAM for each page that is rolled back.
+    pub(super) fn repair(&mut self, at: Time) -> Recovery {
+        self.has_failed = false;
+        let pages = self.roll_back().unwrap_or(0);
+        let done = at.max(self.free_at) + Time::from_ps(self.config.access.as_ps() * pages);
+        (self.free_at, self.worked_until) = (done, done);
+        let is_cleaning = self.background.is_relocating();
+        Recovery { done, is_cleaning, pages_rolled_back: pages, ..self.interrupted }
+    }
+}
+
+impl Background {
+    /// Ends what is under way, unfinished.
+    fn interrupt(&mut self) -> Vec<Operation> {
+        self.running.drain(..).map(|running| running.operation).collect()
+    }
+
+    fn repeat_erase(&mut self, segment: u32) {
+        self.task_mut(segment).is_erasing = false;
+    }
+
+    /// The page at `index` of the segment that is left has to be copied again.
+    fn repeat_copy(&mut self, segment: u32, index: u32) {
+        let relocation = &mut self.task_mut(segment).relocation;
+        relocation.cursor = relocation.cursor.min(index);
+    }
+
+    fn is_relocating(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+}

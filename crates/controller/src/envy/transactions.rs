@@ -1,0 +1,120 @@
+//! Transactions: the old version of a page is kept until the new one is to last.
+//!
+//! The versions an open transaction writes stay in the write buffer. The version before, the *shadow*, stays
+//! where it is: in flash, where the cleaner moves it like live data, or in a slot of the buffer
+//! (wu-1994 section 6). So a page in flash has a slot in the buffer, and a page in the buffer has two.
+
+use super::model::Envy;
+use super::page_table::Location;
+use super::write_buffer::SlotState;
+use nacre_kernel::Refused;
+use nacre_media::store::Store;
+
+impl<S: Store> Envy<S> {
+    /// Slots that versions and shadows of a transaction may take; the other half goes on being drained.
+    fn slots_for_transaction(&self) -> u32 {
+        self.buffer.capacity() / 2
+    }
+
+    /// Opens a transaction.
+    pub(super) fn open_transaction(&mut self) -> Result<(), Refused> {
+        if self.is_transaction_open() {
+            return Err(Refused::TransactionOpen);
+        }
+        self.writable = SlotState::Uncommitted;
+        Ok(())
+    }
+
+    /// Whether a transaction is open.
+    pub(super) fn is_transaction_open(&self) -> bool {
+        self.writable == SlotState::Uncommitted
+    }
+
+    /// Refuses what writing pages `first..=last` in the open transaction has no room for.
+    pub(super) fn check_transaction(&self, first: u64, last: u64) -> Result<(), Refused> {
+        if !self.is_transaction_open() {
+            return Ok(());
+        }
+        let taken = self.buffer.count(SlotState::Uncommitted) + self.buffer.count(SlotState::Shadow);
+        let limit = self.slots_for_transaction();
+        let mut left = limit.saturating_sub(taken);
+        for lpn in first..=last {
+            let needed = match self.array.table.get(lpn as u32) {
+                Location::Buffer(slot) => match self.buffer.slot(slot).state {
+                    SlotState::Uncommitted => 0,
+                    _ => 2,
+                },
+                Location::Flash(_) | Location::Nowhere => 1,
+            };
+            let enough = left.checked_sub(needed);
+            left = enough.ok_or(Refused::TransactionTooLarge { pages: u64::from(limit / 2) })?;
+        }
+        Ok(())
+    }
+
+    /// The version of `lpn` at `old` is the one before the open transaction.
+    pub(super) fn keep_shadow(&mut self, lpn: u32, old: Location) {
+        if let Location::Buffer(slot) = old {
+            let state = match self.buffer.slot(slot).state {
+                SlotState::Dirty => SlotState::Shadow,
+                SlotState::Draining => SlotState::Superseded,
+                state => unreachable!("the newest version of page {lpn} is {state:?}"),
+            };
+            self.buffer.set_state(slot, state);
+        }
+        let before = self.array.shadows.insert(lpn, old);
+        assert!(before.is_none(), "page {lpn} has one shadow");
+    }
+
+    /// The new versions last; gives how many pages changed.
+    pub(super) fn commit_transaction(&mut self) -> Result<u64, Refused> {
+        let shadows = self.close_transaction()?;
+        let pages = shadows.len() as u64;
+        for (lpn, old) in shadows {
+            self.buffer.set_state(self.version(lpn), SlotState::Dirty);
+            match old {
+                Location::Nowhere => {}
+                Location::Flash(page) => self.array.invalidate(page),
+                // One on its way into flash comes too late: it is superseded already.
+                Location::Buffer(slot) if self.buffer.slot(slot).state == SlotState::Superseded => {}
+                Location::Buffer(slot) => self.buffer.release(slot),
+            }
+        }
+        Ok(pages)
+    }
+
+    /// The old versions are the newest again; gives how many pages had changed.
+    pub(super) fn roll_back(&mut self) -> Result<u64, Refused> {
+        let shadows = self.close_transaction()?;
+        let pages = shadows.len() as u64;
+        for (lpn, old) in shadows {
+            let version = self.version(lpn);
+            self.array.table.set(lpn, old);
+            if let Location::Buffer(slot) = old {
+                let state = match self.buffer.slot(slot).state {
+                    SlotState::Superseded => SlotState::Draining,
+                    _ => SlotState::Dirty,
+                };
+                self.buffer.set_state(slot, state);
+            }
+            self.buffer.release(version);
+        }
+        Ok(pages)
+    }
+
+    fn close_transaction(&mut self) -> Result<Vec<(u32, Location)>, Refused> {
+        if !self.is_transaction_open() {
+            return Err(Refused::NoTransaction);
+        }
+        self.writable = SlotState::Dirty;
+        Ok(std::mem::take(&mut self.array.shadows).into_iter().collect())
+    }
+
+    /// The slot of the version of `lpn` that the transaction wrote.
+    fn version(&self, lpn: u32) -> u32 {
+        match self.array.table.get(lpn) {
+            Location::Buffer(slot) => slot,
+            other => unreachable!("what a transaction wrote is in the buffer, not {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Devices that carry bytes, and what becomes of the bytes when the power fails.
+
+use crate::device::{Completion, Device, Trail};
+use crate::state::{StateError, StateReader, StateWriter};
+use crate::time::Time;
+
+/// A device with real bytes, that fails and recovers as its design does.
+///
+/// The same model as [`Device`], with the same times: only the bytes come in addition. Reads and writes lie
+/// within the capacity.
+pub trait MemoryDevice: Device {
+    /// Reads from `address` on. What was never written reads as zero.
+    fn read(&mut self, now: Time, address: u64, into: &mut [u8], trail: &mut Trail) -> Completion;
+
+    /// Writes from `address` on. Refused are writes that an open transaction has no room for; then nothing
+    /// has changed.
+    fn write(
+        &mut self,
+        now: Time,
+        address: u64,
+        bytes: &[u8],
+        trail: &mut Trail,
+    ) -> Result<Completion, Refused>;
+
+    /// From here on writes belong to a transaction, until [`MemoryDevice::commit`] makes them last or
+    /// [`MemoryDevice::abort`] takes them back.
+    fn begin(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Everything written since `begin` lasts, as one.
+    fn commit(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Nothing was written since `begin`.
+    fn abort(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Whether a transaction is open.
+    fn is_in_transaction(&self) -> bool;
+
+    /// The power fails at `at`: what is under way is interrupted, what is volatile is lost. Until
+    /// [`MemoryDevice::recover`] nothing may be asked.
+    fn power_fail(&mut self, at: Time);
+
+    /// The power is back at `at`: what was interrupted is repaired.
+    fn recover(&mut self, at: Time) -> Recovery;
+
+    /// Adds all state, bytes of volatile and battery-backed memory included, those of the store not.
+    fn save(&self, state: &mut StateWriter);
+
+    /// Takes on a state that [`MemoryDevice::save`] wrote of a device with the same configuration.
+    /// After an error the device is of no use.
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
+}
+
+/// Why a device refused to do what was asked. Nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The open transaction would need more room for old versions than there is.
+    TransactionTooLarge {
+        /// Pages one transaction may surely change.
+        pages: u64,
+    },
+    /// A transaction is open already.
+    TransactionOpen,
+    /// No transaction is open.
+    NoTransaction,
+    /// The device has no transactions.
+    NoTransactions,
+}
+
+/// What a device did to be ready again after a power failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// When it was ready.
+    pub done: Time,
+    /// Programs that were interrupted and are done again.
+    pub programs_repeated: u64,
+    /// Erases that were interrupted and are done again.
+    pub erases_repeated: u64,
+    /// Whether cleaning was under way and goes on.
+    pub is_cleaning: bool,
+    /// Pages that an open transaction had changed and that are as before it.
+    pub pages_rolled_back: u64,
+}
