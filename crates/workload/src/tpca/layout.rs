@@ -1,10 +1,10 @@
 //! The database in memory: where nodes and records lie, and the accesses of one transaction.
 
 use super::Config;
-use super::probes::{Path, paths};
+use super::probes::{Path, node_bytes, paths};
 use nacre_kernel::{Op, Request, Time};
 
-/// Levels a tree may have: two entries in a node and 2^32 records.
+/// Levels a tree may have: two pointers in a node and 2^32 records.
 const LEVELS_MAX: usize = 32;
 
 /// The words of a record that a transaction reads, by number; the last one, the balance, it also writes.
@@ -36,7 +36,7 @@ pub(super) struct Level {
     /// Address of the first node.
     pub(super) start: u64,
     pub(super) nodes: u64,
-    /// The paths through the last node, which may have fewer entries than the others.
+    /// The paths through the last node, which may have fewer pointers than the others.
     last: Vec<Path>,
 }
 
@@ -87,7 +87,7 @@ impl Database {
             record,
             fanout,
             word,
-            full: paths(fanout, word),
+            full: paths(fanout, fanout, word),
             end,
         }
     }
@@ -165,7 +165,7 @@ impl Database {
     }
 
     pub(super) fn node_bytes(&self) -> u64 {
-        self.fanout * 2 * self.word
+        node_bytes(self.fanout, self.word)
     }
 }
 
@@ -178,8 +178,8 @@ impl Tree {
         }
         let mut level = |entries: u64| {
             let (start, nodes) = (*end, entries.div_ceil(fanout));
-            *end += nodes * fanout * 2 * word;
-            Level { start, nodes, last: paths(entries - (nodes - 1) * fanout, word) }
+            *end += nodes * node_bytes(fanout, word);
+            Level { start, nodes, last: paths(entries - (nodes - 1) * fanout, fanout, word) }
         };
         Tree { levels: entries.into_iter().rev().map(&mut level).collect() }
     }

@@ -1,9 +1,9 @@
-//! Which words of a node a binary search reads, by the size of the node and the entry it ends at.
+//! Which words of a node a binary search reads, by the number of its pointers and the one it ends at.
 
-/// Words read of one node at most: 9 keys of 256, and a pointer.
+/// Words read of one node at most: the header, 8 keys of 255, and a pointer.
 const WORDS_MAX: usize = 10;
 
-/// The words read of a node, in order: keys, then the pointer to follow.
+/// The words read of a node, in order: the header, keys, then the pointer to follow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Path {
     count: u16,
@@ -23,22 +23,29 @@ impl Path {
     }
 }
 
-/// The paths to each of the `entries` of a node whose keys and pointers, `word` bytes each, alternate.
-///
-/// It looks for the first key greater than the id; the entry before is the one to follow. The id lies in
-/// `slot`, so a key is greater exactly where it stands behind that slot.
-pub(super) fn paths(entries: u64, word: u64) -> Vec<Path> {
-    (0..entries).map(|slot| path(entries, slot, word)).collect()
+/// Bytes of a node: a header, `fanout - 1` keys and `fanout` pointers of `word` bytes each, in this order.
+pub(super) fn node_bytes(fanout: u64, word: u64) -> u64 {
+    2 * fanout * word
 }
 
-fn path(entries: u64, slot: u64, word: u64) -> Path {
+/// The paths to each of the first `pointers` of a node, which has room for `fanout`.
+///
+/// A search reads the header, then looks for the first key greater than the id; the pointer of that number
+/// is the one to follow. Key `k` is the smallest id under pointer `k + 1`. The id lies under pointer `slot`,
+/// so a key is greater exactly where its number is not below `slot`.
+pub(super) fn paths(pointers: u64, fanout: u64, word: u64) -> Vec<Path> {
+    (0..pointers).map(|slot| path(pointers, slot, fanout, word)).collect()
+}
+
+fn path(pointers: u64, slot: u64, fanout: u64, word: u64) -> Path {
     let mut path = Path::default();
-    let (mut low, mut high) = (0, entries);
+    path.read(0);
+    let (mut low, mut high) = (0, pointers - 1);
     while low < high {
         let middle = (low + high) / 2;
-        path.read(2 * word * middle);
-        if middle > slot { high = middle } else { low = middle + 1 }
+        path.read(word * (1 + middle));
+        if middle >= slot { high = middle } else { low = middle + 1 }
     }
-    path.read(2 * word * slot + word);
+    path.read(word * (fanout + slot));
     path
 }
