@@ -13,7 +13,8 @@
 //! oldest is cleaned instead, and its end, which is nearly all hot, goes to the partition before. Under uniform
 //! writes this makes cleaning dearer by 1.5 %.
 //!
-//! Sorting takes 20 turnovers of the live data with hot data in the first places, 100 when it is scattered.
+//! With hot data in the first places the cost is steady after 20 turnovers of the live data. Scattered, it is
+//! within a tenth of what 100 turnovers reach after 70, and still falls slowly.
 //!
 //! # Leaves out
 //! What was learned of the writes is not part of a device's stored state.
