@@ -14,7 +14,7 @@
 //! writes this makes cleaning dearer by 1.5 %.
 //!
 //! With hot data in the first places the cost is steady after 20 turnovers of the live data. Scattered, it is
-//! within a tenth of what 100 turnovers reach after 70, and still falls slowly.
+//! within a tenth of what 100 turnovers reach after 80, and still falls slowly.
 //!
 //! # Leaves out
 //! What was learned of the writes is not part of a device's stored state.
