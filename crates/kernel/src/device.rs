@@ -47,7 +47,8 @@ pub trait Device: Send {
     fn check_invariants(&self);
 
     /// Brings the device into the state that the writes among `requests` leave behind, before time begins:
-    /// no time passes, and nothing is counted but wear. `false` where a device has no such state.
+    /// no time passes. What is counted meanwhile is forgotten with [`Device::restart_ledger`]. `false` where
+    /// a device has no such state.
     fn precondition(&mut self, _requests: &[Request]) -> bool {
         false
     }

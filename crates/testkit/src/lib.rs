@@ -10,7 +10,7 @@ pub mod conformance;
 pub mod drive;
 pub mod queueing;
 
-pub use conformance::conformance;
+pub use conformance::{conformance, conformance_in_order};
 pub use drive::{Seen, closed_loop, open_loop};
 
 /// Panics unless `found` lies within a share `tolerance` of `expected`.

@@ -6,6 +6,7 @@
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
 use super::relocation::{Cause, Relocation};
+use super::wear_swap::Exchange;
 use crate::cleaning::{Cleaner, Decision, Partition, Place, View};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
@@ -59,8 +60,8 @@ pub(super) struct Array<S> {
     pub(super) programs: Programs,
     /// Pages programmed when the data was laid out, before the first day.
     pub(super) laid_out: u64,
-    /// When segments took part in a swap; see `wear_swap`.
-    pub(super) swapped_at: Vec<Option<u32>>,
+    /// By segment; see `wear_swap`.
+    pub(super) exchanges: Vec<Exchange>,
 }
 
 impl<S: Store> Array<S> {
@@ -95,7 +96,7 @@ impl<S: Store> Array<S> {
             cleaner,
             programs: Programs::default(),
             laid_out: 0,
-            swapped_at: vec![None; segments as usize],
+            exchanges: vec![Exchange::Never; segments as usize],
             geometry,
         }
     }
@@ -290,7 +291,14 @@ impl<S: Store> Array<S> {
         decision
     }
 
-    /// Places no host can have filled: panics when the books do not agree.
+    /// Bytes that tables of pages take in the memory of the simulation.
+    pub(super) fn table_bytes(&self) -> usize {
+        let owners = self.owners.iter().flatten().chain(&self.spare_owners);
+        let owners: usize = owners.map(|owners| owners.lpns.len() * 4 + owners.live.len() * 8).sum();
+        self.table.bytes() + owners + self.places.len() * size_of::<Place>() + self.owners.len() * 48
+    }
+
+    /// Panics when the books do not agree.
     pub(super) fn check_invariants(&self) {
         let mut by_place = vec![0_u32; self.places.len()];
         for (segment, owners) in self.owners.iter().enumerate() {

@@ -343,7 +343,7 @@ impl Background {
         let task = self.tasks.remove(index);
         array.standby.push(segment);
         match task.swap {
-            Some(places) => array.swapped(places),
+            Some(places) => array.exchanged(places),
             None => self.cleanings_done += 1,
         }
         if self.tasks.is_empty() {

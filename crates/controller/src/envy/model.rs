@@ -329,14 +329,12 @@ impl<S: Store> Device for Envy<S> {
     }
 
     fn precondition(&mut self, requests: &[Request]) -> bool {
-        let now = self.free_at;
         for request in requests.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
             let last = request.address + u64::from(request.bytes) - 1;
             for lpn in request.address >> self.page_shift..=last >> self.page_shift {
                 self.precondition_page(lpn as u32);
             }
         }
-        self.start_book(now);
         true
     }
 

@@ -57,6 +57,11 @@ impl PageTable {
         self.chunks[(lpn >> CHUNK_SHIFT) as usize].as_ref().map_or(0, |chunk| chunk[lpn as usize % CHUNK])
     }
 
+    /// Bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.chunks.iter().flatten().count() * CHUNK * 4 + self.chunks.len() * 8
+    }
+
     /// Every page that is mapped, with its place, in their order.
     pub(super) fn mapped(&self) -> impl Iterator<Item = (u32, Location)> + '_ {
         let chunks = self.chunks.iter().enumerate();

@@ -97,7 +97,6 @@ fn counters<S: Store>(envy: &Envy<S>) -> Vec<(&'static str, u64)> {
         ("forced_drains", envy.book.forced_drains),
         ("mmu_lookups", lookups),
         ("mmu_misses", misses),
-        ("pages_buffered", u64::from(envy.buffer.held())),
     ]);
     counters
 }

@@ -8,6 +8,7 @@ use super::background::{Background, Operation, Running, Task};
 use super::model::Envy;
 use super::page_table::Location;
 use super::relocation::{Cause, Relocation};
+use super::wear_swap::Exchange;
 use super::write_buffer::{SlotState, WriteBuffer};
 use nacre_kernel::Time;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
@@ -70,9 +71,12 @@ impl<S: Store> Array<S> {
         state.put_u32s(&self.place_of);
         state.put_u32s(&self.standby);
         state.put_u32s(&self.filling);
-        // A segment that was never exchanged is written as the largest number.
-        let swapped = self.swapped_at.iter().map(|at| at.unwrap_or(u32::MAX));
-        state.put_u32s(&swapped.collect::<Vec<_>>());
+        let exchanges = self.exchanges.iter().map(|exchange| match *exchange {
+            Exchange::Never => 0,
+            Exchange::Rests(at) => 1 << 32 | u64::from(at),
+            Exchange::Rises(at) => 2 << 32 | u64::from(at),
+        });
+        state.put_u64s(&exchanges.collect::<Vec<_>>());
         let places = self.places.iter().flat_map(|place| [place.cleaned_at, place.written_at]);
         state.put_u64s(&places.collect::<Vec<_>>());
         let partitions = self.partitions.iter().flat_map(|partition| {
@@ -120,9 +124,16 @@ impl<S: Store> Array<S> {
         state.u32s_into("places by segment", &mut self.place_of)?;
         self.standby = state.u32s("segments that stand by")?;
         self.filling = state.u32s("places being filled")?;
-        let mut swapped = vec![0; self.swapped_at.len()];
-        state.u32s_into("exchanges by segment", &mut swapped)?;
-        self.swapped_at = swapped.into_iter().map(|at| (at != u32::MAX).then_some(at)).collect();
+        let mut exchanges = vec![0; self.exchanges.len()];
+        state.u64s_into("exchanges by segment", &mut exchanges)?;
+        for (exchange, word) in self.exchanges.iter_mut().zip(exchanges) {
+            *exchange = match (word >> 32, word as u32) {
+                (0, 0) => Exchange::Never,
+                (1, at) => Exchange::Rests(at),
+                (2, at) => Exchange::Rises(at),
+                _ => return Err(state.error("an exchange".into(), format!("{word:#x}"))),
+            };
+        }
         let segments = self.order.iter().chain(&self.standby);
         if let Some(unknown) = segments.copied().find(|&segment| segment >= self.geometry.segments) {
             return Err(

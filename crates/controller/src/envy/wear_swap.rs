@@ -3,6 +3,17 @@
 use super::array::Array;
 use nacre_media::store::Store;
 
+/// The part a segment took in the latest exchange, with its erases at that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exchange {
+    /// It never took part in one.
+    Never,
+    /// It was the worn one, and took the data of the young one.
+    Rests(u32),
+    /// It was the young one, and took the data of the worn one.
+    Rises(u32),
+}
+
 impl<S: Store> Array<S> {
     /// The places of the most and the least erased segments, where their erases differ by more than `gap`.
     ///
@@ -13,22 +24,23 @@ impl<S: Store> Array<S> {
         if gap == 0 {
             return None;
         }
-        let since_swap = |place: usize| {
-            let erases = self.places[place].erases;
-            self.swapped_at[self.order[place] as usize].map_or(u32::MAX, |at| erases - at)
-        };
         let erases = |place: &usize| self.places[*place].erases;
-        let worn = (0..self.places.len()).filter(|&place| since_swap(place) >= 1).max_by_key(erases)?;
-        let young = (0..self.places.len()).filter(|&place| since_swap(place) >= gap).min_by_key(erases)?;
+        let exchange = |place: usize| self.exchanges[self.order[place] as usize];
+        let may_rest = |place: &usize| exchange(*place) != Exchange::Rests(erases(place));
+        let may_rise = |place: &usize| match exchange(*place) {
+            Exchange::Rises(at) => erases(place) - at >= gap,
+            _ => true,
+        };
+        let worn = (0..self.places.len()).filter(may_rest).max_by_key(erases)?;
+        let young = (0..self.places.len()).filter(may_rise).min_by_key(erases)?;
         (erases(&worn) > erases(&young) + gap).then_some((worn, young))
     }
 
-    /// The data of these two places has been exchanged.
-    pub(super) fn swapped(&mut self, places: [u32; 2]) {
+    /// What was in the place `worn` is in a young segment now, and what was in `young` in the worn one.
+    pub(super) fn exchanged(&mut self, [worn, young]: [u32; 2]) {
         self.programs.swaps += 1;
-        for place in places {
-            let segment = self.order[place as usize] as usize;
-            self.swapped_at[segment] = Some(self.flash.blocks()[segment].erases);
-        }
+        let (risen, resting) = (self.order[worn as usize] as usize, self.order[young as usize] as usize);
+        self.exchanges[risen] = Exchange::Rises(self.flash.blocks()[risen].erases);
+        self.exchanges[resting] = Exchange::Rests(self.flash.blocks()[resting].erases);
     }
 }

@@ -1,41 +1,260 @@
-use super::{FewestLive, device};
-use nacre_kernel::{Device, Op, Request, Streams, Time, Trail};
-use nacre_media::store::Nothing;
+//! Closed forms and exact times.
+
+use super::{FewestLive, TINY, device};
+use crate::envy::model::Envy;
+use crate::workbench::Workbench;
+use nacre_kernel::{Activity, Device, Op, Request, Streams, Time, Trail, Wear};
+use nacre_media::store::{Nothing, Store};
+use nacre_testkit::conformance_in_order;
+
+/// 128 segments of 1024 pages: the segment's share of the array is that of the paper.
+const ARRAY: &str = "kind = \"envy\"\nsegment = \"256 KiB\"\nbuffer = \"4 KiB\"\nwear_swap_gap = 0\n";
+const PAGE: u64 = 256;
+
+fn write(page: u64) -> Request {
+    Request { arrival: Time::ZERO, address: page * PAGE, bytes: 4, volume: 0, op: Op::Write }
+}
+
+/// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
+fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
+    let mut device = Workbench::new(1).build(&format!("{ARRAY}{settings}")).unwrap();
+    let pages = device.capacity().unwrap().0 / PAGE;
+    for _ in 0..2 {
+        let mut left = turnovers * pages;
+        device.restart_ledger();
+        while left > 0 {
+            let requests: Vec<Request> = (0..left.min(4096)).map(|_| write(page(pages))).collect();
+            device.precondition(&requests);
+            left -= requests.len() as u64;
+        }
+        device.check_invariants();
+    }
+    device.report(Time::from_s(1)).wear.expect("flash wears")
+}
+
+fn uniform(settings: &str, turnovers: u64) -> f64 {
+    let mut random = Streams::new(7).stream("uniform");
+    worn(settings, turnovers, |pages| random.below(pages)).cleaning_cost().unwrap()
+}
+
+fn assert_close(cost: f64, law: f64, tolerance: f64, what: &str) {
+    let error = (cost / law - 1.0).abs();
+    assert!(error <= tolerance, "{what}: cost {cost:.4}, the law gives {law:.4}");
+}
+
+/// Where every segment is a partition of its own, a segment is always cleaned at the utilisation of the
+/// whole, u, and u / (1 - u) pages are copied for each page gained (wu-1994 figure 6).
+#[test]
+fn a_segment_cleaned_at_utilisation_u_costs_u_over_1_minus_u() {
+    for u in [0.3, 0.5, 0.7, 0.8, 0.9] {
+        let settings =
+            ARRAY.replace("kind = \"envy\"\n", "") + &format!("utilisation = \"{} %\"\n", u * 100.0);
+        let mut envy = device(&settings, Nothing, FewestLive(Some(1)));
+        let pages = envy.array.geometry.logical_pages;
+        let mut random = Streams::new(11).stream("uniform");
+        let mut turn = |turnovers: u64| {
+            let writes: Vec<Request> = (0..turnovers * pages).map(|_| write(random.below(pages))).collect();
+            envy.precondition(&writes);
+            envy.array.programs
+        };
+        let (before, now) = (turn(8), turn(16));
+        let cost = (now.cleaned - before.cleaned) as f64 / (now.drained - before.drained) as f64;
+        assert_close(cost, u / (1.0 - u), 0.02, &format!("u = {u}"));
+        envy.check_invariants();
+    }
+}
+
+/// Desnoyers 2012: FIFO cleans at utilisation v = exp(-(1-v)/u) under uniform writes, greedy at the same in
+/// the limit of large segments; the cost is v / (1 - v).
+fn fifo_law(u: f64) -> f64 {
+    let v = (0..500).fold(0.5, |v, _| libm::exp(-(1.0 - v) / u));
+    v / (1.0 - v)
+}
 
 #[test]
-fn speed() {
-    let mut envy = device("", Nothing, FewestLive(Some(16)));
-    let pages = envy.array.geometry.logical_pages;
-    let mut random = Streams::new(1).stream("speed");
-    for round in 0..6 {
-        let requests: Vec<Request> = (0..4_000_000)
-            .map(|_| Request {
-                arrival: Time::ZERO,
-                address: random.below(pages) * 256,
-                bytes: 4,
-                volume: 0,
-                op: Op::Write,
-            })
-            .collect();
-        let before = envy.array.programs;
-        let start = std::time::Instant::now();
-        for group in requests.chunks(64) {
-            envy.warm(group);
-            envy.precondition(group);
+fn fifo_and_greedy_cost_what_the_closed_form_says() {
+    for (u, turnovers) in [(0.5, 6), (0.6, 6), (0.7, 6), (0.8, 6), (0.9, 5), (0.95, 4)] {
+        for policy in ["fifo", "greedy"] {
+            let settings = format!("cleaning = \"{policy}\"\nutilisation = \"{} %\"\n", u * 100.0);
+            let cost = uniform(&settings, turnovers);
+            assert_close(cost, fifo_law(u), 0.02, &format!("{policy} at u = {u}"));
         }
-        let s = start.elapsed().as_secs_f64();
-        let p = envy.array.programs;
-        println!(
-            "round {round}: {:.2} M/s cost {:.3}",
-            4.0 / s,
-            (p.cleaned - before.cleaned) as f64 / (p.drained - before.drained) as f64
-        );
+    }
+}
+
+/// checks.md's law for hot and cold data in one FIFO: c = sum r_i / (exp(a_i) - 1) with
+/// a_i = (1 - v) r_i / (f_i u) and v = c / (1 + c).
+fn mixed_law(u: f64, hot_data: f64, hot_writes: f64) -> f64 {
+    let classes = [(hot_data, hot_writes), (1.0 - hot_data, 1.0 - hot_writes)];
+    (0..2000).fold(1.0, |c, _| {
+        let free = 1.0 - c / (1.0 + c);
+        let next: f64 = classes.iter().map(|&(f, r)| r / libm::expm1(free * r / (f * u))).sum();
+        0.5 * (c + next)
+    })
+}
+
+#[test]
+fn hot_and_cold_data_mixed_in_fifo_cost_what_the_closed_form_says() {
+    for (hot_data, hot_writes, law) in [(0.2, 0.8, 2.034), (0.1, 0.9, 2.533), (0.05, 0.95, 3.074)] {
+        let mut random = Streams::new(3).stream("hot and cold");
+        let wear = worn("cleaning = \"fifo\"\n", 12, |pages| {
+            // Hot pages lie scattered: every so-manieth page.
+            let step = (1.0_f64 / hot_data).round() as u64;
+            let hot = random.below(pages / step) * step;
+            if random.chance(hot_writes) {
+                return hot;
+            }
+            loop {
+                let page = random.below(pages);
+                if page % step != 0 {
+                    return page;
+                }
+            }
+        });
+        let exact = mixed_law(0.8, hot_data, hot_writes);
+        assert!((exact / law - 1.0).abs() < 0.001, "the law, {exact}, as published by checks: {law}");
+        assert_close(wear.cleaning_cost().unwrap(), exact, 0.02, &format!("{hot_data}/{hot_writes}"));
+    }
+}
+
+#[test]
+fn it_keeps_the_contract_of_devices() {
+    let settings = "kind = \"envy\"\nsegments = 16\nsegment = \"64 KiB\"\nbuffer = \"4 KiB\"\nbanks = 4\n\
+        erase = \"100 us\"\n";
+    for more in ["cleaning = \"greedy\"\n", "cleaning = { kind = \"hybrid\", segments_per_partition = 4 }\n"]
+    {
+        for concurrency in [1, 4] {
+            let settings = format!("{settings}{more}concurrency = {concurrency}\n");
+            conformance_in_order(|| Workbench::new(1).build(&settings).unwrap());
+        }
+    }
+}
+
+/// What one request takes, and on what.
+fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Trail) {
+    let mut trail = Trail::new();
+    let request = Request { arrival: now, address, bytes, volume: 0, op };
+    let done = envy.submit(now, &request, &mut trail).done;
+    (done - now, trail)
+}
+
+fn on(trail: &Trail, activity: Activity) -> Time {
+    let of = trail.segments().iter().filter(|segment| segment.activity == activity);
+    of.fold(Time::ZERO, |sum, segment| sum + segment.time)
+}
+
+#[test]
+fn accesses_take_the_times_of_the_parts_they_use() {
+    let mut envy = device("", Nothing, FewestLive(None));
+    let ns = Time::from_ns;
+    let mut now = Time::ZERO;
+    // Reads of one page: a miss in the memory management unit, then none; a long read is many words.
+    for (op, bytes, takes) in [
+        (Op::Read, 4, ns(320)),
+        (Op::Read, 4, ns(160)),
+        (Op::Read, 100, ns(25 * 160)),
+        (Op::Write, 4, ns(260)),
+        (Op::Write, 4, ns(160)),
+    ] {
+        let (latency, _) = ask(&mut envy, now, op, 512, bytes);
+        assert_eq!(latency, takes, "{op:?} of {bytes} bytes");
+        now += latency;
+    }
+    // Two pages, neither of them known.
+    assert_eq!(ask(&mut envy, now, Op::Read, PAGE * 40 - 4, 8).0, ns(640));
+}
+
+/// Two pages of buffer: the third page waits until the controller dared to go on and the first is drained.
+#[test]
+fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
+    let settings = TINY.replace("buffer = \"32 B\"", "buffer = \"16 B\"").replace("50 %", "100 %");
+    let mut envy = device(&settings, Nothing, FewestLive(None));
+    let mut now = Time::ZERO;
+    for page in 0..2 {
+        now += ask(&mut envy, now, Op::Write, page * 8, 4).0;
+    }
+    let (_, trail) = ask(&mut envy, now, Op::Write, 16, 4);
+    assert_eq!(on(&trail, Activity::Drain), Time::from_us(4));
+    assert_eq!(on(&trail, Activity::Suspend), envy.config.resume_after);
+    assert_eq!(on(&trail, Activity::Erase), Time::ZERO, "segments have room at the start");
+}
+
+/// A program goes on only in the quiet that is left when the controller has waited.
+#[test]
+fn a_program_that_is_suspended_takes_its_time_of_quiet() {
+    let settings = format!("{}resume_after = \"2 us\"\n", TINY.replace("50 %", "0 %"));
+    let mut envy = device(&settings, Nothing, FewestLive(None));
+    let mut now = ask(&mut envy, Time::ZERO, Op::Write, 0, 4).0;
+    // 3 us of quiet, of which 1 us is used: after the fourth time the page is drained, and not before.
+    for time in 1..=4 {
+        assert_eq!(envy.report(now).wear.unwrap().host, 0, "before pause {time}");
+        now += Time::from_us(3);
+        now += ask(&mut envy, now, Op::Read, 64, 4).0;
+    }
+    assert_eq!(envy.report(now).wear.unwrap().host, 1);
+}
+
+/// Where nothing has to be cleaned, k programs at a time drain a page every 4 us / k (wu-1994 section 6).
+#[test]
+fn concurrent_programs_drain_in_proportion() {
+    for (concurrency, most_us, least_us) in [(1, 4.04, 3.96), (4, 1.1, 0.96), (8, 0.7, 0.48)] {
+        let settings = ARRAY.replace("kind = \"envy\"\n", "").replace("4 KiB", "256 KiB")
+            + &format!("preload = \"0 B\"\nconcurrency = {concurrency}\nresume_after = \"0 s\"\n");
+        let mut envy = device(&settings, Nothing, FewestLive(Some(16)));
+        let pages = envy.array.geometry.logical_pages;
+        let mut random = Streams::new(1).stream("drain");
+        let mut now = Time::ZERO;
+        for _ in 0..20_000 {
+            now += ask(&mut envy, now, Op::Write, random.below(pages) * PAGE, 4).0;
+        }
+        let (before, start) = (envy.array.programs.drained, now);
+        envy.advance(now + Time::from_us(500));
+        let each =
+            (envy.worked_until - start).as_secs_f64() * 1e6 / (envy.array.programs.drained - before) as f64;
+        assert!((least_us..=most_us).contains(&each), "{concurrency} at a time: {each:.3} us for a page");
+    }
+}
+
+/// A 1 TiB array, of which one percent is written, holds tables for that one percent alone.
+#[test]
+fn memory_follows_what_was_touched_and_not_the_capacity() {
+    let settings = "segments = 65536\npage = \"4 KiB\"\npreload = \"0 B\"\nbanks = 64\n";
+    let mut envy = device(settings, Nothing, FewestLive(Some(65536)));
+    assert!(envy.capacity().unwrap().0 > 800 << 30, "nearly four fifths of a tebibyte");
+    let touched = envy.array.geometry.logical_pages / 100;
+    for first in (0..touched).step_by(1 << 16) {
+        let writes: Vec<Request> = (first..touched.min(first + (1 << 16)))
+            .map(|page| Request { address: page << 12, ..write(0) })
+            .collect();
+        envy.precondition(&writes);
     }
     envy.check_invariants();
-    let mut trail = Trail::new();
-    let _ = envy.submit(
-        Time::ZERO,
-        &Request { arrival: Time::ZERO, address: 0, bytes: 4, volume: 0, op: Op::Read },
-        &mut trail,
-    );
+    let per_page = envy.array.table_bytes() as f64 / touched as f64;
+    // Four bytes in the page table, four and a bit for the owner; places and segments are 2 MiB more.
+    assert!(per_page < 16.0, "{per_page:.2} bytes for each page that was touched");
+}
+
+/// Wear spreads: with swaps no segment is far ahead of another, though only a part of the data is written.
+#[test]
+fn wear_swaps_bound_the_spread_of_erases() {
+    let spread = |gap: u32| {
+        let settings = TINY.replace("segments = 4", "segments = 16") + &format!("wear_swap_gap = {gap}\n");
+        let mut envy = device(&settings, Nothing, FewestLive(Some(4)));
+        let mut random = Streams::new(5).stream("hot");
+        for _ in 0..40_000 {
+            // All writes go to the first eighth, so most segments would never be erased.
+            let page = random.below(envy.array.geometry.logical_pages / 8);
+            envy.precondition(&[Request { address: page * 8, ..write(0) }]);
+        }
+        envy.check_invariants();
+        let erases = envy.array.flash.blocks().iter().map(|block| block.erases);
+        (erases.clone().max().unwrap() - erases.min().unwrap(), envy.array.programs.levelled)
+    };
+    let (without, none) = spread(0);
+    let (with, levelled) = spread(20);
+    assert_eq!(none, 0);
+    assert!(levelled > 0, "data was exchanged");
+    // Twice the gap: a segment that caught up stands back until it is a gap ahead again.
+    assert!(with <= 60, "a spread of {with} erases");
+    assert!(without > 10 * with, "a spread of {without} without swaps, {with} with them");
 }

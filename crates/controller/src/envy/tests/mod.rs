@@ -10,6 +10,7 @@ use nacre_kernel::ComponentId;
 use nacre_media::store::Store;
 
 mod laws;
+mod memory;
 
 /// The document around a configuration.
 #[derive(Debug, Configuration)]
@@ -40,3 +41,7 @@ impl Cleaner for FewestLive {
         Decision::clean(victim.expect("a partition has places"))
     }
 }
+
+/// Four segments of eight pages of eight bytes, one of them standing by; four pages of write buffer.
+const TINY: &str = "segments = 4\nsegment = \"64 B\"\npage = \"8 B\"\nbuffer = \"32 B\"\nbanks = 4\n\
+    utilisation = \"87.5 %\"\nthreshold = \"50 %\"\nmmu_entries = 2\n";

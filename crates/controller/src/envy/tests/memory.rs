@@ -1,0 +1,253 @@
+//! The device against a naive memory: the same operations, the same bytes.
+
+use super::{FewestLive, TINY, device};
+use crate::envy::array::Programs;
+use crate::envy::model::Envy;
+use nacre_kernel::state::{StateReader, StateWriter};
+use nacre_kernel::{Device, MemoryDevice, Random, Refused, Streams, Time, Trail};
+use nacre_media::store::{Memory, Store};
+use std::sync::{Arc, Mutex};
+
+/// A store that outlives its device, as an image file does.
+#[derive(Clone)]
+struct Kept(Arc<Mutex<Memory>>);
+
+impl Store for Kept {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.0.lock().unwrap().page_bytes()
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        self.0.lock().unwrap().read(page, offset, into);
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        self.0.lock().unwrap().program(page, bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        self.0.lock().unwrap().copy(from, to);
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        self.0.lock().unwrap().erase(first, count);
+    }
+}
+
+/// What is done to the device and to the naive memory.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// Writes so many bytes from this page and offset on.
+    Write {
+        page: u64,
+        offset: u64,
+        bytes: u64,
+    },
+    Idle(Time),
+    PowerFails,
+    Begin,
+    Commit,
+    Abort,
+    Restart,
+}
+
+/// A device, and a naive memory that has to hold the same.
+struct Pair {
+    envy: Envy<Kept>,
+    settings: String,
+    store: Kept,
+    partition: Option<u32>,
+    now: Time,
+    bytes: Vec<u8>,
+    /// The naive memory as it was when the open transaction began.
+    before: Option<Vec<u8>>,
+    /// Every write writes other bytes.
+    stamp: u8,
+}
+
+impl Pair {
+    fn new(settings: &str, partition: Option<u32>) -> Pair {
+        let store = Kept(Arc::new(Mutex::new(Memory::new(8))));
+        let envy = device(settings, store.clone(), FewestLive(partition));
+        let bytes = vec![0; envy.capacity().unwrap().0 as usize];
+        let settings = settings.to_string();
+        Pair { envy, settings, store, partition, now: Time::ZERO, bytes, before: None, stamp: 0 }
+    }
+
+    fn step(&mut self, step: Step) {
+        let done = match step {
+            Step::Write { page, offset, bytes } => self.write(page * 8 + offset, bytes),
+            Step::Idle(time) => Some(self.now + time),
+            Step::PowerFails => {
+                self.envy.power_fail(self.now);
+                self.bytes = self.before.take().unwrap_or_else(|| std::mem::take(&mut self.bytes));
+                Some(self.envy.recover(self.now).done)
+            }
+            Step::Begin => {
+                let begun = self.envy.begin(self.now);
+                assert_eq!(begun.is_err(), self.before.is_some(), "one transaction at a time");
+                self.before.get_or_insert_with(|| self.bytes.clone());
+                begun.ok().map(|begun| begun.done)
+            }
+            Step::Commit => {
+                let committed = self.envy.commit(self.now);
+                assert_eq!(committed.is_ok(), self.before.take().is_some(), "only what is open is committed");
+                committed.ok().map(|committed| committed.done)
+            }
+            Step::Abort => {
+                let aborted = self.envy.abort(self.now);
+                assert_eq!(aborted.is_ok(), self.before.is_some(), "only what is open is aborted");
+                self.bytes = self.before.take().unwrap_or_else(|| std::mem::take(&mut self.bytes));
+                aborted.ok().map(|aborted| aborted.done)
+            }
+            Step::Restart => {
+                self.restart();
+                None
+            }
+        };
+        let done = done.unwrap_or(self.now);
+        assert!(done >= self.now, "{step:?} is done before it was asked");
+        self.now = done;
+        self.envy.advance(self.now);
+    }
+
+    fn write(&mut self, address: u64, bytes: u64) -> Option<Time> {
+        self.stamp = self.stamp.wrapping_add(1);
+        let end = (address + bytes).min(self.bytes.len() as u64);
+        let range = address as usize..end as usize;
+        let data = vec![self.stamp; range.len()];
+        match self.envy.write(self.now, address, &data, &mut Trail::new()) {
+            Ok(written) => {
+                self.bytes[range].copy_from_slice(&data);
+                Some(written.done)
+            }
+            Err(refused) => {
+                assert!(matches!(refused, Refused::TransactionTooLarge { .. }), "{refused:?}");
+                assert!(self.before.is_some(), "without a transaction nothing is refused");
+                None
+            }
+        }
+    }
+
+    /// The process ends, and another one goes on with the saved state.
+    fn restart(&mut self) {
+        let mut writer = StateWriter::new();
+        self.envy.save(&mut writer);
+        let state = writer.finish();
+        self.envy = device(&self.settings, self.store.clone(), FewestLive(self.partition));
+        let mut reader = StateReader::new(&state);
+        self.envy.restore(&mut reader).unwrap();
+        reader.finish().unwrap();
+    }
+
+    fn check(&mut self) {
+        self.envy.check_invariants();
+        let mut read = vec![0xAA; self.bytes.len()];
+        let mut trail = Trail::new();
+        let done = self.envy.read(self.now, 0, &mut read, &mut trail).done;
+        assert_eq!(trail.total_from(0), done - self.now, "the trail of a read");
+        assert_eq!(read, self.bytes, "the bytes of the device and of the naive memory");
+        self.now = done;
+    }
+}
+
+/// Every sequence of four or five steps, from a state in which segments are full and the buffer holds pages.
+#[test]
+fn every_short_sequence_on_a_small_array_leaves_the_bytes_of_a_naive_memory() {
+    let steps = [
+        Step::Write { page: 0, offset: 2, bytes: 4 },
+        Step::Write { page: 9, offset: 4, bytes: 12 },
+        Step::Write { page: 17, offset: 0, bytes: 8 },
+        // Long enough to program a page or two, but not to erase.
+        Step::Idle(Time::from_us(9)),
+        Step::Idle(Time::from_ms(60)),
+        Step::PowerFails,
+        Step::Begin,
+        Step::Commit,
+        Step::Abort,
+    ];
+    for (partition, length) in [(None, 5), (Some(1), 4), (Some(2), 4)] {
+        for sequence in 0..steps.len().pow(length) {
+            let mut pair = Pair::new(TINY, partition);
+            for page in (0..20).chain([3, 11, 19, 4, 12, 20]) {
+                pair.step(Step::Write { page, offset: 0, bytes: 8 });
+            }
+            let mut rest = sequence;
+            for _ in 0..length {
+                pair.step(steps[rest % steps.len()]);
+                rest /= steps.len();
+            }
+            pair.check();
+        }
+    }
+}
+
+/// Long sequences with every step there is, on arrays of several shapes.
+#[test]
+fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
+    let shapes = [
+        (TINY.to_string(), None),
+        (format!("{TINY}wear_swap_gap = 2\n"), Some(1)),
+        (TINY.replace("87.5", "75") + "spare_segments = 2\nconcurrency = 2\n", Some(2)),
+        (TINY.replace("segments = 4", "segments = 16") + "concurrency = 4\nwear_swap_gap = 3\n", Some(4)),
+        (
+            TINY.replace("segments = 4", "segments = 16").replace("banks = 4", "banks = 8")
+                + "spare_segments = 3\nconcurrency = 8\n",
+            Some(2),
+        ),
+    ];
+    let mut seen = Programs::default();
+    for (shape, (settings, partition)) in shapes.iter().enumerate() {
+        for seed in 0..20 {
+            let mut random = Streams::new(seed).stream(&format!("shape {shape}"));
+            let mut pair = Pair::new(settings, *partition);
+            for number in 0..1500 {
+                let step = random_step(&mut random, pair.bytes.len() as u64 / 8);
+                pair.step(step);
+                if number % 50 == 0 {
+                    pair.check();
+                }
+            }
+            pair.check();
+            let Programs { cleanings, swaps, lost, .. } = pair.envy.array.programs;
+            (seen.cleanings, seen.swaps, seen.lost) =
+                (seen.cleanings + cleanings, seen.swaps + swaps, seen.lost + lost);
+        }
+    }
+    // What the sequences are to try did happen, each many times.
+    assert!(seen.cleanings > 1000 && seen.swaps > 100 && seen.lost > 100, "{seen:?}");
+}
+
+fn random_step(random: &mut Random, pages: u64) -> Step {
+    match random.below(40) {
+        0 => Step::PowerFails,
+        1 => Step::Begin,
+        2 => Step::Commit,
+        3 => Step::Abort,
+        4 => Step::Restart,
+        5 => Step::Idle(Time::from_ms(random.below(200))),
+        6..=12 => Step::Idle(Time::from_ns(random.below(20_000))),
+        _ => {
+            // Half of the writes go to an eighth of the pages.
+            let pages = if random.chance(0.5) { pages.div_ceil(8) } else { pages };
+            let page = random.below(pages);
+            Step::Write { page, offset: random.below(8), bytes: 1 + random.below(20) }
+        }
+    }
+}
+
+#[test]
+fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
+    let mut pair = Pair::new(TINY, None);
+    pair.step(Step::Begin);
+    // Two slots of four are for transactions; pages never written need one each.
+    pair.step(Step::Write { page: 0, offset: 0, bytes: 16 });
+    let refused = pair.envy.write(pair.now, 16, &[7; 8], &mut Trail::new());
+    assert_eq!(refused, Err(Refused::TransactionTooLarge { pages: 1 }));
+    pair.check();
+    pair.step(Step::Abort);
+    pair.check();
+    assert!(pair.bytes.iter().all(|&byte| byte == 0), "nothing was written");
+}
