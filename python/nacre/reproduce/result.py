@@ -74,8 +74,9 @@ class Reproduction:
 
     @property
     def overfitted(self) -> list[str]:
-        """Papers with no more rows that pass than values that were fitted."""
-        return overfitted(self.listed)
+        """Papers with no more rows that pass than fitted values; only whole papers can tell."""
+        whole = {t.paper.name for t in self._targets if set(t.figures) == set(t.paper.figures)}
+        return overfitted(row for row in self.listed if row["paper"] in whole)
 
     @property
     def records(self) -> Mapping[str, Record]:
