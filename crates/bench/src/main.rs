@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `flash-memory` | measures eNVy alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -11,6 +12,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod flash_memory;
 mod report;
 mod runs;
 mod streams;
@@ -26,8 +28,9 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | memory FILE COUNT".into()),
+        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | memory FILE COUNT".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -45,5 +48,6 @@ fn run(folder: &Path) -> Result<()> {
     let report = Report::begin(folder);
     caches::measure(&report);
     traces::measure(&report)?;
+    flash_memory::measure(&report)?;
     runs::measure(&report, folder)
 }

@@ -292,6 +292,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Bytes that tables of pages take in the memory of the simulation.
+    #[cfg(test)]
     pub(super) fn table_bytes(&self) -> usize {
         let owners = self.owners.iter().flatten().chain(&self.spare_owners);
         let owners: usize = owners.map(|owners| owners.lpns.len() * 4 + owners.live.len() * 8).sum();

@@ -81,7 +81,7 @@ pub struct Config {
     pub concurrency: u32,
     /// How long the host has to be quiet before programs and erases go on.
     #[config(
-        default = "5 us",
+        default = "6 us",
         max = "1 s",
         source = "fitted: \"a few microseconds\" of wu-1994 section 3.4 that give the 30,000 transactions a second of figure 13"
     )]
@@ -149,7 +149,9 @@ fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) 
 
 /// A segment and the buffer have a power of two of pages, at least one.
 fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
-    let fits = bytes.0 >= page.0 && bytes.0 % page.0 == 0 && (field == "buffer" || bytes.0.is_power_of_two());
+    let fits = bytes.0 >= page.0
+        && bytes.0.is_multiple_of(page.0)
+        && (field == "buffer" || bytes.0.is_power_of_two());
     if !fits {
         let (problem, remedy) = if field == "buffer" {
             ("it is not a whole number of pages", format!("give a multiple of the page, {page}"))

@@ -30,7 +30,7 @@ impl History {
     /// A cleaning ended at `end`, when so many pages had been drained and cleaned.
     pub(super) fn record(&mut self, end: Time, drained: u64, cleaned: u64) {
         self.cleanings += 1;
-        if self.cleanings % self.every != 0 {
+        if !self.cleanings.is_multiple_of(self.every) {
             return;
         }
         self.points.push(Point { end, drained, cleaned });

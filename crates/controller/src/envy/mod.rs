@@ -114,7 +114,7 @@ fn build<S: Store>(
 /// The policies check that their partitions divide the segments; what is left is that each has a place.
 fn check_partitions(path: &str, geometry: &Geometry, cleaner: &dyn Cleaner) -> Result<(), Problems> {
     let Some(size) = cleaner.partition_segments() else { return Ok(()) };
-    if size == 0 || geometry.segments % size != 0 {
+    if !geometry.segments.is_multiple_of(size) {
         let problem = format!("{} segments do not divide into partitions of {size}", geometry.segments);
         let problem = Problem::new(&format!("{path}.cleaning"), None, problem);
         return Err(problem.remedy("use a divisor of the number of segments").into());

@@ -15,6 +15,10 @@ use nacre_kernel::{
 };
 use nacre_media::store::Store;
 
+/// Requests whose memory is asked for at once before a device is preconditioned with them: as many as one
+/// core can wait for side by side.
+const WARMED: usize = 32;
+
 /// Flash as main memory.
 pub(super) struct Envy<S> {
     pub(super) id: ComponentId,
@@ -329,10 +333,17 @@ impl<S: Store> Device for Envy<S> {
     }
 
     fn precondition(&mut self, requests: &[Request]) -> bool {
-        for request in requests.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
-            let last = request.address + u64::from(request.bytes) - 1;
-            for lpn in request.address >> self.page_shift..=last >> self.page_shift {
-                self.precondition_page(lpn as u32);
+        for group in requests.chunks(WARMED) {
+            self.warm(group);
+            // As many pages leave the buffer as come in.
+            let leaving = self.buffer.next_to_leave().take(group.len());
+            let entries = leaving.fold(0, |sum, slot| sum ^ self.array.table.entry(slot.lpn));
+            std::hint::black_box(entries);
+            for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
+                let last = request.address + u64::from(request.bytes) - 1;
+                for lpn in request.address >> self.page_shift..=last >> self.page_shift {
+                    self.precondition_page(lpn as u32);
+                }
             }
         }
         true

@@ -57,7 +57,8 @@ impl PageTable {
         self.chunks[(lpn >> CHUNK_SHIFT) as usize].as_ref().map_or(0, |chunk| chunk[lpn as usize % CHUNK])
     }
 
-    /// Bytes it takes.
+    /// Bytes it takes in the memory of the simulation.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.chunks.iter().flatten().count() * CHUNK * 4 + self.chunks.len() * 8
     }

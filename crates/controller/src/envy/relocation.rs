@@ -114,6 +114,7 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
+            self.warm_entries(&source.lpns[word * 64..], bits);
             while bits != 0 && copied < limit {
                 let index = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -140,6 +141,18 @@ impl<S: Store> Array<S> {
         let partition = self.partition_of(place);
         self.count_copies(relocation.cause, partition, u64::from(copied));
         u64::from(copied)
+    }
+
+    /// Reads the table's entries of the pages in `bits` all at once, so that changing them finds them in the
+    /// processor's caches: loads wait for memory side by side, stores hardly do.
+    #[inline]
+    fn warm_entries(&self, lpns: &[u32], bits: u64) {
+        let (mut bits, mut sum) = (bits, 0);
+        while bits != 0 {
+            sum ^= self.table.entry(lpns[bits.trailing_zeros() as usize]);
+            bits &= bits - 1;
+        }
+        std::hint::black_box(sum);
     }
 
     #[inline]

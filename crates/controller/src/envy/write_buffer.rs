@@ -207,6 +207,12 @@ impl WriteBuffer {
         self.bytes.copy_within(start..start + self.page_bytes, to as usize * self.page_bytes);
     }
 
+    /// What the queue holds, from the tail on.
+    #[inline]
+    pub(super) fn next_to_leave(&self) -> impl Iterator<Item = &Slot> {
+        self.queue.iter().map(|&slot| &self.slots[slot as usize])
+    }
+
     /// The slots of the queue from the tail on, which is the next to be drained.
     pub(super) fn queued(&self) -> impl Iterator<Item = u32> + '_ {
         self.queue.iter().copied()

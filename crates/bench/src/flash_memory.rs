@@ -1,0 +1,92 @@
+//! eNVy: page writes under steady cleaning, and the words of transactions.
+
+use crate::Result;
+use crate::report::{Report, best_of};
+use crate::streams::{NoFiles, checked};
+use nacre_kernel::{Device, Op, Request, Streams, Time, Trail};
+use nacre_machine::stack::build;
+use nacre_workload::Workload;
+
+/// Page writes per repeat, and before the first: twice the pages of the array.
+const PAGE_WRITES: u64 = 8_000_000;
+const PAGE_WRITES_BEFORE: u64 = 16_000_000;
+/// Word accesses per repeat.
+const ACCESSES: u64 = 20_000_000;
+/// Requests given to a device at a time.
+const BATCH: usize = 4096;
+
+/// Measures the 2 GB array of the paper, 80 % of it live, under the policy it recommends.
+pub(crate) fn measure(report: &Report) -> Result<()> {
+    let scenario =
+        checked("[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n");
+    let built = build(&scenario, &NoFiles)?;
+    let (mut device, mut workload) = (built.device, built.workload);
+    let mut pages = PageWrites::new(&*device);
+    pages.write(&mut *device, PAGE_WRITES_BEFORE);
+    let seconds = best_of(|| pages.write(&mut *device, PAGE_WRITES));
+    report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
+    device.restart_ledger();
+    let mut host = Host { now: Time::ZERO, trail: Trail::new(), batch: Vec::with_capacity(BATCH) };
+    let mut failed = None;
+    let seconds = best_of(|| failed = host.ask(&mut *device, &mut *workload).err().or(failed.take()));
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    report.line("envy, word accesses of TPC-A at 10,000 per second", ACCESSES, seconds, Some(20.0), &[]);
+    Ok(())
+}
+
+/// Uniform writes of whole pages.
+struct PageWrites {
+    random: nacre_kernel::Random,
+    pages: u64,
+    batch: Vec<Request>,
+}
+
+impl PageWrites {
+    fn new(device: &dyn Device) -> PageWrites {
+        let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
+        PageWrites { random: Streams::new(1).stream("bench.pages"), pages, batch: Vec::with_capacity(BATCH) }
+    }
+
+    fn write(&mut self, device: &mut dyn Device, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            self.batch.clear();
+            let (random, pages) = (&mut self.random, self.pages);
+            self.batch.extend((0..left.min(BATCH as u64)).map(|_| Request {
+                arrival: Time::ZERO,
+                address: random.below(pages) * 256,
+                bytes: 256,
+                volume: 0,
+                op: Op::Write,
+            }));
+            device.precondition(&self.batch);
+            left -= self.batch.len() as u64;
+        }
+    }
+}
+
+/// One processor, which issues an access when the one before is done.
+struct Host {
+    now: Time,
+    trail: Trail,
+    batch: Vec<Request>,
+}
+
+impl Host {
+    fn ask(&mut self, device: &mut dyn Device, workload: &mut dyn Workload) -> Result<()> {
+        let mut left = ACCESSES;
+        while left > 0 {
+            self.batch.clear();
+            workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
+            for request in &self.batch {
+                self.trail.clear();
+                let now = self.now.max(request.arrival);
+                self.now = device.submit(now, request, &mut self.trail).done;
+            }
+            left -= self.batch.len() as u64;
+        }
+        Ok(())
+    }
+}
