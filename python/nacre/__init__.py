@@ -1,31 +1,44 @@
 """Nacre: a laboratory for non-volatile storage.
 
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
+`open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `reproduce` recomputes published results and says how far off each one is;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
 from nacre import trace
-from nacre._core import __version__
+from nacre._core import CleaningView, __version__
 from nacre.catalog import catalog
 from nacre.comparison import Comparison, compare
-from nacre.errors import ConfigError, Error, TraceError
+from nacre.errors import (
+    ConfigError,
+    Error,
+    TraceError,
+    TransactionError,
+    TransactionTooLarge,
+)
+from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
 from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
 
 __all__ = [
+    "CleaningView",
     "Comparison",
     "ConfigError",
     "Error",
+    "Memory",
     "Record",
     "Reproduction",
     "TraceError",
+    "TransactionError",
+    "TransactionTooLarge",
     "__version__",
     "catalog",
     "check",
     "compare",
+    "open",
     "reproduce",
     "run",
     "scenarios",

@@ -1,14 +1,18 @@
 """The compiled model. Use the functions of `nacre`; this module converts and forwards."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 __all__ = [
+    "CleaningView",
     "ConfigError",
     "Error",
+    "Memory",
     "TraceError",
+    "TransactionError",
+    "TransactionTooLarge",
     "__version__",
     "catalog",
     "check",
@@ -36,10 +40,86 @@ class ConfigError(Error, ValueError):
 class TraceError(Error, ValueError):
     """A trace that cannot be read as what it was said to be."""
 
+class TransactionError(Error):
+    """A transaction where there can be none, or none where there has to be one."""
+
+class TransactionTooLarge(TransactionError):  # noqa: N818
+    """A write that an open transaction has no room for; it changed nothing."""
+
 _Overrides = list[tuple[str, str]]
 _RunProgress = Callable[[int, int | None, float], bool] | None
 _TraceProgress = Callable[[int, int | None], bool] | None
 _Options = Mapping[str, object]
+
+_Column = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+@final
+class CleaningView:
+    """What a cleaning function sees of one partition: a column has a number for each place."""
+
+    @property
+    def partition(self) -> int:
+        """The number of the partition."""
+    @property
+    def first(self) -> int:
+        """The number of its first place."""
+    @property
+    def active(self) -> int:
+        """The index of the place whose segment took pages last and is full."""
+    @property
+    def pages_per_segment(self) -> int:
+        """Pages of one segment."""
+    @property
+    def drained(self) -> int:
+        """Pages drained from the write buffer so far: the clock of the columns."""
+    @property
+    def live(self) -> _Column:
+        """Live pages."""
+    @property
+    def programmed(self) -> _Column:
+        """Pages programmed since the segment was erased, live or not."""
+    @property
+    def erases(self) -> _Column:
+        """Erases in the segment's life."""
+    @property
+    def cleaned_at(self) -> _Column:
+        """When the segment was cleaned last, in pages drained."""
+    @property
+    def written_at(self) -> _Column:
+        """When the segment took its latest page from the write buffer, in pages drained."""
+
+@final
+class Memory:
+    """The memory behind `nacre.Memory`. Threads take turns."""
+
+    @staticmethod
+    def open(
+        scenario: str, name: str, directory: str, overrides: _Overrides, image: str | None
+    ) -> Memory: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def word_bytes(self) -> int: ...
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def has_power(self) -> bool: ...
+    @property
+    def closed(self) -> bool: ...
+    def read(self, address: int, size: int) -> bytes: ...
+    def write(self, address: int, data: bytes) -> None: ...
+    def idle(self, seconds: float) -> None: ...
+    def begin(self) -> None: ...
+    def commit(self) -> None: ...
+    def abort(self) -> None: ...
+    def power_fail(self) -> None: ...
+    def recover(self) -> str: ...
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+    def statistics(self) -> str: ...
+    def clock(self) -> tuple[float, float]: ...
+
+_Cleaners = list[tuple[str, Callable[[CleaningView], int]]]
 
 def run(
     scenario: str,
@@ -48,8 +128,15 @@ def run(
     overrides: _Overrides,
     seed: int | None = None,
     progress: _RunProgress = None,
+    cleaners: _Cleaners = [],
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
-def check(scenario: str, name: str, directory: str, overrides: _Overrides) -> str: ...
+def check(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    cleaners: _Cleaners = [],
+) -> str: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def rooms() -> str: ...

@@ -6,9 +6,22 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
-from nacre._core import ConfigError, Error, TraceError
+from nacre._core import (
+    ConfigError,
+    Error,
+    TraceError,
+    TransactionError,
+    TransactionTooLarge,
+)
 
-__all__ = ["ConfigError", "Error", "Problem", "TraceError"]
+__all__ = [
+    "ConfigError",
+    "Error",
+    "Problem",
+    "TraceError",
+    "TransactionError",
+    "TransactionTooLarge",
+]
 
 
 SEED_MAX = 2**63 - 1

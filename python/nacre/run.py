@@ -11,7 +11,7 @@ from typing import TypeAlias
 from nacre import _core
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.record import Record
-from nacre.scenario import Scenario, assignments, read
+from nacre.scenario import Scenario, read, with_functions
 from nacre.view import View
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
@@ -29,12 +29,15 @@ def run(
     """Simulates a scenario in virtual time.
 
     `scenario` is a shipped name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`. `progress` shows a
+    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a cleaning
+    policy belongs, a value may be a function of yours: `{"stack.cleaning": oldest}`. It is called
+    with a `nacre.CleaningView` and returns the index of the place to clean. `progress` shows a
     bar on standard error, or calls a function of yours.
 
-    Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario.
+    Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario, and
+    whatever a function of yours raises.
     """
-    source, settings, seed = read(scenario), assignments(overrides), _seed(seed)
+    source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
     with ExitStack() as stack:
@@ -47,16 +50,22 @@ def run(
             tick = progress or None
         with source.cited():
             document, columns = _core.run(
-                source.text, source.name, source.directory, settings, seed, _answering(tick)
+                source.text,
+                source.name,
+                source.directory,
+                settings,
+                seed,
+                _answering(tick),
+                cleaners,
             )
     return Record(source.placed(json.loads(document)), columns)
 
 
 def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
     """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
-    source, settings = read(scenario), assignments(overrides)
+    source, (settings, cleaners) = read(scenario), with_functions(overrides)
     with source.cited():
-        document = _core.check(source.text, source.name, source.directory, settings)
+        document = _core.check(source.text, source.name, source.directory, settings, cleaners)
     return View(source.placed(json.loads(document)))
 
 

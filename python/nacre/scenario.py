@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -21,6 +21,9 @@ class Configuration(Protocol):
         """The configuration as the table that stands for it in TOML."""
         ...
 
+
+Cleaner: TypeAlias = Callable[[_core.CleaningView], int]
+"""A cleaning policy: sees one partition, and names the index of the place to be cleaned."""
 
 Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration"
 
@@ -102,6 +105,28 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
             f" given {overrides!r} ({type(overrides).__name__})"
         )
     return [_assignment(path, item) for path, item in overrides.items()]
+
+
+def with_functions(
+    overrides: Mapping[str, object] | None,
+) -> tuple[list[tuple[str, str]], list[tuple[str, Cleaner]]]:
+    """The overrides as `--set` would give them, and the functions among them by name.
+
+    A function stands for a cleaning policy, `{ kind = "external", function = NAME }`.
+    """
+    if not isinstance(overrides, Mapping):
+        return assignments(overrides), []
+    functions: dict[str, Cleaner] = {}
+    plain: dict[str, object] = {}
+    for path, item in overrides.items():
+        if callable(item) and not isinstance(item, type) and not hasattr(item, "to_dict"):
+            name = getattr(item, "__name__", type(item).__name__)
+            if name in functions:
+                name = f"{name} of {path}"
+            functions[name] = item
+            item = {"kind": "external", "function": name}
+        plain[path] = item
+    return assignments(plain), list(functions.items())
 
 
 def _assignment(path: object, item: object) -> tuple[str, str]:

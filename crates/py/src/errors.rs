@@ -1,8 +1,9 @@
 //! Rust errors as Python exceptions, with the same text as the command line.
 
 use nacre_machine::Problems;
+use nacre_memory::MemoryError;
 use nacre_workload::trace::TraceError;
-use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyException, PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
@@ -11,13 +12,17 @@ use std::io;
 static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static CONFIG_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static TRACE_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static TRANSACTION_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static TRANSACTION_TOO_LARGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
 /// Adds the exceptions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", error_type(py)?)?;
     module.add("ConfigError", config_error_type(py)?)?;
-    module.add("TraceError", trace_error_type(py)?)
+    module.add("TraceError", trace_error_type(py)?)?;
+    module.add("TransactionError", transaction_error_type(py)?)?;
+    module.add("TransactionTooLarge", transaction_too_large_type(py)?)
 }
 
 /// The exception for the mistakes of a document; its `problems` lists them all.
@@ -42,6 +47,25 @@ pub(crate) fn trace_error(py: Python<'_>, error: TraceError) -> PyErr {
     }
 }
 
+/// The exception for what a memory could not do.
+pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
+    let class = match error {
+        MemoryError::Scenario(problems) => return config_error(py, problems),
+        MemoryError::OutOfRange { .. } => return PyIndexError::new_err(error.to_string()),
+        MemoryError::TransactionTooLarge { .. } => transaction_too_large_type(py),
+        MemoryError::TransactionOpen | MemoryError::NoTransaction | MemoryError::NoTransactions => {
+            transaction_error_type(py)
+        }
+        _ => error_type(py),
+    };
+    raised(class, error.to_string(), |_| Ok(()))
+}
+
+/// The exception for any other mistake.
+pub(crate) fn error(py: Python<'_>, text: String) -> PyErr {
+    raised(error_type(py), text, |_| Ok(()))
+}
+
 /// The built-in exception for a file that cannot be opened, read or written.
 pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
     match error.raw_os_error() {
@@ -58,7 +82,7 @@ pub(crate) fn os_error(file: &str, error: &io::Error) -> PyErr {
 /// The exception for a failed assertion: our own bug.
 pub(crate) fn bug(py: Python<'_>, text: &str) -> PyErr {
     let text = format!("a bug in Nacre {}: {text}", env!("CARGO_PKG_VERSION"));
-    raised(error_type(py), text, |_| Ok(()))
+    error(py, text)
 }
 
 fn raised(
@@ -102,6 +126,18 @@ fn config_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 fn trace_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     let doc = "A trace that cannot be read as what it was said to be, or not be written.";
     class(py, &TRACE_ERROR, "TraceError", doc, value_error_bases)
+}
+
+fn transaction_error_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let doc = "A transaction where there can be none, or none where there has to be one.";
+    class(py, &TRANSACTION_ERROR, "TransactionError", doc, |py| (error_type(py)?.clone(),).into_pyobject(py))
+}
+
+fn transaction_too_large_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let doc = "A write that an open transaction has no room for; it changed nothing.";
+    class(py, &TRANSACTION_TOO_LARGE, "TransactionTooLarge", doc, |py| {
+        (transaction_error_type(py)?.clone(),).into_pyobject(py)
+    })
 }
 
 fn value_error_bases(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {

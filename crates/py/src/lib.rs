@@ -9,7 +9,9 @@ use pyo3::prelude::*;
 
 mod bugs;
 mod catalog;
+mod cleaning;
 mod errors;
+mod memory;
 mod progress;
 mod run;
 mod trace;
@@ -21,6 +23,10 @@ mod _core {
 
     #[pymodule_export]
     use super::catalog::{catalog, formats, rooms, shipped_scenarios};
+    #[pymodule_export]
+    use super::cleaning::CleaningView;
+    #[pymodule_export]
+    use super::memory::Memory;
     #[pymodule_export]
     use super::run::{check, run};
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Running and checking scenarios.
 
 use crate::bugs::detached;
+use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::config_error;
 use crate::progress::Reporter;
 use nacre_files::ScenarioFiles;
@@ -8,11 +9,13 @@ use nacre_machine::{Checked, Columns, Document, Outcome, check as check_document
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// Runs a scenario; returns the record as JSON text and its columns as NumPy arrays.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None))]
+#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None, cleaners=Vec::new()))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run<'py>(
     py: Python<'py>,
     scenario: &str,
@@ -21,16 +24,22 @@ pub(crate) fn run<'py>(
     overrides: Vec<(String, String)>,
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
+    cleaners: Functions,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
+    let files = WithFunctions::new(files, cleaners);
     let mut reporter = Reporter::new(progress);
     let outcome = detached(py, || {
         nacre_machine::run(&checked, &files, &mut |progress| {
-            let expected = progress.expected.or_else(|| files.share_read().estimate(progress.done));
+            if files.has_failed() {
+                return ControlFlow::Break(());
+            }
+            let expected = progress.expected.or_else(|| files.scenario.share_read().estimate(progress.done));
             reporter.report((progress.done, expected, progress.simulated.as_secs_f64()))
         })
     })?;
+    files.outcome(py)?;
     reporter.outcome()?;
     let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
     Ok((record.to_json(), columns_dict(py, columns)?))
@@ -38,16 +47,17 @@ pub(crate) fn run<'py>(
 
 /// Checks a scenario; returns the resolved values and their origins as JSON text.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides))]
+#[pyo3(signature = (scenario, name, directory, overrides, cleaners=Vec::new()))]
 pub(crate) fn check(
     py: Python<'_>,
     scenario: &str,
     name: &str,
     directory: PathBuf,
     overrides: Vec<(String, String)>,
+    cleaners: Functions,
 ) -> PyResult<String> {
     let checked = checked(py, scenario, name, &overrides, None)?;
-    let files = scenario_files(py, directory)?;
+    let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
     let built = detached(py, || nacre_machine::stack::build(&checked, &files).map(|_| ()))?;
     built.map_err(|problems| config_error(py, &problems))?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
@@ -71,7 +81,7 @@ fn checked(
 }
 
 /// The files of a scenario in `directory`; shipped traces lie in the package's `traces` folder.
-fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
+pub(crate) fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<ScenarioFiles> {
     let package: PathBuf = py.import("nacre")?.getattr("__file__")?.extract()?;
     Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
 }

@@ -142,7 +142,8 @@ fn costs_unknown(report: &ComponentReport) -> Vec<String> {
     report.children.iter().flat_map(costs_unknown).collect()
 }
 
-fn component(report: &ComponentReport, drained: Time) -> Component {
+/// One component of a record, which was watched for `drained`.
+pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();
     let busiest = resources
         .iter()

@@ -9,6 +9,7 @@ mod tables;
 mod tests;
 mod wear;
 
+pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
 pub use tables::{Columns, Table};

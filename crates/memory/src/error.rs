@@ -1,0 +1,69 @@
+//! What can go wrong with a memory, and what to do about it.
+
+use nacre_image::ImageError;
+use nacre_kernel::Time;
+use nacre_machine::Problems;
+
+/// What was asked could not be done. Except after a failure of the image, nothing has changed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum MemoryError {
+    /// The scenario has mistakes, or its stack carries no bytes.
+    #[error("{0}")]
+    Scenario(Problems),
+    /// The image cannot be used, or no longer.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// What is in the image cannot be played back.
+    #[error("{path}: {part} is not of this device: {detail}; restore the image from a copy")]
+    Unfit {
+        /// The image.
+        path: String,
+        /// Which part of it.
+        part: String,
+        /// Why not.
+        detail: String,
+    },
+    /// Not all of it lies within the memory.
+    #[error("address {address}, size {size}: the memory ends at byte {capacity}")]
+    OutOfRange {
+        /// The first byte asked for.
+        address: u64,
+        /// Bytes asked for.
+        size: u64,
+        /// Bytes of the memory.
+        capacity: u64,
+    },
+    /// More pages than the device keeps old versions of.
+    #[error(
+        "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since old \
+         and new versions of them take half of the write buffer; nothing of this write was done; commit \
+         earlier, or give a larger stack.buffer"
+    )]
+    TransactionTooLarge {
+        /// Pages one transaction may surely change.
+        pages: u64,
+        /// Bytes of a page.
+        page_bytes: u64,
+    },
+    /// There is one already.
+    #[error("a transaction is open already, and transactions do not nest; commit or abort it first")]
+    TransactionOpen,
+    /// There is none.
+    #[error("no transaction is open; begin one first")]
+    NoTransaction,
+    /// The device has none.
+    #[error("this device has no transactions; write without one, or use another device")]
+    NoTransactions,
+    /// The power is off.
+    #[error("the power is off; call recover() first")]
+    NoPower,
+    /// The power is on.
+    #[error("the power is on, so there is nothing to recover from; call power_fail() first")]
+    HasPower,
+    /// Simulated time has an end.
+    #[error("simulated time ends after 200 days, and it is {now} now; copy the bytes into a new memory")]
+    EndOfTime {
+        /// How late it is.
+        now: Time,
+    },
+}

@@ -1,0 +1,41 @@
+//! Which memory an image holds: the settings of the stack, the seed and the version of the model.
+
+use nacre_config::{Families, Node, Value};
+use nacre_kernel::units::Quantity;
+use nacre_kernel::{Bytes, Ratio, Time};
+use nacre_machine::Checked;
+use nacre_machine::rooms::Rooms;
+
+/// Lines `key = value` of everything that decides what the device of `checked` does. Neither the workload nor
+/// how a scenario is run has a part in it.
+pub(crate) fn identity(checked: &Checked) -> String {
+    let of_stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
+    // A preset is a way to write settings, and they are all here.
+    let settings = of_stack.filter(|resolved| !resolved.path.ends_with(".preset"));
+    let mut lines: Vec<String> =
+        settings.map(|resolved| format!("{} = {}", resolved.path, canonical(&resolved.node))).collect();
+    let kind = checked.scenario.stack.kind();
+    let card = Rooms::new().card("device", kind).expect("the scenario was checked");
+    lines.push(format!("run.seed = {}", checked.run.seed));
+    lines.push(format!("version of the model of {kind} = {}", card.model_version));
+    lines.join("\n")
+}
+
+/// The bytes that one access carries, where the stack has that setting.
+pub(crate) fn word_bytes(checked: &Checked) -> Option<u64> {
+    let word = checked.resolved.iter().find(|resolved| resolved.path == "stack.word")?;
+    Bytes::parse(word.node.text()?).ok().map(|bytes| bytes.0)
+}
+
+/// The value in one way of writing it, so that 1 KiB is 1024 B.
+fn canonical(node: &Node) -> String {
+    let Value::Text(text) = &node.value else { return one_line(&node.to_string()) };
+    let bytes = Bytes::parse(text).map(|bytes| bytes.to_string());
+    let time = || Time::parse(text).map(|time| time.to_string());
+    let ratio = || Ratio::parse(text).map(|ratio| ratio.0.to_string());
+    bytes.or_else(|_| time()).or_else(|_| ratio()).unwrap_or_else(|_| one_line(text))
+}
+
+fn one_line(text: &str) -> String {
+    text.escape_default().to_string()
+}

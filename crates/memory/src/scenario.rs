@@ -1,0 +1,17 @@
+//! Scenarios of which only the stack matters.
+
+use nacre_config::Node;
+use nacre_machine::{Checked, Document, Problems};
+
+/// A workload that is never asked.
+const NOBODY: &str = "{ kind = \"uniform\", requests = 1, footprint = \"4 KiB\" }";
+
+/// Reads and checks a scenario, which may leave its workload out. All mistakes come at once.
+pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
+    let names_workload = Node::parse_toml(document.text, document.name)?.get("workload").is_some();
+    let mut overrides = document.overrides.to_vec();
+    if !names_workload && !overrides.iter().any(|(path, _)| path.starts_with("workload")) {
+        overrides.push(("workload".into(), NOBODY.into()));
+    }
+    nacre_machine::check(&Document { overrides: &overrides, ..*document })
+}

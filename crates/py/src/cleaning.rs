@@ -1,0 +1,190 @@
+//! Cleaning policies written in Python.
+//!
+//! A policy's mistake is its author's, and is told once the run has stopped: until then, decisions come from
+//! here.
+
+use crate::errors::error;
+use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
+use nacre_files::ScenarioFiles;
+use nacre_machine::Files;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use std::io::{self, BufRead};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Functions by the names under which a scenario asks for them.
+pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
+
+/// The files of a scenario, with the functions that came with it.
+pub(crate) struct WithFunctions {
+    pub(crate) scenario: ScenarioFiles,
+    functions: Functions,
+    failure: Failure,
+}
+
+/// What the first function that failed raised.
+#[derive(Clone, Default)]
+struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    fn is_there(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn remember(&self, failure: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
+}
+
+impl WithFunctions {
+    pub(crate) fn new(scenario: ScenarioFiles, functions: Functions) -> WithFunctions {
+        WithFunctions { scenario, functions, failure: Failure::default() }
+    }
+
+    /// Whether a function failed: what the run does from then on means nothing.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_there()
+    }
+
+    /// The exception of the function that failed, if one did.
+    pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
+        // Whoever holds it may wait for the interpreter.
+        let failure = py.detach(|| self.failure.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Files for WithFunctions {
+    fn text(&self, file: &str) -> io::Result<String> {
+        self.scenario.text(file)
+    }
+
+    fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        self.scenario.trace(file)
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        self.scenario.shipped_traces()
+    }
+
+    fn cleaner(&self, name: &str) -> Option<Box<dyn Cleaner>> {
+        let (name, function) = self.functions.iter().find(|(known, _)| known == name)?;
+        let function = Python::attach(|py| function.clone_ref(py));
+        Some(Box::new(PythonCleaner { name: name.clone(), function, failure: self.failure.clone() }))
+    }
+}
+
+/// A function that is asked for every victim.
+struct PythonCleaner {
+    name: String,
+    function: Py<PyAny>,
+    failure: Failure,
+}
+
+impl Cleaner for PythonCleaner {
+    fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
+        let places = view.places_of(partition);
+        let best = places.clone().max_by_key(|&place| view.invalid(place)).expect("a partition has places");
+        if self.failure.is_there() {
+            return Decision::clean(best);
+        }
+        let answer = Python::attach(|py| self.ask(py, view, partition));
+        Decision::clean(answer.map_or_else(
+            |failure| {
+                self.failure.remember(failure);
+                best
+            },
+            |index| places.start + index,
+        ))
+    }
+}
+
+impl PythonCleaner {
+    /// The index that the function returns, if it is a legal one.
+    fn ask(&self, py: Python<'_>, view: &View<'_>, partition: usize) -> PyResult<usize> {
+        let seen = Py::new(py, CleaningView::new(py, view, partition))?;
+        let answer = self.function.bind(py).call1((seen,))?;
+        let places = view.places_of(partition);
+        let wrong = |problem: String| {
+            let shown = answer.repr().map_or_else(|_| "a value".into(), |text| text.to_string());
+            error(py, format!("the cleaning function {} returned {shown}: {problem}", self.name))
+        };
+        let allowed = format!("return the index of a place, an int from 0 to {}", places.len() - 1);
+        if answer.is_instance_of::<PyBool>() {
+            return Err(wrong(format!("it is not an int; {allowed}")));
+        }
+        // An int too large for the machine is out of range, and anything else is no int.
+        let index = match answer.extract::<i64>() {
+            Ok(index) => usize::try_from(index).ok().filter(|&index| index < places.len()),
+            Err(failure) if failure.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => None,
+            Err(_) => return Err(wrong(format!("it is not an int; {allowed}"))),
+        };
+        let Some(index) = index else { return Err(wrong(format!("it is out of range; {allowed}"))) };
+        let gains = |place: usize| view.invalid(place) > 0;
+        if !gains(places.start + index) && places.clone().any(gains) {
+            let others: Vec<String> = (0..places.len())
+                .filter(|&other| gains(places.start + other))
+                .take(10)
+                .map(|other| other.to_string())
+                .collect();
+            let problem = "cleaning a segment without invalid pages gains nothing, and others have some";
+            return Err(wrong(format!("{problem}; return one of {}", others.join(", "))));
+        }
+        Ok(index)
+    }
+}
+
+/// What a cleaning function sees of one partition: a column has a number for each of its places.
+#[pyclass(frozen, get_all, module = "nacre._core")]
+pub(crate) struct CleaningView {
+    /// The number of the partition.
+    partition: usize,
+    /// The number of its first place.
+    first: usize,
+    /// The index of the place whose segment took pages last and is full.
+    active: usize,
+    /// Pages of one segment.
+    pages_per_segment: u32,
+    /// Pages drained from the write buffer so far: the clock of the columns.
+    drained: u64,
+    /// Live pages.
+    live: Py<PyArray1<i64>>,
+    /// Pages programmed since the segment was erased, live or not.
+    programmed: Py<PyArray1<i64>>,
+    /// Erases in the segment's life.
+    erases: Py<PyArray1<i64>>,
+    /// When the segment was cleaned last, in pages drained.
+    cleaned_at: Py<PyArray1<i64>>,
+    /// When the segment took its latest page from the write buffer, in pages drained.
+    written_at: Py<PyArray1<i64>>,
+}
+
+impl CleaningView {
+    fn new(py: Python<'_>, view: &View<'_>, partition: usize) -> CleaningView {
+        let places = &view.places[view.places_of(partition)];
+        let column = |value: fn(&Place) -> i64| PyArray1::from_iter(py, places.iter().map(value)).unbind();
+        let state = view.partitions[partition];
+        CleaningView {
+            partition,
+            first: state.first,
+            active: state.active - state.first,
+            pages_per_segment: view.pages_per_segment,
+            drained: view.drained,
+            live: column(|place| place.live.into()),
+            programmed: column(|place| place.programmed.into()),
+            erases: column(|place| place.erases.into()),
+            cleaned_at: column(|place| place.cleaned_at as i64),
+            written_at: column(|place| place.written_at as i64),
+        }
+    }
+}
+
+#[pymethods]
+impl CleaningView {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let CleaningView { partition, first, drained, .. } = self;
+        let live = self.live.bind(py).repr()?;
+        Ok(format!("CleaningView(partition={partition}, first={first}, drained={drained}, live={live}, ...)"))
+    }
+}

@@ -1,0 +1,212 @@
+//! A simulated memory that Python programs use.
+
+use crate::bugs::detached;
+use crate::errors::{config_error, error, memory_error};
+use crate::run::scenario_files;
+use nacre_kernel::Time;
+use nacre_machine::Document;
+use nacre_memory::MemoryError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+/// The memory behind `nacre.Memory`. Threads take turns.
+#[pyclass(frozen, module = "nacre._core")]
+pub(crate) struct Memory {
+    /// None when it is closed.
+    held: Mutex<Option<nacre_memory::Memory>>,
+    capacity: u64,
+    word_bytes: u64,
+}
+
+/// What became of something asked of a memory that may be closed or broken.
+enum Failure {
+    Memory(MemoryError),
+    Closed,
+    /// An assertion of ours failed earlier.
+    Broken,
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Failure {
+        Failure::Memory(error)
+    }
+}
+
+#[pymethods]
+impl Memory {
+    /// Opens the memory that the stack of a scenario is, with the image at a path or without one.
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        scenario: &str,
+        name: &str,
+        directory: PathBuf,
+        overrides: Vec<(String, String)>,
+        image: Option<PathBuf>,
+    ) -> PyResult<Memory> {
+        let document = Document { text: scenario, name, overrides: &overrides, seed: None };
+        let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
+        let files = scenario_files(py, directory)?;
+        let opened = detached(py, || match image {
+            Some(path) => nacre_memory::Memory::open_image(&checked, &files, &path),
+            None => nacre_memory::Memory::open(&checked, &files),
+        })?;
+        let memory = opened.map_err(|error| memory_error(py, &error))?;
+        let (capacity, word_bytes) = (memory.capacity(), memory.word_bytes());
+        Ok(Memory { held: Mutex::new(Some(memory)), capacity, word_bytes })
+    }
+
+    #[getter]
+    fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    #[getter]
+    fn word_bytes(&self) -> u64 {
+        self.word_bytes
+    }
+
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        address: &Bound<'py, PyAny>,
+        size: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (from, bytes) = (self.number(address, address, size)?, self.number(size, address, size)?);
+        let read = self.with(py, |memory| memory.read(from, bytes))?;
+        Ok(PyBytes::new(py, &read))
+    }
+
+    fn write(&self, address: &Bound<'_, PyAny>, data: &Bound<'_, PyBytes>) -> PyResult<()> {
+        let (py, bytes) = (address.py(), data.as_bytes());
+        let size = bytes.len().into_pyobject(py)?;
+        let to = self.number(address, address, &size)?;
+        self.with(py, |memory| memory.write(to, bytes))
+    }
+
+    fn idle(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
+        if seconds.is_nan() || seconds < 0.0 {
+            return Err(PyValueError::new_err(format!("seconds of idle time are not negative; given {seconds}")));
+        }
+        self.with(py, |memory| memory.idle(Time::from_secs_f64(seconds)))
+    }
+
+    fn begin(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, nacre_memory::Memory::begin)
+    }
+
+    fn commit(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, nacre_memory::Memory::commit)
+    }
+
+    fn abort(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, nacre_memory::Memory::abort)
+    }
+
+    fn power_fail(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, nacre_memory::Memory::power_fail)
+    }
+
+    /// What was done, as JSON text.
+    fn recover(&self, py: Python<'_>) -> PyResult<String> {
+        let (recovery, duration) =
+            self.with(py, |memory| memory.recover().map(|recovery| (recovery, memory.latency())))?;
+        let document = serde_json::json!({
+            "programs_repeated": recovery.programs_repeated,
+            "erases_repeated": recovery.erases_repeated,
+            "is_cleaning": recovery.is_cleaning,
+            "pages_rolled_back": recovery.pages_rolled_back,
+            "duration_s": duration.as_secs_f64(),
+        });
+        Ok(document.to_string())
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, nacre_memory::Memory::flush)
+    }
+
+    /// Closed twice is closed.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let taken = py.detach(|| {
+            // One that is broken is only let go.
+            self.held
+                .lock()
+                .map_or_else(|broken| (broken.into_inner().take(), false), |mut held| (held.take(), true))
+        });
+        match taken {
+            (Some(memory), true) => {
+                detached(py, || memory.close())?.map_err(|error| memory_error(py, &error))
+            }
+            (memory, _) => {
+                py.detach(|| drop(memory));
+                Ok(())
+            }
+        }
+    }
+
+    /// What the device did since it was opened, as JSON text.
+    fn statistics(&self, py: Python<'_>) -> PyResult<String> {
+        let statistics = self.with(py, |memory| Ok(memory.statistics()))?;
+        serde_json::to_string(&statistics).map_err(|failure| error(py, failure.to_string()))
+    }
+
+    /// Simulated seconds: now, and how long the last operation took.
+    fn clock(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
+        self.with(py, |memory| Ok((memory.now().as_secs_f64(), memory.latency().as_secs_f64())))
+    }
+
+    #[getter]
+    fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |memory| Ok(memory.is_in_transaction()))
+    }
+
+    #[getter]
+    fn has_power(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |memory| Ok(memory.has_power()))
+    }
+
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.held.lock().is_ok_and(|held| held.is_none()))
+    }
+}
+
+impl Memory {
+    /// Does `work` without the interpreter lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut nacre_memory::Memory) -> Result<T, MemoryError> + Send,
+    ) -> PyResult<T> {
+        let done = detached(py, || {
+            let mut held: MutexGuard<'_, _> = self.held.lock().map_err(|_| Failure::Broken)?;
+            Ok(work(held.as_mut().ok_or(Failure::Closed)?)?)
+        })?;
+        done.map_err(|failure| match failure {
+            Failure::Memory(failure) => memory_error(py, &failure),
+            Failure::Closed => error(py, "the memory is closed; open it again".into()),
+            Failure::Broken => {
+                error(py, "the memory is of no use after a bug in Nacre; close it and open it again".into())
+            }
+        })
+    }
+
+    /// A number of bytes; one that no memory has lies beyond the end.
+    fn number(
+        &self,
+        value: &Bound<'_, PyAny>,
+        address: &Bound<'_, PyAny>,
+        size: &Bound<'_, PyAny>,
+    ) -> PyResult<u64> {
+        value.extract::<u64>().map_err(|failure| {
+            if !failure.is_instance_of::<PyOverflowError>(value.py()) {
+                return failure;
+            }
+            let end = self.capacity;
+            PyIndexError::new_err(format!("address {address}, size {size}: the memory ends at byte {end}"))
+        })
+    }
+}
