@@ -140,6 +140,30 @@ class MixWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TpcaWorkload(Table):
+    """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
+
+    rate: str
+    """Mean transactions per second that arrive."""
+    transactions: int | None = None
+    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    branches: int | None = None
+    """Branches of the bank; everything else grows with them. Default: 155."""
+    tellers_per_branch: int | None = None
+    """Tellers of a branch. Default: 10."""
+    accounts_per_teller: int | None = None
+    """Accounts that a teller keeps. Default: 10000."""
+    record: str | None = None
+    """Bytes of a record; a whole number of words, at least three. Default: 100 B."""
+    fanout: int | None = None
+    """Pointers of a node of an index; it has one key less. Default: 32."""
+    word: str | None = None
+    """Bytes of one access, of a node's header, of a key and of a pointer; a power of two. Default: 4 B."""
+    kind: Literal["tpca"] = "tpca"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceWorkload(Table):
     """A recorded trace, at its own times or under another arrival process."""
 
@@ -462,6 +486,68 @@ class HddDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EnvyDevice(Table):
+    """Flash as main memory: copy-on-write, an SRAM write buffer, cleaning."""
+
+    segments: int | None = None
+    """Segments: what is erased as a whole, an erase block of every chip of a bank. Default: 128."""
+    segment: str | None = None
+    """Bytes of a segment. Default: 16 MiB."""
+    page: str | None = None
+    """Bytes of a page: what is programmed as a whole. Default: 256 B."""
+    banks: int | None = None
+    """Segments that share their chips form a bank; so many banks there are. Default: 8."""
+    spare_segments: int | None = None
+    """Erased segments that stand by. Default: 1."""
+    utilisation: str | float | None = None
+    """What the host sees, as a share of the segments that hold data; those that stand by do not count. Default: 80 %."""
+    preload: str | None = None
+    """Bytes that hold data from the start, laid out in order over all segments; absent means all the host sees."""
+    buffer: str | None = None
+    """SRAM of the write buffer. Default: 16 MiB."""
+    threshold: str | float | None = None
+    """Share of the write buffer above which pages are drained. Default: 25 %."""
+    cleaning: Cleaning | None = None
+    """What is cleaned, and where live pages go. Default: hybrid."""
+    wear_swap_gap: int | None = None
+    """Difference of erases from which the data of two segments is exchanged; 0 is never. Default: 100."""
+    word: str | None = None
+    """Bytes one host access carries; a longer request is so many accesses. Default: 4 B."""
+    access: str | None = None
+    """An access to SRAM, or a read of flash: 100 ns of the chip and 60 ns of control and propagation. Default: 160 ns."""
+    copy_on_write: str | None = None
+    """What copying a page into the buffer adds to the write that causes it. Default: 100 ns."""
+    mmu_entries: int | None = None
+    """Mappings held by the memory management unit; 0 means all of them. Default: 64."""
+    page_table_access: str | None = None
+    """A mapping that the memory management unit does not hold is read from the page table. Default: 160 ns."""
+    program: str | None = None
+    """Programming a page. Default: 4 us."""
+    erase: str | None = None
+    """Erasing a segment. Default: 50 ms."""
+    concurrency: int | None = None
+    """Programs and erases the controller has under way at one time, each in another bank. Default: 1."""
+    resume_after: str | None = None
+    """How long the host has to be quiet before programs and erases go on. Default: 6 us."""
+    suspend: str | None = None
+    """What suspending programs and erases adds to the access that does it. Default: 0 s."""
+    endurance: int | None = None
+    """Erases a segment is made for. Default: 1000000."""
+    access_energy: str | None = None
+    """Energy of one host access, above idling."""
+    program_energy: str | None = None
+    """Energy to program a page, above idling."""
+    erase_energy: str | None = None
+    """Energy to erase a segment, above idling."""
+    price: str | None = None
+    """Price of the flash."""
+    sram_price: str | None = None
+    """Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3)."""
+    kind: Literal["envy"] = "envy"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LruReplacement(Table):
     """The block unused for longest leaves."""
 
@@ -548,6 +634,70 @@ class WTinylfuReplacement(Table):
     sample: int | None = None
     """Uses after which all counts are halved, per block of capacity. Default: 10."""
     kind: Literal["w_tinylfu"] = "w_tinylfu"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyCleaning(Table):
+    """Cleans what has the most invalid pages."""
+
+    kind: Literal["greedy"] = "greedy"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FifoCleaning(Table):
+    """Cleans segments in the order in which they were filled."""
+
+    kind: Literal["fifo"] = "fifo"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalityGatheringCleaning(Table):
+    """Pages stay in their segment; hot ones wander to the first segments."""
+
+    kind: Literal["locality_gathering"] = "locality_gathering"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridCleaning(Table):
+    """FIFO inside partitions, locality gathering between them."""
+
+    segments_per_partition: int | None = None
+    """Segments in a partition; divides the segments of the array. Default: 16."""
+    gather_young: bool | None = None
+    """Clean a young segment once in a while where hot and cold pages are mixed. Default: true."""
+    kind: Literal["hybrid"] = "hybrid"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostBenefitCleaning(Table):
+    """Weighs the space gained and its age against the cost, as the log-structured file system does."""
+
+    kind: Literal["cost_benefit"] = "cost_benefit"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DChoicesCleaning(Table):
+    """Cleans what has the most invalid pages of d segments drawn at random."""
+
+    d: int | None = None
+    """Segments drawn for one decision. Default: 10."""
+    kind: Literal["d_choices"] = "d_choices"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalCleaning(Table):
+    """A policy that the caller brings, for example a Python function."""
+
+    function: str
+    """The name under which the caller brought it."""
+    kind: Literal["external"] = "external"
     """Which room this is."""
 
 
@@ -641,6 +791,8 @@ class Run(Table):
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
+    precondition: int | None = None
+    """Writes that bring the stack into the state they leave behind, before simulated time begins: they take no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of the trace; the requests that are served stay the same. Default: 0."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
     requests: int | None = None
@@ -672,6 +824,7 @@ Workload: TypeAlias = (
     | HotColdWorkload
     | SequentialWorkload
     | MixWorkload
+    | TpcaWorkload
     | TraceWorkload
     | Preset
     | str
@@ -699,6 +852,7 @@ Device: TypeAlias = (
     | ServerCacheDevice
     | MeasuredDevice
     | HddDevice
+    | EnvyDevice
     | Preset
     | str
 )
@@ -712,6 +866,17 @@ Replacement: TypeAlias = (
     | S3FifoReplacement
     | SieveReplacement
     | WTinylfuReplacement
+    | Preset
+    | str
+)
+Cleaning: TypeAlias = (
+    GreedyCleaning
+    | FifoCleaning
+    | LocalityGatheringCleaning
+    | HybridCleaning
+    | CostBenefitCleaning
+    | DChoicesCleaning
+    | ExternalCleaning
     | Preset
     | str
 )
@@ -730,19 +895,28 @@ __all__ = [
     "ArcReplacement",
     "Arrival",
     "BurstsArrival",
+    "Cleaning",
     "ClockReplacement",
     "ClosedArrival",
     "ConstantLatency",
+    "CostBenefitCleaning",
+    "DChoicesCleaning",
     "Device",
+    "EnvyDevice",
     "ExponentialLatency",
+    "ExternalCleaning",
+    "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
+    "GreedyCleaning",
     "HddDevice",
     "HotColdPattern",
     "HotColdWorkload",
+    "HybridCleaning",
     "Latency",
     "LatencyLogLatency",
     "LirsReplacement",
+    "LocalityGatheringCleaning",
     "LognormalLatency",
     "LruReplacement",
     "MeasuredDevice",
@@ -766,6 +940,7 @@ __all__ = [
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
     "SieveReplacement",
+    "TpcaWorkload",
     "TraceWorkload",
     "TwoQReplacement",
     "UniformPattern",
