@@ -8,11 +8,13 @@
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
 //! | [`tpca`] | TPC-A transactions in a linear memory |
+//! | [`kv`] | a transactional key-value store |
 //! | [`replay`] | workloads that replay a trace |
 //! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
 pub mod error;
+pub mod kv;
 pub mod replay;
 pub mod synthetic;
 pub mod tpca;
@@ -167,5 +169,6 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     sequential::WORKLOAD,
     mix::WORKLOAD,
     tpca::ROOM,
+    kv::ROOM,
     replay::TRACE,
 ];
