@@ -4,6 +4,7 @@
 //! this clock and takes `d` is done `d` later, however often the host suspends it in between.
 
 use super::array::Array;
+use super::history::Cleanings;
 use super::relocation::{Cause, Relocation};
 use super::write_buffer::{SlotState, WriteBuffer};
 use nacre_kernel::{Activity, Ledger, Time};
@@ -75,7 +76,7 @@ pub(super) struct Background {
     /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
     pub(super) spent: [Time; 4],
     /// Cleanings done since someone asked.
-    pub(super) cleanings_done: u32,
+    pub(super) cleanings_done: Cleanings,
 }
 
 /// The activities of [`Background::spent`].
@@ -91,7 +92,7 @@ impl Background {
             tasks: Vec::new(),
             ledger: Ledger::default(),
             spent: [Time::ZERO; 4],
-            cleanings_done: 0,
+            cleanings_done: Cleanings::default(),
         }
     }
 
@@ -319,9 +320,9 @@ impl Background {
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// How many cleanings were done since this was asked last.
+    /// The cleanings done since this was asked last.
     #[inline]
-    pub(super) fn take_cleanings_done(&mut self) -> u32 {
+    pub(super) fn take_cleanings_done(&mut self) -> Cleanings {
         std::mem::take(&mut self.cleanings_done)
     }
 }

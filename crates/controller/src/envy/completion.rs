@@ -43,7 +43,10 @@ impl Background {
         array.standby.push(segment);
         match task.swap {
             Some(places) => array.exchanged(places),
-            None => self.cleanings_done += 1,
+            None => {
+                let pages = array.geometry.pages_per_segment;
+                self.cleanings_done.add(task.relocation.copied, pages);
+            }
         }
         if self.tasks.is_empty() {
             self.level_wear(array);
