@@ -166,8 +166,11 @@ impl Background {
         until: Until,
     ) {
         while self.running.len() < self.pace.concurrency {
-            let is_wanted = until == Until::SlotIsFree || self.is_above_threshold(buffer);
-            let began = self.advance_task(array, end) || (is_wanted && self.drain_one(array, buffer));
+            let is_wanted = match until {
+                Until::SlotIsFree => buffer.count(SlotState::Free) == 0,
+                _ => self.is_above_threshold(buffer),
+            };
+            let began = self.advance_task(array, end) || (is_wanted && self.drain_one(array, buffer, end));
             if !began {
                 return;
             }
@@ -230,8 +233,10 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Begins to drain a page of the buffer, or to clean where it would go.
-    fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer) -> bool {
+    /// Begins to drain a page of the buffer, or to clean where it would go. A program that has no other beside
+    /// it and surely ends in time is done at once.
+    #[inline]
+    fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
             return false;
         }
@@ -249,6 +254,12 @@ impl Background {
             let partition = array.with_space(buffer.slot(slot).partition as usize);
             let segment = array.order[array.partitions[partition].active];
             let page = array.take_page(partition);
+            if self.pace.concurrency == 1 && end - self.clock >= self.pace.program {
+                self.clock += self.pace.program;
+                self.spent[0] += self.pace.program;
+                self.complete(array, buffer, Operation::Drain { slot, page });
+                return true;
+            }
             self.begin(array, Operation::Drain { slot, page }, segment);
             return true;
         }
