@@ -7,7 +7,7 @@ use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Device, Request, Time, Trail};
-use nacre_workload::{Units, WorkloadError};
+use nacre_workload::{Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
 /// Requests fetched from the workload at a time.
@@ -98,10 +98,20 @@ impl<'a> Driver<'a> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
         let expected = expected.filter(|&count| count < u64::MAX);
+        let told = self.workload.pacing() == Pacing::Told;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
             let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
+            if told {
+                if self.converse(&mut batch, want.min(GROUP), &mut clock)?.is_break() {
+                    return self.ended();
+                }
+                if watch(self.progress(expected)).is_break() {
+                    return Ok(Ending::Stopped);
+                }
+                continue;
+            }
             if want > 0 {
                 self.workload.fill(&mut batch, want).map_err(|error| self.workload_problem(&error))?;
             }
@@ -112,13 +122,35 @@ impl<'a> Driver<'a> {
                 if self.serve(group, &mut clock)?.is_break() {
                     return self.ended();
                 }
-                let simulated = self.meter.end;
-                let progress = Progress { preconditioning: false, done: self.issued, expected, simulated };
-                if watch(progress).is_break() {
+                if watch(self.progress(expected)).is_break() {
                     return Ok(Ending::Stopped);
                 }
             }
         }
+    }
+
+    fn progress(&self, expected: Option<u64>) -> Progress {
+        Progress { preconditioning: false, done: self.issued, expected, simulated: self.meter.end }
+    }
+
+    /// Serves `count` requests of a workload that is told when each one is done; breaks at the end of the
+    /// workload, of the duration, or when there are none to serve.
+    fn converse(
+        &mut self,
+        batch: &mut Vec<Request>,
+        count: usize,
+        clock: &mut Clock,
+    ) -> Result<ControlFlow<()>, Problems> {
+        for _ in 0..count {
+            batch.clear();
+            self.workload.fill(batch, 1).map_err(|error| self.workload_problem(&error))?;
+            let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
+            self.check_reach(batch, "request", self.issued)?;
+            let Some(done) = self.serve_one(request, clock)? else { return Ok(ControlFlow::Break(())) };
+            self.workload.complete(done);
+        }
+        self.device.advance(clock.last());
+        Ok(if count > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     /// Serves a few requests; breaks when the duration is over.
@@ -127,28 +159,37 @@ impl<'a> Driver<'a> {
         for warmed in group.chunks(WARMED) {
             self.device.warm(warmed);
             for request in warmed {
-                let now = clock.issue(request);
-                if now >= self.duration {
+                if self.serve_one(request, clock)?.is_none() {
                     return Ok(ControlFlow::Break(()));
                 }
-                if self.issued == self.checked.run.warm_up {
-                    self.begin_measuring(now);
-                }
-                self.trail.clear();
-                let completion = self.device.submit(now, request, &mut self.trail);
-                assert!(completion.done >= now, "a request was done before it was issued");
-                if completion.done > HORIZON {
-                    return Err(self.horizon_problem());
-                }
-                debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
-                clock.complete(completion.done);
-                self.meter.record(request, now, completion, &self.trail);
-                self.issued += 1;
-                self.measured += 1;
             }
         }
         self.device.advance(clock.last());
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Serves a request and says when it is done; none if the duration is over.
+    #[inline]
+    fn serve_one(&mut self, request: &Request, clock: &mut Clock) -> Result<Option<Time>, Problems> {
+        let now = clock.issue(request);
+        if now >= self.duration {
+            return Ok(None);
+        }
+        if self.issued == self.checked.run.warm_up {
+            self.begin_measuring(now);
+        }
+        self.trail.clear();
+        let completion = self.device.submit(now, request, &mut self.trail);
+        assert!(completion.done >= now, "a request was done before it was issued");
+        if completion.done > HORIZON {
+            return Err(self.horizon_problem());
+        }
+        debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
+        clock.complete(completion.done);
+        self.meter.record(request, now, completion, &self.trail);
+        self.issued += 1;
+        self.measured += 1;
+        Ok(Some(completion.done))
     }
 
     /// The warm-up is over: what was counted so far does not count.

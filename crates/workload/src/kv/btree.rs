@@ -94,6 +94,12 @@ impl Method for Btree {
         }
     }
 
+    /// The leaf.
+    #[inline]
+    fn lock_step(&self, way: &[u32]) -> usize {
+        way.len() - 1
+    }
+
     fn insert(&mut self, key: u32, value: u32) {
         self.way.clear();
         let mut page = ROOT;

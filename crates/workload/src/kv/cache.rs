@@ -1,6 +1,7 @@
 //! The page cache: which pages are in memory, in what order they leave, and which must be written first.
 
 use super::pages::NONE;
+use nacre_kernel::Time;
 
 /// The mark of a page that is not in memory; the ends of the list are `NONE`.
 const ABSENT: u32 = NONE - 1;
@@ -22,6 +23,10 @@ struct Slot {
     older: u32,
     /// The end of its latest record in the log, zero if nothing changed since it was written.
     lsn: u64,
+    /// When its latest read or write is done; before that nobody else may use it.
+    ready: Time,
+    /// Whether the client that read it has yet to use it.
+    pinned: bool,
 }
 
 impl Cache {
@@ -29,8 +34,20 @@ impl Cache {
     pub(super) fn new(pages: u32, capacity: u64) -> Cache {
         assert!(pages < ABSENT && capacity > 0, "no room for a page, or more pages than numbers");
         let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
-        let slot = Slot { newer: ABSENT, older: ABSENT, lsn: 0 };
+        let slot = Slot { newer: ABSENT, older: ABSENT, lsn: 0, ready: Time::ZERO, pinned: false };
         Cache { slots: vec![slot; pages as usize], capacity, held: 0, newest: NONE, oldest: NONE }
+    }
+
+    /// When `page`, in memory or not, may be used.
+    #[inline]
+    pub(super) fn ready(&self, page: u32) -> Time {
+        self.slots[page as usize].ready
+    }
+
+    /// A read or write of `page` is done at `done`.
+    #[inline]
+    pub(super) fn set_ready(&mut self, page: u32, done: Time) {
+        self.slots[page as usize].ready = done;
     }
 
     /// Whether `page` is in memory; if so, it becomes the one used last.
@@ -53,12 +70,26 @@ impl Cache {
         (self.held == self.capacity).then_some(self.oldest)
     }
 
-    /// Takes in a page that is not there; there is room for it.
+    /// Until when `page`, which is in memory, cannot leave; it may have to be asked again then.
+    #[inline]
+    pub(super) fn stays(&self, page: u32, now: Time) -> Option<Time> {
+        let slot = &self.slots[page as usize];
+        (slot.pinned || slot.ready > now).then_some(slot.ready.max(now))
+    }
+
+    /// Takes in a page that is not there; there is room for it. It stays until [`Cache::unpin`].
     #[inline]
     pub(super) fn admit(&mut self, page: u32) {
         assert!(self.held < self.capacity, "the cache is full");
         self.held += 1;
+        self.slots[page as usize].pinned = true;
         self.push(page);
+    }
+
+    /// The client that read `page` uses it now.
+    #[inline]
+    pub(super) fn unpin(&mut self, page: u32) {
+        self.slots[page as usize].pinned = false;
     }
 
     /// Drops a page that is in memory and not dirty.
@@ -92,7 +123,14 @@ impl Cache {
 
     /// The dirty pages, the highest number first.
     pub(super) fn all_dirty(&self) -> Vec<u32> {
-        (0..self.slots.len() as u32).rev().filter(|&page| self.dirty(page).is_some()).collect()
+        let mut dirty = Vec::new();
+        let mut page = self.newest;
+        while page != NONE {
+            dirty.extend(self.dirty(page).map(|_| page));
+            page = self.slots[page as usize].older;
+        }
+        dirty.sort_unstable_by(|a, b| b.cmp(a));
+        dirty
     }
 
     #[inline]

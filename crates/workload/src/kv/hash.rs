@@ -129,6 +129,12 @@ impl Method for Hash {
         }
     }
 
+    /// The bucket's first page.
+    #[inline]
+    fn lock_step(&self, _way: &[u32]) -> usize {
+        1
+    }
+
     fn insert(&mut self, key: u32, value: u32) {
         if let Some((page, at)) = self.find(key) {
             return self.pages.set(page, at, value);

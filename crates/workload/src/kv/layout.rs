@@ -43,9 +43,11 @@ pub(super) fn update_bytes(config: &Config) -> u64 {
     config.log_record.0 + 2 * config.value.0
 }
 
-/// Bytes of all records of one transaction: two changes and the commit.
-pub(super) fn transaction_bytes(config: &Config) -> u64 {
-    2 * update_bytes(config) + config.log_record.0
+/// Bytes of all records that transactions under way and a checkpoint may make: for each thread two changes and
+/// the commit, and the mark.
+pub(super) fn log_reserve(config: &Config) -> u64 {
+    let transaction = 2 * update_bytes(config) + config.log_record.0;
+    u64::from(config.threads) * transaction + config.log_record.0
 }
 
 /// Address of page 0: the first multiple of a page behind the log.

@@ -21,6 +21,9 @@ pub(super) trait Method: Send {
     /// Looks for `key` on `page`, to which the search has come.
     fn step(&self, page: u32, key: u32) -> Step;
 
+    /// Which of the pages on the way to a pair a transaction locks.
+    fn lock_step(&self, way: &[u32]) -> usize;
+
     /// Puts a pair in, or replaces the value of a key that is there.
     fn insert(&mut self, key: u32, value: u32);
 

@@ -5,7 +5,7 @@
 //! write-ahead log. The store is really there: its pages hold pairs, searches go from page to page, and what a
 //! transaction swaps stays swapped. Only the bytes are left out: a key is its number and a value stands for
 //! `value` bytes. A transaction draws two different keys, each as likely as any other, gets both, puts the
-//! value of each under the other, and commits: four searches, two changed pages, three log records.
+//! value of each under the other, and commits: four searches, two changed pairs, three log records.
 //!
 //! - `hash` is linear hashing (Litwin 1980, as in Seltzer and Yigit 1991): a page that describes the table, read
 //!   first by every search; then the bucket's page, then overflow pages. When there are more than `fill` pairs
@@ -16,29 +16,32 @@
 //!   3 B of head for each item, in fours; 2 B and 12 B for each pointer, in fours; 2 B and 1 B for each item of a
 //!   bucket. With the defaults 31 pairs on a leaf, 135 pointers on an inner page, 33 pairs on a bucket's page.
 //! - The page cache holds `cache` bytes of pages, none of them at the start. A page that is not there is read. The
-//!   page used longest ago leaves; a changed one is written first. Every change makes a log record of
-//!   `log_record` and both values; it must be durable before its page is written (write-ahead logging), so a page
-//!   that leaves before its commit has the log written and flushed first.
-//! - A commit appends its record, writes every log block that has new records, as one request, and flushes.
-//!   There is no group commit: every transaction writes and flushes for itself. The log's region is used
-//!   round and round. Every `checkpoint` transactions the thread that ended the last of them writes all pages
-//!   dirty at that time, in the order of their numbers, flushes, and logs, writes and flushes a mark.
-//! - `threads` threads in a closed loop of that queue depth. A thread's requests depend on each other and come
-//!   in their order. The sequence of requests is made before it is known when they complete, so threads take
-//!   turns: one request of each. The store changes in the order of the sequence.
+//!   page used longest ago leaves; a changed one is written first. A page that is being read or written is used
+//!   by nobody else until that is done.
+//! - Every change makes a log record of `log_record` and both values. It must be durable before its page is
+//!   written (write-ahead logging). A commit appends its record and makes the log durable: one request writes
+//!   every log block that has new records, then a flush. One client at a time does so. Who comes meanwhile waits,
+//!   and whatever was appended by then goes out with the next write: group commit.
+//! - A transaction locks the two pages it changes, a leaf or a bucket's first page, from its get to the end of
+//!   its commit. It takes its keys in the order of those pages, so there is no deadlock.
+//! - A checkpoint begins every `checkpoint` transactions, and when more than half of the log's region is needed
+//!   for recovery. `writers` clients of their own write the pages that are dirty at that time, in the order of
+//!   their numbers, while transactions go on; then they flush, and log, write and flush a mark. The region is
+//!   used round and round; when it is full a transaction begins only after the checkpoint.
+//! - `threads` threads run one transaction after the other, without a pause but for the processor's work:
+//!   `operation` before each get and put, `commit` before each commit. Every request of a thread waits for the
+//!   one before. The store is told when each request is done, so which thread goes on, who waits for whom and
+//!   what one flush commits follow from the device.
 //!
 //! Addresses: the log from 0, then page 0 and all others. A unit of work is a transaction; it is done with the
-//! flush of its commit. All requests of pages have the size of a page; log writes are whole log blocks.
+//! flush that makes its commit durable. All requests of pages have the size of a page; log writes are whole log
+//! blocks.
 //!
 //! # Leaves out
-//! With one thread the sequence is exact. With several, taking turns approximates: a request goes out when a
-//! place in the queue falls free, mostly but not always that of its own thread's last request, so a thread
-//! whose request is slow may have its next one issued beside it. The reads of a page by two threads are one read;
-//! the second does not wait for it. At the very end the last threads use places of those that have ended.
-//! Locks: a transaction draws keys that no other one has in its hands, so none waits or deadlocks; Berkeley DB
-//! locks whole pages. The processor's time, except a fixed `think` before each request. Group commit;
-//! inserts and deletes during the run; values larger than half a page; prefix compression; file system metadata.
-//! Whether a checkpoint came before log blocks are used again is not checked. The loading itself makes no
+//! Processors are as many as there are threads, and what wakes a thread takes no time; a store's own data in
+//! memory (its lists, its log buffer) is never waited for. Deadlocks, and locks shared by readers: all are
+//! exclusive, also on a page that is being written. Inserts and deletes during the run; values larger than half a
+//! page; prefix compression; file system metadata; a page torn by power failure. The loading itself makes no
 //! requests: the device already holds the store, and the cache is cold.
 //!
 //! # Sources
@@ -47,18 +50,22 @@
 //! those are Berkeley DB's own defaults (berkeley-db) or assumed. litwin-1980, seltzer-1991: linear hashing.
 //! comer-1979: the B+tree. mohan-1992: write-ahead logging. yao-1978: how full random insertions leave leaves.
 //! Assumed: the hash function, MurmurHash3's finaliser, in place of Berkeley DB's of the key's bytes; one lookup of
-//! the table's page for each search; that put searches anew.
+//! the table's page for each search; that put searches anew; processor times.
 //!
 //! # Checks
 //! Contents against a plain map, under random insertions and under swaps; order, depth and fill of the tree,
-//! among them ln 2 under random insertions; addresses of buckets; no page written before its log records are
-//! durable; requests of a transaction by hand, with everything and with one page in memory; reads since a
-//! page's last use against the cache's size; every read returns the page last written.
+//! among them ln 2 under random insertions; addresses, size and overflow of buckets; recovery from a power
+//! failure at any moment, whatever writes survive it, gives what was committed; with one thread every request
+//! against a plain program; hit ratio of a cache of a share of the pages; log bytes and page writes of a
+//! transaction; group commit and throughput of threads by hand.
 
 mod btree;
 mod cache;
+mod checkpoint;
+mod clients;
 mod hash;
 mod layout;
+mod locks;
 mod log;
 mod method;
 mod pages;
@@ -67,7 +74,7 @@ mod store;
 mod transactions;
 
 use crate::{Workload, WorkloadFamily};
-use layout::{bucket_pairs, fill, leaf_pairs, pointers, transaction_bytes};
+use layout::{bucket_pairs, fill, leaf_pairs, log_reserve, pointers};
 use method::Method;
 use nacre_config::{Card, Choice, Configuration, Reader, Room};
 use nacre_kernel::{Bytes, Random, Time};
@@ -156,9 +163,20 @@ pub struct Config {
         source = "paper: akel-2011, section 3.1: the number that maximises throughput on Onyx"
     )]
     pub threads: u32,
-    /// Time between the completion of a request and the next one, such as the processor's work.
-    #[config(default = "0 s", max = "1 d", source = "assumed: storage alone is compared")]
-    pub think: Time,
+    /// Processor time of one get or put.
+    #[config(
+        default = "5 us",
+        max = "1 s",
+        source = "assumed: a get or put of a page in memory, with its lock and its log record"
+    )]
+    pub operation: Time,
+    /// Processor time of one commit.
+    #[config(
+        default = "10 us",
+        max = "1 s",
+        source = "assumed: the log's system calls and the locks' release"
+    )]
+    pub commit: Time,
     /// Bytes of the log's region; a whole number of log blocks.
     #[config(
         default = "10 MiB",
@@ -183,13 +201,21 @@ pub struct Config {
         source = "assumed: the fields of Berkeley DB's record of a replaced item"
     )]
     pub log_record: Bytes,
-    /// Transactions between two checkpoints. Absent: there are none, as in Berkeley DB until one is asked for.
+    /// Transactions between two checkpoints. Absent: there is one whenever the log is half full.
     #[config(min = 1)]
     pub checkpoint: Option<u64>,
+    /// Pages a checkpoint writes at a time.
+    #[config(
+        default = 1,
+        min = 1,
+        max = 1024,
+        source = "assumed: one thread writes page by page, as Berkeley DB's DB_ENV->memp_sync does"
+    )]
+    pub writers: u32,
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    let Config { keys, key, value, page, cache, threads, log, log_block, .. } = config;
+    let Config { key, value, page, cache, log, log_block, .. } = config;
     for (field, bytes) in [("page", page), ("log_block", log_block)] {
         if !bytes.0.is_power_of_two() {
             let use_instead = Bytes(bytes.0.next_power_of_two());
@@ -213,24 +239,17 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let problem = format!("it does not hold a page of {page}");
         reader.conflict("cache", &cache.to_string(), &problem, &format!("use {page} or more"));
     }
-    let most = keys / 4;
-    if u64::from(*threads) > most {
-        let problem = format!("{threads} threads hold {} of {keys} keys at once", 2 * u64::from(*threads));
-        reader.conflict(
-            "threads",
-            &threads.to_string(),
-            &problem,
-            &format!("use at most {most}, or more keys"),
-        );
-    }
     if log_block.0.is_power_of_two() && !log.0.is_multiple_of(log_block.0) {
         let problem = format!("it is not a whole number of blocks of {log_block}");
         let use_instead = Bytes(log.0.next_multiple_of(log_block.0));
         reader.conflict("log", &log.to_string(), &problem, &format!("use {use_instead}"));
     }
-    let at_once = u64::from(*threads) * transaction_bytes(config);
-    if at_once > log.0 {
-        let problem = format!("transactions under way may make {} of records", Bytes(at_once));
+    let at_once = log_reserve(config) + log_block.0;
+    if at_once > log.0 / 2 {
+        let problem = format!(
+            "transactions under way may make {} of records, and half of it is for them",
+            Bytes(at_once)
+        );
         reader.conflict("log", &log.to_string(), &problem, "use a larger log, or fewer threads");
     }
 }

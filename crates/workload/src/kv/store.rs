@@ -1,30 +1,45 @@
-//! The store at work: threads run transactions, and what they need from the device becomes requests.
+//! The store at work: clients go on as simulated time lets them, and what they need from the device becomes
+//! requests.
 //!
-//! Threads take turns. In its turn a thread goes on until it needs the device, and makes exactly one request;
-//! so the order of the requests is the order in which the store changed, and the log is written before the
-//! pages it speaks of.
+//! The store is told when each request is done before it makes the next one. So it knows at every moment which
+//! of its clients goes on next, and a request is made when what it depends on is there.
 
 use super::Config;
 use super::cache::Cache;
-use super::layout::{pages_start, update_bytes};
-use super::log::{Log, request};
+use super::checkpoint::Checkpoint;
+use super::clients::{Client, Queue, Stage};
+use super::layout::{log_reserve, pages_start, update_bytes};
+use super::locks::Locks;
+use super::log::{Force, Log, request};
 use super::method::Method;
 use super::searches::{Searches, Way};
-use nacre_kernel::{Op, Random, Request};
+use nacre_kernel::{Op, Random, Request, Time};
 
 /// A store under transactions that swap values.
 pub(super) struct Store<M> {
     pub(super) method: M,
     pub(super) cache: Cache,
     pub(super) log: Log,
+    locks: Locks,
     searches: Searches,
-    threads: Vec<Thread>,
-    sizes: Sizes,
+    /// Threads, then the clients that write pages for checkpoints.
+    clients: Vec<Client>,
+    threads: u32,
+    queue: Queue,
     checkpoint: Checkpoint,
+    sizes: Sizes,
+    /// Where simulated time has come to.
+    now: Time,
+    /// Who made the latest request, until it is told when that is done.
+    asker: Option<(u32, Asked)>,
+    /// When the last of all pages written so far is written.
+    written: Time,
     /// Transactions begun and ended, and how many there may be.
     begun: u64,
     ended: u64,
     limit: u64,
+    #[cfg(test)]
+    pub(super) journal: super::tests::Journal,
 }
 
 /// What the configuration fixes.
@@ -36,103 +51,110 @@ struct Sizes {
     /// Bytes of an update's log record and of one without data.
     update: u64,
     bare: u64,
+    /// Bytes of records that transactions under way and a checkpoint may still make.
+    reserve: u64,
+    /// Processor time of a get or put and of a commit.
+    operation: Time,
+    commit: Time,
 }
 
-/// Writing dirty pages every so many transactions.
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    /// Zero: never.
-    every: u64,
-    /// Whether a thread is at it.
-    runs: bool,
-    /// Pages still to look at, the next one last.
-    pages: Vec<u32>,
+/// What a request is for.
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    Read(u32),
+    Write(u32),
+    Log,
+    Settle,
 }
 
-/// One thread.
-#[derive(Clone, Debug)]
-struct Thread {
-    keys: [u32; 2],
-    ways: [Way; 2],
-    values: [u32; 2],
-    stage: Stage,
-}
-
-/// What a thread does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    /// Begin a transaction.
-    Idle,
-    /// Get (0 and 1) or put (2 and 3) the first or second key; the search has come to this page of its way.
-    Search { operation: usize, step: usize },
-    /// Write the log as far as this record, which ends a transaction or, as a mark, a checkpoint.
-    WriteLog { lsn: u64, mark: bool },
-    /// Make it durable.
-    Flush { mark: bool },
-    /// Write the pages that are dirty.
-    WritePages,
+/// How a client goes on.
+enum Turn {
+    /// At once.
+    On,
+    /// At that time.
+    At(Time),
+    /// When somebody wakes it.
+    Asleep,
+    /// When this request is done.
+    Ask(Asked, Request),
 }
 
 impl<M: Method> Store<M> {
     /// A store over a loaded `method`, its cache empty.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Store<M> {
-        let idle =
-            Thread { keys: [u32::MAX; 2], ways: Default::default(), values: [0; 2], stage: Stage::Idle };
-        let (page, update) = (config.page.0, update_bytes(config));
+        let (page, update, pages) = (config.page.0, update_bytes(config), method.pages().count());
+        let mut clients = vec![Client::new(Stage::Begin); config.threads as usize];
+        clients.resize((config.threads + config.writers) as usize, Client::new(Stage::Sweep { page: None }));
+        let mut queue = Queue::default();
+        (0..config.threads).for_each(|thread| queue.push(Time::ZERO, thread));
         Store {
-            cache: Cache::new(method.pages().count(), config.cache.0 / page),
+            cache: Cache::new(pages, config.cache.0 / page),
             log: Log::new(config.log.0, config.log_block.0),
+            locks: Locks::new(pages),
             method,
             searches: Searches::new(config.keys, keys),
-            threads: vec![idle; config.threads as usize],
-            sizes: Sizes { page: page as u32, start: pages_start(config), update, bare: config.log_record.0 },
-            checkpoint: Checkpoint { every: config.checkpoint.unwrap_or(0), runs: false, pages: Vec::new() },
+            clients,
+            threads: config.threads,
+            queue,
+            checkpoint: Checkpoint::new(config.checkpoint.unwrap_or(0)),
+            sizes: Sizes {
+                page: page as u32,
+                start: pages_start(config),
+                update,
+                bare: config.log_record.0,
+                reserve: log_reserve(config),
+                operation: config.operation,
+                commit: config.commit,
+            },
+            now: Time::ZERO,
+            asker: None,
+            written: Time::ZERO,
             begun: 0,
             ended: 0,
             limit: config.transactions.unwrap_or(u64::MAX),
+            #[cfg(test)]
+            journal: Default::default(),
         }
     }
 
-    /// The next request of thread `id`; none if it has nothing left to do.
+    /// The next request, stamped with its time; none if every transaction has ended. The one before is done.
     #[inline]
-    pub(super) fn turn(&mut self, id: usize) -> Option<Request> {
+    pub(super) fn next(&mut self) -> Option<Request> {
+        assert!(self.asker.is_none(), "the store was not told when its request is done");
         loop {
-            match self.threads[id].stage {
-                Stage::Idle if self.begun == self.limit => return None,
-                Stage::Idle => self.begin(id),
-                Stage::Search { operation, step } => {
-                    let page = self.threads[id].ways[operation % 2].pages[step];
-                    if self.cache.touch(page) {
-                        self.visit(id, operation, step);
-                    } else if let Some(request) = self.make_room() {
-                        return Some(request);
-                    } else {
-                        self.cache.admit(page);
-                        self.visit(id, operation, step);
-                        return Some(self.page_request(Op::Read, page));
-                    }
-                }
-                Stage::WriteLog { lsn, mark } if self.log.is_written(lsn) => {
-                    self.threads[id].stage = Stage::Flush { mark };
-                }
-                Stage::WriteLog { .. } => return Some(self.log.write()),
-                Stage::Flush { mark } => {
-                    self.threads[id].stage =
-                        if mark { self.end_checkpoint() } else { self.end_transaction() };
-                    return Some(self.log.flush());
-                }
-                Stage::WritePages => return Some(self.write_pages(id)),
+            let (now, client) = self.queue.pop()?;
+            self.now = now;
+            if let Some((asked, request)) = self.run(client) {
+                self.asker = Some((client, asked));
+                return Some(Request { arrival: now, ..request });
             }
         }
     }
 
-    /// Transactions that are durable.
-    pub(super) fn ended(&self) -> u64 {
-        self.ended
+    /// The request made last is done at `done`.
+    #[inline]
+    pub(super) fn complete(&mut self, done: Time) {
+        let (client, asked) = self.asker.take().expect("a request was made");
+        match asked {
+            Asked::Read(page) => self.cache.set_ready(page, done),
+            Asked::Write(page) => {
+                self.cache.set_ready(page, done);
+                self.written = self.written.max(done);
+            }
+            Asked::Log => self.ended += self.log.complete(done),
+            Asked::Settle => {}
+        }
+        self.queue.push(done, client);
     }
 
-    pub(super) fn threads(&self) -> usize {
-        self.threads.len()
+    /// When the request was made that is not known to be done, if there is one.
+    pub(super) fn asked_at(&self) -> Option<Time> {
+        self.asker.map(|_| self.now)
+    }
+
+    /// Transactions whose commits are durable when the latest request is done.
+    pub(super) fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// There is no last transaction any more.
@@ -140,103 +162,256 @@ impl<M: Method> Store<M> {
         self.limit = u64::MAX;
     }
 
-    /// Draws two keys that no other transaction has in its hands: so nobody waits for a lock.
-    fn begin(&mut self, id: usize) {
-        self.begun += 1;
-        self.threads[id].keys = [u32::MAX; 2];
-        for place in 0..2 {
-            let mut way = std::mem::take(&mut self.threads[id].ways[place]);
-            let key = self.searches.next(&self.method, &mut way, |key| {
-                !self.threads.iter().any(|thread| thread.keys.contains(&key))
-            });
-            self.threads[id].keys[place] = key;
-            self.threads[id].ways[place] = way;
+    /// Lets `client` go on until it makes a request, waits or sleeps.
+    #[inline]
+    fn run(&mut self, client: u32) -> Option<(Asked, Request)> {
+        if self.log.is_led_by(client)
+            && let Some(request) = self.log.go_on()
+        {
+            return Some((Asked::Log, request));
         }
-        self.threads[id].stage = Stage::Search { operation: 0, step: 0 };
+        loop {
+            let turn = match self.clients[client as usize].stage {
+                Stage::Begin => self.begin(client),
+                Stage::Search { operation, step } => self.search(client, operation, step),
+                Stage::Commit => self.commit(client),
+                Stage::Durable { lsn } => match self.force(lsn, client) {
+                    Some(turn) => turn,
+                    None => self.end_transaction(client),
+                },
+                Stage::Sweep { page } => self.sweep(client, page),
+                // Pages that left while the checkpoint began are written too.
+                Stage::Settle if self.checkpoint.settled > self.now => Turn::At(self.checkpoint.settled),
+                Stage::Settle => {
+                    self.clients[client as usize].stage = Stage::Mark;
+                    Turn::Ask(Asked::Settle, request(Op::Flush, 0, 0))
+                }
+                Stage::Mark => self.mark(client),
+                Stage::Marked { lsn } => match self.force(lsn, client) {
+                    Some(turn) => turn,
+                    None => self.end_checkpoint(client),
+                },
+            };
+            match turn {
+                Turn::On => {}
+                Turn::At(time) => {
+                    self.queue.push(time, client);
+                    return None;
+                }
+                Turn::Asleep => return None,
+                Turn::Ask(asked, request) => return Some((asked, request)),
+            }
+        }
+    }
+
+    /// Begins a transaction where the log has room for it. Keys come in the order of the pages that are locked
+    /// for them, so no two transactions wait for each other.
+    fn begin(&mut self, client: u32) -> Turn {
+        if self.begun == self.limit {
+            return Turn::Asleep;
+        }
+        if self.log.is_half_full() && !self.checkpoint.is_under_way() {
+            self.begin_checkpoint();
+        }
+        if !self.log.has_room(self.sizes.reserve) {
+            self.checkpoint.stalled.push(client);
+            return Turn::Asleep;
+        }
+        self.begun += 1;
+        let thread = &mut self.clients[client as usize];
+        thread.began = Some(self.log.end());
+        let [first, second] = &mut thread.ways;
+        let one = self.searches.next(&self.method, first, |_| true);
+        let other = self.searches.next(&self.method, second, |key| key != one);
+        thread.keys = [one, other];
+        if locked(&self.method, first) > locked(&self.method, second) {
+            thread.ways.swap(0, 1);
+            thread.keys = [other, one];
+        }
+        thread.stage = Stage::Search { operation: 0, step: 0 };
+        self.after(self.sizes.operation)
+    }
+
+    /// A search has come to a page of its way.
+    #[inline]
+    fn search(&mut self, client: u32, operation: usize, step: usize) -> Turn {
+        let way = &self.clients[client as usize].ways[operation % 2];
+        let page = way.pages[step];
+        if operation < 2 && step == self.method.lock_step(&way.pages) && !self.locks.take(page, client) {
+            return Turn::Asleep;
+        }
+        if self.cache.ready(page) > self.now {
+            return Turn::At(self.cache.ready(page));
+        }
+        if std::mem::take(&mut self.clients[client as usize].has_read) {
+            self.cache.unpin(page);
+        }
+        if self.cache.touch(page) {
+            return self.visit(client, operation, step);
+        }
+        match self.cache.victim() {
+            None => {
+                self.cache.admit(page);
+                self.clients[client as usize].has_read = true;
+                Turn::Ask(Asked::Read(page), self.page_request(Op::Read, page))
+            }
+            Some(victim) => {
+                if let Some(until) = self.cache.stays(victim, self.now) {
+                    return Turn::At(until);
+                }
+                let turn = self.write_back(victim, client);
+                if self.cache.dirty(victim).is_none() {
+                    self.cache.drop(victim);
+                }
+                turn
+            }
+        }
     }
 
     /// A search has come to a page of its way, which is in memory.
     #[inline]
-    fn visit(&mut self, id: usize, operation: usize, step: usize) {
-        let thread = &mut self.threads[id];
+    fn visit(&mut self, client: u32, operation: usize, step: usize) -> Turn {
+        let thread = &mut self.clients[client as usize];
         let place = operation % 2;
         let Way { pages, at } = &thread.ways[place];
         if step + 1 < pages.len() {
             thread.stage = Stage::Search { operation, step: step + 1 };
-            return;
+            return Turn::On;
         }
         let page = pages[step];
         if operation < 2 {
             thread.values[place] = self.method.pages().entries(page)[*at].value;
         } else {
             // Each key gets the value of the other.
-            self.method.pages_mut().set(page, *at, thread.values[1 - place]);
-            self.cache.changed(page, self.log.append(self.sizes.update));
+            let value = thread.values[1 - place];
+            let lsn = self.log.append(self.sizes.update);
+            #[cfg(test)]
+            self.journal.update(lsn, client, (page, *at), thread.keys[place], [thread.values[place], value]);
+            self.method.pages_mut().set(page, *at, value);
+            self.cache.changed(page, lsn);
         }
-        thread.stage = if operation < 3 {
-            Stage::Search { operation: operation + 1, step: 0 }
-        } else {
-            Stage::WriteLog { lsn: self.log.append(self.sizes.bare), mark: false }
+        if operation < 3 {
+            thread.stage = Stage::Search { operation: operation + 1, step: 0 };
+            return self.after(self.sizes.operation);
+        }
+        thread.stage = Stage::Commit;
+        self.after(self.sizes.commit)
+    }
+
+    fn commit(&mut self, client: u32) -> Turn {
+        let lsn = self.log.commit(self.sizes.bare);
+        #[cfg(test)]
+        self.journal.commit(lsn, client);
+        self.clients[client as usize].stage = Stage::Durable { lsn };
+        Turn::On
+    }
+
+    /// The commit is durable: others may have the pages.
+    fn end_transaction(&mut self, client: u32) -> Turn {
+        let thread = &mut self.clients[client as usize];
+        (thread.stage, thread.began) = (Stage::Begin, None);
+        for way in &thread.ways {
+            let page = locked(&self.method, way);
+            if let Some(next) = self.locks.release(page, client) {
+                self.queue.push(self.now, next);
+            }
+        }
+        self.checkpoint.ended += 1;
+        if self.checkpoint.is_due() {
+            self.begin_checkpoint();
+        }
+        Turn::On
+    }
+
+    /// Wakes the clients that write pages. Recovery needs the log from here on, and what transactions under way
+    /// have made so far.
+    fn begin_checkpoint(&mut self) {
+        let began = self.clients.iter().filter_map(|client| client.began).min();
+        let writers = self.threads..self.clients.len() as u32;
+        self.checkpoint.ended = 0;
+        self.checkpoint.busy = writers.len() as u32;
+        self.checkpoint.pages = self.cache.all_dirty();
+        self.checkpoint.settled = self.written;
+        self.checkpoint.start = began.unwrap_or(self.log.end());
+        writers.for_each(|writer| self.queue.push(self.now, writer));
+    }
+
+    /// Writes `page`, or the next one; behind the last one, the last client goes on and the others sleep.
+    fn sweep(&mut self, client: u32, page: Option<u32>) -> Turn {
+        let Some(page) = page.or_else(|| self.checkpoint.pages.pop()) else {
+            self.checkpoint.busy -= 1;
+            if self.checkpoint.busy > 0 {
+                return Turn::Asleep;
+            }
+            // Still under way, as long as this one is at it.
+            self.checkpoint.busy = 1;
+            self.clients[client as usize].stage = Stage::Settle;
+            return Turn::On;
         };
+        self.clients[client as usize].stage = Stage::Sweep { page: Some(page) };
+        if self.cache.ready(page) > self.now {
+            return Turn::At(self.cache.ready(page));
+        }
+        let turn = self.write_back(page, client);
+        if self.cache.dirty(page).is_none() {
+            self.clients[client as usize].stage = Stage::Sweep { page: None };
+        }
+        turn
     }
 
-    /// Makes room for a page, or returns the request that must be made before.
-    #[inline]
-    fn make_room(&mut self) -> Option<Request> {
-        let victim = self.cache.victim()?;
-        let request = self.write_back(victim);
-        if request.is_none() {
-            self.cache.drop(victim);
-        }
-        request
+    fn mark(&mut self, client: u32) -> Turn {
+        let lsn = self.log.append(self.sizes.bare);
+        #[cfg(test)]
+        self.journal.mark(lsn, self.checkpoint.start);
+        self.clients[client as usize].stage = Stage::Marked { lsn };
+        Turn::On
     }
 
-    /// The next request on the way to a clean `page`; none if it is clean. Its records must be durable before
-    /// it is written.
-    #[inline]
-    fn write_back(&mut self, page: u32) -> Option<Request> {
-        let lsn = self.cache.dirty(page)?;
-        if !self.log.is_written(lsn) {
-            return Some(self.log.write());
+    fn end_checkpoint(&mut self, client: u32) -> Turn {
+        self.clients[client as usize].stage = Stage::Sweep { page: None };
+        self.checkpoint.busy = 0;
+        self.log.drop_before(self.checkpoint.start);
+        for thread in self.checkpoint.stalled.drain(..) {
+            self.queue.push(self.now, thread);
         }
-        if !self.log.is_durable(lsn) {
-            return Some(self.log.flush());
+        Turn::Asleep
+    }
+
+    /// Makes `page` clean; its records must be durable before it is written. Nobody else uses it meanwhile.
+    #[inline]
+    fn write_back(&mut self, page: u32, client: u32) -> Turn {
+        let Some(lsn) = self.cache.dirty(page) else { return Turn::On };
+        if let Some(turn) = self.force(lsn, client) {
+            return turn;
         }
         self.cache.written(page);
-        Some(self.page_request(Op::Write, page))
+        Turn::Ask(Asked::Write(page), self.page_request(Op::Write, page))
     }
 
-    /// What a thread does after its commit.
-    fn end_transaction(&mut self) -> Stage {
-        self.ended += 1;
-        let Checkpoint { every, runs, .. } = self.checkpoint;
-        if runs || every == 0 || !self.ended.is_multiple_of(every) {
-            return Stage::Idle;
+    /// How `client` goes on to make the log durable up to `lsn`; none if it is.
+    #[inline]
+    fn force(&mut self, lsn: u64, client: u32) -> Option<Turn> {
+        match self.log.force(lsn, client, self.now) {
+            Force::Durable => None,
+            Force::Wait(until) => Some(Turn::At(until)),
+            Force::Ask(request) => Some(Turn::Ask(Asked::Log, request)),
         }
-        self.checkpoint = Checkpoint { every, runs: true, pages: self.cache.all_dirty() };
-        Stage::WritePages
     }
 
-    fn end_checkpoint(&mut self) -> Stage {
-        self.checkpoint.runs = false;
-        Stage::Idle
-    }
-
-    /// Writes the next of the pages that were dirty when the checkpoint began; behind the last one, makes
-    /// them durable and marks the checkpoint in the log.
-    fn write_pages(&mut self, id: usize) -> Request {
-        while let Some(&page) = self.checkpoint.pages.last() {
-            if let Some(request) = self.write_back(page) {
-                return request;
-            }
-            self.checkpoint.pages.pop();
-        }
-        self.threads[id].stage = Stage::WriteLog { lsn: self.log.append(self.sizes.bare), mark: true };
-        self.log.flush()
+    /// The processor is at work for `time`.
+    #[inline]
+    fn after(&self, time: Time) -> Turn {
+        if time.is_zero() { Turn::On } else { Turn::At(self.now + time) }
     }
 
     #[inline]
     fn page_request(&self, op: Op, page: u32) -> Request {
         request(op, self.sizes.start + u64::from(page) * u64::from(self.sizes.page), self.sizes.page)
     }
+}
+
+/// The page that a transaction locks for the pair at the end of `way`.
+#[inline]
+fn locked(method: &impl Method, way: &Way) -> u32 {
+    way.pages[method.lock_step(&way.pages)]
 }

@@ -7,81 +7,56 @@ use super::store::Store;
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
 use crate::{Notes, Units, Workload, keep_writes};
-use nacre_kernel::{Bytes, Random, Request};
+use nacre_kernel::{Bytes, Random, Request, Time};
 
-/// Threads that take turns on one store.
+/// A store that is asked for one request after the other.
 pub(super) struct Transactions<M> {
     store: Store<M>,
     config: Config,
-    /// Whose turn it is.
-    turn: usize,
     given: u64,
-    ended: Ended,
-}
-
-/// Transactions whose last request was given.
-#[derive(Debug, Default)]
-struct Ended {
-    /// Those that ended before the latest batch.
-    before: u64,
-    /// Requests given when each of the others had ended.
-    at: Vec<u64>,
+    /// Transactions that had ended before the latest request was made.
+    ended: u64,
 }
 
 impl<M: Method> Transactions<M> {
     /// Transactions on a loaded `method`; `keys` says which keys they swap.
     pub(super) fn new(method: M, config: &Config, keys: Random) -> Transactions<M> {
         let store = Store::new(method, config, keys);
-        Transactions { store, config: config.clone(), turn: 0, given: 0, ended: Ended::default() }
-    }
-
-    /// The next request of the next thread that has one.
-    #[inline]
-    fn next(&mut self) -> Option<Request> {
-        let threads = self.store.threads();
-        for _ in 0..threads {
-            let id = self.turn;
-            self.turn = if id + 1 == threads { 0 } else { id + 1 };
-            if let Some(request) = self.store.turn(id) {
-                return Some(request);
-            }
-        }
-        None
-    }
-
-    fn append(&mut self, batch: &mut Vec<Request>, limit: usize) {
-        self.ended.before += self.ended.at.len() as u64;
-        self.ended.at.clear();
-        batch.reserve(limit.min(1 << 20));
-        let mut ended = self.store.ended();
-        for _ in 0..limit {
-            let Some(request) = self.next() else { return };
-            batch.push(request);
-            self.given += 1;
-            if self.store.ended() > ended {
-                ended += 1;
-                self.ended.at.push(self.given);
-            }
-        }
+        Transactions { store, config: config.clone(), given: 0, ended: 0 }
     }
 }
 
 impl<M: Method> Workload for Transactions<M> {
     fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
-        self.append(batch, limit);
+        if limit == 0 {
+            return Ok(());
+        }
+        if let Some(at) = self.store.asked_at() {
+            self.store.complete(at);
+        }
+        self.ended = self.store.ended();
+        if let Some(request) = self.store.next() {
+            batch.push(request);
+            self.given += 1;
+        }
         Ok(())
     }
 
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         self.store.never_end();
-        keep_writes(batch, limit, |batch| {
-            self.append(batch, limit);
-            Ok(())
-        })
+        let full = batch.len() + limit;
+        while batch.len() < full {
+            keep_writes(batch, 1, |batch| self.fill(batch, 1))?;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, done: Time) {
+        self.store.complete(done);
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::Closed { queue_depth: self.config.threads, think: self.config.think }
+        Pacing::Told
     }
 
     fn expected(&self) -> Option<u64> {
@@ -95,7 +70,7 @@ impl<M: Method> Workload for Transactions<M> {
     }
 
     fn units(&self, requests: u64) -> Option<Units> {
-        let done = self.ended.before + self.ended.at.partition_point(|&at| at <= requests) as u64;
+        let done = if requests < self.given { self.ended } else { self.store.ended() };
         Some(Units { name: "transactions", done })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::testing::{check_repeatable, problems, requests, workload};
 use crate::{Pacing, Units, Workload};
-use nacre_kernel::{Op, Time};
+use nacre_kernel::{Op, Request, Time};
 
 const HASH: &str = "kind = \"kv\"\nkeys = 2_000\ntransactions = 1_000\ncache = \"64 KiB\"\n";
 const BTREE: &str = "kind = \"kv\"\nkeys = 2_000\ntransactions = 1_000\ncache = \"64 KiB\"\nmethod = \"btree\"\n\
@@ -13,51 +13,63 @@ fn build(settings: &str) -> Box<dyn Workload> {
 }
 
 #[test]
-fn batches_cut_it_anywhere() {
-    for settings in [HASH, BTREE] {
-        check_repeatable(settings);
-        let whole = requests(settings);
-        let (mut workload, mut pieces) = (build(settings), Vec::new());
-        for limit in (1..100).cycle() {
-            let before = pieces.len();
-            workload.fill(&mut pieces, limit).expect("no error while running");
-            if pieces.len() == before {
-                break;
-            }
-            assert_eq!(pieces.len(), whole.len().min(before + limit), "batches are full up to the end");
+fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
+    check_repeatable(HASH);
+    check_repeatable(BTREE);
+}
+
+/// All requests on a device that takes `latency` for each.
+fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
+    let (mut workload, mut all) = (build(settings), Vec::new());
+    loop {
+        let before = all.len();
+        workload.fill(&mut all, 1_000).expect("no error while running");
+        match all.get(before) {
+            Some(request) => workload.complete(request.arrival + latency),
+            None => return all,
         }
-        assert!(pieces == whole, "the same requests in the same order");
+        assert_eq!(all.len(), before + 1, "one at a time");
     }
 }
 
 #[test]
+fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
+    let [fast, slow] = [1, 100].map(|us| requests_over(HASH, Time::from_us(us)));
+    let flushes =
+        |requests: &[Request]| requests.iter().filter(|request| request.op == Op::Flush).count() as f64;
+    // Four threads: on a slow device more of them wait for the same flush.
+    assert!(flushes(&slow) < flushes(&fast), "{} and {}", flushes(&slow), flushes(&fast));
+    assert!(fast.is_sorted_by_key(|request| request.arrival));
+    // A request it is not told about is done at once.
+    assert_eq!(requests(HASH), requests_over(HASH, Time::ZERO));
+    assert_eq!(build(HASH).pacing(), Pacing::Told);
+}
+
+#[test]
 fn transactions_are_counted_at_the_flush_that_ends_them() {
-    // Everything is in memory after a while, so with one thread every flush ends a transaction.
+    // Everything stays in memory, so with one thread every flush ends a transaction.
     let settings = HASH.replace("64 KiB", "64 MiB") + "threads = 1\n";
-    for limit in [1, 7, 64, 10_000] {
-        let mut workload = build(&settings);
-        let (mut batch, mut given, mut flushes) = (Vec::new(), 0, 0);
-        loop {
-            batch.clear();
-            workload.fill(&mut batch, limit).expect("no error while running");
-            assert_eq!(workload.units(given), Some(Units { name: "transactions", done: flushes }));
-            for request in &batch {
-                given += 1;
-                flushes += u64::from(request.op == Op::Flush);
-                assert_eq!(workload.units(given).map(|units| units.done), Some(flushes), "after {given}");
+    let (mut workload, mut batch, mut flushes) = (build(&settings), Vec::new(), 0);
+    let done =
+        |workload: &dyn Workload, given: usize| workload.units(given as u64).expect("it has units").done;
+    loop {
+        workload.fill(&mut batch, 1).expect("no error while running");
+        let given = batch.len();
+        assert_eq!(done(&*workload, given.saturating_sub(1)), flushes, "before {given}");
+        match batch[given - 1] {
+            Request { op: Op::Flush, arrival, .. } => {
+                flushes += 1;
+                workload.complete(arrival);
             }
-            if batch.is_empty() {
-                break;
-            }
+            request => workload.complete(request.arrival),
         }
-        assert_eq!(flushes, 1_000);
+        assert_eq!(done(&*workload, given), flushes, "after {given}");
+        if flushes == 1_000 {
+            break;
+        }
     }
-    for settings in [HASH, BTREE] {
-        let (mut workload, mut batch) = (build(settings), Vec::new());
-        workload.fill(&mut batch, 1_000_000).expect("no error while running");
-        let units = |given| workload.units(given).map(|units| units.done);
-        assert_eq!((units(0), units(batch.len() as u64)), (Some(0), Some(1_000)));
-    }
+    workload.fill(&mut batch, 1).expect("no error while running");
+    assert_eq!(workload.units(batch.len() as u64), Some(Units { name: "transactions", done: 1_000 }));
 }
 
 #[test]
@@ -83,14 +95,6 @@ fn its_reach_covers_everything_it_touches() {
 }
 
 #[test]
-fn threads_are_the_depth_of_a_closed_loop() {
-    assert_eq!(build(HASH).pacing(), Pacing::Closed { queue_depth: 4, think: Time::ZERO });
-    let other = build(&format!("{HASH}threads = 7\nthink = \"3 us\"\n"));
-    assert_eq!(other.pacing(), Pacing::Closed { queue_depth: 7, think: Time::from_us(3) });
-    assert!(requests(HASH).iter().all(|request| request.arrival == Time::ZERO));
-}
-
-#[test]
 fn the_writes_alone_are_those_among_the_requests_and_have_no_end() {
     let writes: Vec<_> = requests(HASH).into_iter().filter(|request| request.op == Op::Write).collect();
     for limit in [1, 7, 4_096] {
@@ -98,10 +102,14 @@ fn the_writes_alone_are_those_among_the_requests_and_have_no_end() {
         while all.len() < writes.len() + 1_000 {
             let before = all.len();
             workload.fill_writes(&mut all, limit).expect("no error while running");
-            assert!(all.len() > before && all.len() <= before + limit);
+            assert_eq!(all.len(), before + limit, "there are always more");
         }
+        let times: Vec<Time> = all.iter().map(|request| request.arrival).collect();
+        assert!(times.iter().all(|time| time.is_zero()), "without times");
+        let untimed = |request: &Request| Request { arrival: Time::ZERO, ..*request };
         // The last threads of a run that ends have their turns sooner.
-        assert!(all[..writes.len() - 50] == writes[..writes.len() - 50], "in batches of {limit}");
+        let same = writes.iter().map(untimed).take(writes.len() - 50).zip(&all).all(|(a, b)| a == *b);
+        assert!(same, "in batches of {limit}");
     }
 }
 
@@ -110,8 +118,8 @@ fn without_a_number_of_transactions_it_never_ends() {
     let mut endless = build(&HASH.replace("transactions = 1_000\n", ""));
     assert_eq!((endless.expected(), build(HASH).expected()), (Some(u64::MAX), None));
     let mut batch = Vec::new();
-    endless.fill(&mut batch, 300_000).expect("no error while running");
-    assert_eq!((batch.len(), endless.notes().records), (300_000, 300_000));
+    (0..50_000).for_each(|_| endless.fill(&mut batch, 1).expect("no error while running"));
+    assert_eq!((batch.len(), endless.notes().records), (50_000, 50_000));
 }
 
 #[test]
@@ -144,18 +152,15 @@ fn mistakes_name_the_setting_and_a_remedy() {
         ["workload.cache (test.toml:4): it does not hold a page of 64 KiB, given 32 KiB; use 64 KiB or more"]
     );
     assert_eq!(
-        with("keys = 10\nthreads = 3"),
-        [
-            "workload.threads (test.toml:4): 3 threads hold 6 of 10 keys at once, given 3; use at most 2, or more keys"
-        ]
-    );
-    assert_eq!(
         with("log = \"65 KiB\""),
         ["workload.log (test.toml:3): it is not a whole number of blocks of 4 KiB, given 65 KiB; use 68 KiB"]
     );
     assert_eq!(
         with("log = \"64 KiB\"\nthreads = 128"),
-        ["workload.log (test.toml:3): transactions under way may make 77312 B of records, given 64 KiB; \
-          use a larger log, or fewer threads"]
+        [
+            "workload.log (test.toml:3): transactions under way may make 81476 B of records, and half of it is for \
+          them, given 64 KiB; \
+          use a larger log, or fewer threads"
+        ]
     );
 }

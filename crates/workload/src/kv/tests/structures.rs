@@ -6,7 +6,7 @@ use crate::kv::hash::{Hash, META, spread};
 use crate::kv::method::Method;
 use crate::kv::pages::NONE;
 use crate::kv::{AccessMethod, Config, Load, btree_of, hash_of, loaded};
-use crate::testing::check_chi_square;
+use crate::testing::{check_chi_square, check_share};
 use nacre_kernel::Bytes;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +140,21 @@ fn keys_in_their_order_fill_every_leaf_but_the_last() {
 }
 
 #[test]
+fn a_tree_loaded_in_order_is_as_high_as_its_pages_allow() {
+    for (leaf, inner, keys) in [(3, 4, 3 * 256 + 5), (2, 2, 200), (5, 7, 5 * 343 + 1)] {
+        let mut tree = Btree::new(leaf, inner);
+        let (mut most, mut levels) = (leaf, 1);
+        for key in 0..keys {
+            if key == most {
+                (most, levels) = (most * inner, levels + 1);
+            }
+            tree.insert(key, key);
+            assert_eq!(tree.levels(), levels, "{} keys, {leaf} on a leaf, {inner} above", key + 1);
+        }
+    }
+}
+
+#[test]
 fn random_insertions_leave_leaves_full_to_the_logarithm_of_two() {
     let tree = btree_of(&large(AccessMethod::Btree, Load::Random), random("load"));
     assert_eq!(keys_of(&tree), (0..100_000).collect::<Vec<u32>>());
@@ -168,6 +183,22 @@ fn keys_fall_into_buckets_as_if_at_random() {
         counts[table.bucket(key) as usize] += 1;
     }
     check_chi_square(&counts, &[64.0; 1024]);
+}
+
+#[test]
+fn buckets_overflow_as_often_as_chance_has_it() {
+    // 32 pairs for each of 1,024 buckets whose pages hold 33: a bucket has k pairs with the chance of 32,768
+    // throws at 1/1,024.
+    let config = Config { keys: 32_768, ..large(AccessMethod::Hash, Load::Sorted) };
+    let table = hash_of(&config, random("load"));
+    assert_eq!(table.buckets(), 1_024);
+    let (mut chance, mut within) = (libm::exp(32_768.0 * libm::log1p(-1.0 / 1_024.0)), 0.0);
+    for pairs in 0..=33 {
+        within += chance;
+        chance *= f64::from(32_768 - pairs) / f64::from(pairs + 1) / 1_023.0;
+    }
+    let over = (0..1_024).filter(|&bucket| table.pages().next(table.page(bucket)) != NONE).count();
+    check_share(over, 1_024, 1.0 - within);
 }
 
 #[test]
