@@ -100,17 +100,18 @@ impl Device {
     /// Repeats what the log says and takes back what was not committed; returns the records it knows of.
     fn recover<'a>(&mut self, journal: &'a Journal) -> &'a [Record] {
         let records = &journal.records[..];
-        let mark = (0..records.len())
+        // From the last checkpoint whose records are all there, mark included; else from the beginning.
+        let from = |record: &Record| match record.says {
+            Says::Mark { start } => Some(records.partition_point(|record| record.end <= start)),
+            _ => None,
+        };
+        let is_whole = |first: usize, mark: usize| (first..=mark).all(|number| self.holds(records, number));
+        let first = (0..records.len())
             .rev()
-            .find(|&number| matches!(records[number].says, Says::Mark { .. }) && self.holds(records, number));
-        let start = mark.map_or(0, |mark| match records[mark].says {
-            Says::Mark { start } => start,
-            _ => unreachable!("it is a mark"),
-        });
-        let first = records.partition_point(|record| record.end <= start);
+            .find_map(|mark| from(&records[mark]).filter(|&first| is_whole(first, mark)))
+            .unwrap_or(0);
         let end =
             (first..records.len()).find(|&number| !self.holds(records, number)).unwrap_or(records.len());
-        assert!(mark.is_none_or(|mark| mark < end), "the log has a hole before the mark");
         let committed = committed(&records[..end]);
         let mut put = |(page, at): (u32, usize), value| self.pages[page as usize][at].1 = value;
         for record in &records[first..end] {
