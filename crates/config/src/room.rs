@@ -4,6 +4,7 @@ use crate::field::{Configuration, Field, FieldType, Shape};
 use crate::node::{Node, Value};
 use crate::problem::Problems;
 use crate::reader::{Reader, settings};
+use nacre_kernel::Bytes;
 use std::marker::PhantomData;
 
 /// What a room says about itself. Everything generated comes from here.
@@ -133,6 +134,22 @@ impl<F: Family> Slot<F> {
     /// Its dotted path in the document; also names the random streams of what it holds.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// The same with the field called `field`, which the room has, set to `bytes`.
+    #[must_use]
+    pub fn with_bytes(&self, field: &str, bytes: Bytes) -> Slot<F> {
+        let mut slot = self.clone();
+        let text = format!("{} B", bytes.0);
+        let origin = self.node.origin.clone();
+        slot.node.insert(field, Node { value: Value::Text(text), origin });
+        slot
+    }
+
+    /// Whether the room it holds has a field called `field`.
+    pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
+        let card = families.card(F::NAME, self.kind).expect("the slot was checked");
+        (card.fields)().iter().any(|known| known.name == field)
     }
 
     /// The configuration of the room it holds. The slot was checked, so reading cannot fail.

@@ -13,7 +13,7 @@ pub mod measured;
 mod workbench;
 
 use nacre_config::{Families, Family, Problem, Problems, Slot};
-use nacre_kernel::{ComponentId, Device, MemoryDevice, Random};
+use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Op, Random, Request, Time, Trail};
 use nacre_media::store::Store;
 
 /// The family of everything that serves block requests.
@@ -44,8 +44,61 @@ pub trait Builder {
     /// to the scenario. Errors: the file is not there or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
+    /// What one access to an idle device of its own, as `slot` describes it, takes.
+    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems>;
+
+    /// How often the whole workload, from its first request to its last, reads and writes each of the first
+    /// `extents` extents. `path` is the place in the scenario that asks, for problems. Errors: the workload
+    /// cannot be read, or never ends.
+    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems>;
+
     /// The cleaning policy that the caller of the run brought under `name`. Errors: there is none.
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn cleaning::Cleaner>, Problems>;
+}
+
+/// Mean latencies of an idle device, for single requests of 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Idle {
+    /// Of a read.
+    pub read: Time,
+    /// Of a write.
+    pub write: Time,
+}
+
+impl Idle {
+    /// Latencies of `device`, which did nothing before, over requests at addresses drawn from `random`.
+    pub fn of(device: &mut dyn Device, random: &mut Random) -> Idle {
+        let units = device.capacity().map_or(1 << 20, |capacity| (capacity.0 / UNIT).max(1));
+        let mut now = Time::ZERO;
+        let mut mean = |op: Op| {
+            let mut total = Time::ZERO;
+            for _ in 0..SAMPLES {
+                let address = random.below(units) * UNIT;
+                let bytes = device.capacity().map_or(UNIT, |capacity| capacity.0.min(UNIT)) as u32;
+                let request = Request { arrival: now, address, bytes, volume: 0, op };
+                let done = device.submit(now, &request, &mut Trail::new()).done;
+                total += done - now;
+                now = device.busy_until().max(done);
+                device.advance(now);
+            }
+            Time::from_ps(total.as_ps() / SAMPLES)
+        };
+        Idle { read: mean(Op::Read), write: mean(Op::Write) }
+    }
+}
+
+/// What latencies of idle devices are taken at.
+const UNIT: u64 = 4096;
+/// Requests of each kind; an eighth of the standard deviation remains in the mean of a distribution.
+const SAMPLES: u64 = 64;
+
+/// How often something is read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accesses {
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
 }
 
 /// The devices of this crate, in the order users see them.

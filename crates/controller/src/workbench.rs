@@ -2,9 +2,9 @@
 
 use crate::cleaning::{self, Cleaner, CleaningFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
-use crate::{Builder, DEVICES, DeviceFamily};
-use nacre_config::{Card, Configuration, Families, Family, Node, Problems, Reader, Slot, room_of};
-use nacre_kernel::{ComponentId, Device, Random, Streams};
+use crate::{Accesses, Builder, DEVICES, DeviceFamily, Idle};
+use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
+use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate.
 struct Rooms;
@@ -94,13 +94,22 @@ impl Builder for Workbench {
         self.streams.stream(name)
     }
 
+    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+        let mut device = self.device(slot)?;
+        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+    }
+
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+        Err(Problem::new(path, None, "there is no workload here").into())
+    }
+
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
-        Err(nacre_config::Problem::new(path, None, "there is no such policy").given(name).into())
+        Err(Problem::new(path, None, "there is no such policy").given(name).into())
     }
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         let found = self.files.iter().find(|(name, _)| *name == file);
-        let missing = || nacre_config::Problem::new(path, None, "there is no such file").given(file).into();
+        let missing = || Problem::new(path, None, "there is no such file").given(file).into();
         found.map(|(_, text)| text.clone()).ok_or_else(missing)
     }
 }

@@ -1,11 +1,14 @@
 //! Devices stacked on devices, and what they decide by: caches, tiers, replacement policies.
 
 pub mod network;
+mod parts;
+pub mod placement;
 pub mod replacement;
 pub mod server_cache;
+pub mod tiers;
 #[cfg(test)]
 mod workbench;
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<nacre_controller::DeviceFamily> =
-    &[network::ROOM, server_cache::ROOM];
+    &[network::ROOM, server_cache::ROOM, tiers::ROOM];

@@ -1,13 +1,14 @@
 //! Builds devices for the tests of this crate, as a scenario would.
 
+use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{
     Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_controller::cleaning::Cleaner;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
-use nacre_controller::{Builder, DeviceFamily};
-use nacre_kernel::{ComponentId, Device, Random, Streams};
+use nacre_controller::{Accesses, Builder, DeviceFamily, Idle};
+use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate and of those below it.
 struct Rooms;
@@ -30,7 +31,10 @@ fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
     let devices = devices().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
     let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
     let policies = replacement::ROOMS.iter().map(|room| &room.card);
-    devices.chain(latencies).chain(policies.filter(move |_| family == ReplacementFamily::NAME))
+    let policies = policies.filter(move |_| family == ReplacementFamily::NAME);
+    let placements = placement::ROOMS.iter().map(|room| &room.card);
+    let placements = placements.filter(move |_| family == PlacementFamily::NAME);
+    devices.chain(latencies).chain(policies).chain(placements)
 }
 
 /// A builder with one seed and no files.
@@ -77,6 +81,15 @@ impl Builder for Workbench {
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         Err(Problem::new(path, None, "there are no files here").given(file).into())
+    }
+
+    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+        let mut device = self.device(slot)?;
+        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+    }
+
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+        Err(Problem::new(path, None, "there is no workload here").into())
     }
 
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {

@@ -14,6 +14,7 @@
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
+mod accesses;
 pub mod catalog;
 mod clock;
 pub mod drive;

@@ -4,6 +4,7 @@ use nacre_config::{Card, Families, Family, Room};
 use nacre_controller::DeviceFamily;
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
 
@@ -29,6 +30,7 @@ pub fn families() -> Vec<FamilyCard> {
         family::<ArrivalFamily>("when requests arrive", [nacre_workload::ARRIVALS, &[]]),
         family::<DeviceFamily>("what serves requests", [nacre_hierarchy::DEVICES, nacre_controller::DEVICES]),
         family::<ReplacementFamily>("which blocks a cache keeps", [nacre_hierarchy::replacement::ROOMS, &[]]),
+        family::<PlacementFamily>("which tier an extent lies in", [nacre_hierarchy::placement::ROOMS, &[]]),
         family::<CleaningFamily>(
             "what flash cleans, and where live pages go",
             [nacre_controller::cleaning::ROOMS, &[]],

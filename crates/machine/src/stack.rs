@@ -1,12 +1,14 @@
 //! From a checked scenario to live components.
 
+use crate::accesses;
 use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
-use nacre_controller::{Builder, DeviceFamily, StoreLayout};
-use nacre_kernel::{ComponentId, Device, MemoryDevice, Random, Streams};
+use nacre_controller::{Accesses, Builder, DeviceFamily, Idle, StoreLayout};
+use nacre_hierarchy::tiers::mixes::Mixes;
+use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Random, Streams};
 use nacre_media::store::Store;
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
@@ -82,7 +84,15 @@ pub fn build_memory<S: Store + 'static>(
     nacre_controller::memory_device(&checked.scenario.stack, &mut builder, store)
 }
 
+/// Every mix of the tiers of `checked` in `steps` equal parts, its extents placed best for the whole workload.
+/// Errors: the stack is no tiers; the workload never ends or cannot be read; too many steps.
+pub fn mixes(checked: &Checked, files: &dyn Files, steps: u32) -> Result<Mixes, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    nacre_hierarchy::tiers::mixes::mixes(&checked.scenario.stack, &mut builder, steps)
+}
+
 struct StackBuilder<'a> {
+    checked: &'a Checked,
     rooms: Rooms,
     streams: Streams,
     /// What the names of a workload's streams begin with.
@@ -98,9 +108,9 @@ impl StackBuilder<'_> {
 }
 
 impl<'a> StackBuilder<'a> {
-    fn new(checked: &Checked, files: &'a dyn Files) -> StackBuilder<'a> {
+    fn new(checked: &'a Checked, files: &'a dyn Files) -> StackBuilder<'a> {
         let streams = Streams::new(checked.run.seed);
-        StackBuilder { rooms: Rooms::new(), streams, draws: "", files, components: 0 }
+        StackBuilder { checked, rooms: Rooms::new(), streams, draws: "", files, components: 0 }
     }
 }
 
@@ -125,6 +135,18 @@ impl Builder for StackBuilder<'_> {
 
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
         self.files.text(file).map_err(|error| file_problem(path, file, &error).into())
+    }
+
+    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+        let mut aside = StackBuilder::new(self.checked, self.files);
+        let mut device = aside.device(slot)?;
+        Ok(Idle::of(&mut *device, &mut self.streams.stream(&format!("idle.{}", slot.path()))))
+    }
+
+    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems> {
+        let mut aside = StackBuilder::new(self.checked, self.files);
+        let mut workload = aside.workload(&self.checked.scenario.workload)?;
+        accesses::count(&mut *workload, self.checked.run.requests, path, extent, extents)
     }
 
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {

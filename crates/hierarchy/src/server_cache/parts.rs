@@ -1,41 +1,7 @@
-//! Requests in parts: what they ask of each block, where a block lies, and which part is done last.
+//! Requests in parts: what they ask of each block, and where a block lies.
 
 use super::levels::Level;
-use nacre_kernel::{Completion, Request, Status, Time, Trail};
-
-/// The parts of one request, served side by side: the trail keeps the one that is done last.
-pub(super) struct Parts {
-    pub(super) start: Time,
-    pub(super) from: usize,
-    done: Time,
-    status: Status,
-}
-
-impl Parts {
-    #[inline]
-    pub(super) fn new(start: Time, trail: &Trail) -> Parts {
-        Parts { start, from: trail.mark(), done: start, status: Status::Done }
-    }
-
-    /// Adds a part whose segments begin at mark `from`.
-    #[inline]
-    pub(super) fn add(&mut self, part: Completion, from: usize, trail: &mut Trail) {
-        if part.done > self.done {
-            self.done = part.done;
-            trail.drop_range(self.from, from);
-        } else {
-            trail.drop_range(from, trail.mark());
-        }
-        if part.status != Status::Done {
-            self.status = part.status;
-        }
-    }
-
-    #[inline]
-    pub(super) fn completion(&self) -> Completion {
-        Completion { done: self.done, status: self.status }
-    }
-}
+use nacre_kernel::Request;
 
 /// What `request` asks of `block`, of blocks of `1 << shift` bytes.
 #[inline]

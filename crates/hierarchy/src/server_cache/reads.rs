@@ -4,7 +4,8 @@ use super::FillMode;
 use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::NOWHERE;
-use super::parts::{Parts, part_of, whole};
+use super::parts::{part_of, whole};
+use crate::parts::Parts;
 use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
 
 /// Adjacent blocks of one request that are in no level: they are fetched by one request.

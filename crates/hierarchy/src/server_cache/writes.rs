@@ -3,7 +3,8 @@
 use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::NOWHERE;
-use super::parts::{Parts, part_of};
+use super::parts::part_of;
+use crate::parts::Parts;
 use nacre_kernel::{Completion, Request, Status, Time, Trail};
 
 impl ServerCache {

@@ -1,0 +1,37 @@
+//! The parts of one request, and which of them is done last.
+
+use nacre_kernel::{Completion, Status, Time, Trail};
+
+/// The parts of one request, served side by side: the trail keeps the one that is done last.
+pub(crate) struct Parts {
+    pub(crate) start: Time,
+    pub(crate) from: usize,
+    done: Time,
+    status: Status,
+}
+
+impl Parts {
+    #[inline]
+    pub(crate) fn new(start: Time, trail: &Trail) -> Parts {
+        Parts { start, from: trail.mark(), done: start, status: Status::Done }
+    }
+
+    /// Adds a part whose segments begin at mark `from`.
+    #[inline]
+    pub(crate) fn add(&mut self, part: Completion, from: usize, trail: &mut Trail) {
+        if part.done > self.done {
+            self.done = part.done;
+            trail.drop_range(self.from, from);
+        } else {
+            trail.drop_range(from, trail.mark());
+        }
+        if part.status != Status::Done {
+            self.status = part.status;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn completion(&self) -> Completion {
+        Completion { done: self.done, status: self.status }
+    }
+}

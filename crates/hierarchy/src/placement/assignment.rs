@@ -1,0 +1,194 @@
+//! The placement of extents over tiers that takes the least time, when all accesses are known.
+//!
+//! Extents that are accessed alike form a class. Putting `n_t` extents into tier t at the least sum of
+//! (reads x read latency + writes x write latency) is a transportation problem. All extents begin in the
+//! last tier; every extent more in tier t comes along the cheapest path from the last tier to t, on which
+//! each step moves the extent for which it costs least. That keeps the placement optimal after every step
+//! (successive shortest paths; Ahuja, Magnanti, Orlin, *Network Flows*, 1993, section 9.7). So one pass
+//! gives the best placement for every size a tier may have.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// Extents that are accessed alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Class {
+    /// Reads of each.
+    pub reads: f64,
+    /// Writes of each.
+    pub writes: f64,
+    /// How many there are.
+    pub extents: u64,
+}
+
+/// What one access to a tier takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed {
+    /// Seconds of a read.
+    pub read_s: f64,
+    /// Seconds of a write.
+    pub write_s: f64,
+}
+
+/// A placement of least time for the number of extents in each tier.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    tiers: usize,
+    /// Seconds that the accesses to one extent of a class take in a tier, class by class.
+    seconds: Vec<f64>,
+    /// Extents of a class in a tier, class by class.
+    held: Vec<u64>,
+    /// For each pair of tiers, the classes of the first by what it costs to move one extent to the second.
+    /// A class without extents in the first tier is dropped when it is met.
+    steps: Vec<BinaryHeap<Step>>,
+    /// Whether a class stands in the heaps of a tier, class by class.
+    listed: Vec<bool>,
+}
+
+impl Assignment {
+    /// All extents in the last of `tiers`.
+    pub fn new(classes: &[Class], tiers: &[Speed]) -> Assignment {
+        assert!(!tiers.is_empty(), "extents lie in some tier");
+        let count = tiers.len();
+        let seconds = classes
+            .iter()
+            .flat_map(|class| {
+                tiers.iter().map(|tier| class.reads * tier.read_s + class.writes * tier.write_s)
+            })
+            .collect();
+        let mut assignment = Assignment {
+            tiers: count,
+            seconds,
+            held: vec![0; classes.len() * count],
+            steps: vec![BinaryHeap::new(); count * count],
+            listed: vec![false; classes.len() * count],
+        };
+        for (class, of) in classes.iter().enumerate().filter(|(_, of)| of.extents > 0) {
+            assignment.put(class, count - 1, of.extents);
+        }
+        assignment
+    }
+
+    /// Brings `extents` more into `tier`, all of which leave the last tier, directly or for one that leaves
+    /// another.
+    ///
+    /// # Panics
+    /// If the last tier has fewer.
+    pub fn grow(&mut self, tier: usize, extents: u64) {
+        let mut left = extents;
+        while left > 0 {
+            let path = self.cheapest(tier);
+            let amount = path.iter().map(|hop| self.held[hop.class * self.tiers + hop.from]).min();
+            let amount = amount.expect("the last tier has extents left").min(left);
+            for hop in path {
+                self.held[hop.class * self.tiers + hop.from] -= amount;
+                self.put(hop.class, hop.to, amount);
+            }
+            left -= amount;
+        }
+    }
+
+    /// Seconds that all accesses take, one after the other.
+    pub fn seconds(&self) -> f64 {
+        self.held.iter().zip(&self.seconds).map(|(&held, seconds)| held as f64 * seconds).sum()
+    }
+
+    /// Extents of `class` in `tier`.
+    pub fn held(&self, class: usize, tier: usize) -> u64 {
+        self.held[class * self.tiers + tier]
+    }
+
+    fn put(&mut self, class: usize, tier: usize, extents: u64) {
+        let at = class * self.tiers + tier;
+        self.held[at] += extents;
+        if !std::mem::replace(&mut self.listed[at], true) {
+            for to in (0..self.tiers).filter(|&to| to != tier) {
+                let cost = self.seconds[class * self.tiers + to] - self.seconds[at];
+                self.steps[tier * self.tiers + to].push(Step { cost, class });
+            }
+        }
+    }
+
+    /// The cheapest step from one tier to another.
+    fn step(&mut self, from: usize, to: usize) -> Option<Step> {
+        let heap = &mut self.steps[from * self.tiers + to];
+        while let Some(&step) = heap.peek() {
+            if self.held[step.class * self.tiers + from] > 0 {
+                return Some(step);
+            }
+            heap.pop();
+            // It is out of this heap only; coming back it is listed in all of them anew.
+            self.listed[step.class * self.tiers + from] = false;
+        }
+        None
+    }
+
+    /// The cheapest path from the last tier to `tier`; empty where the last tier has no extents.
+    fn cheapest(&mut self, tier: usize) -> Vec<Hop> {
+        let mut table = vec![None; self.tiers * self.tiers];
+        for (pair, entry) in table.iter_mut().enumerate() {
+            let (from, to) = (pair / self.tiers, pair % self.tiers);
+            *entry = (from != to).then(|| self.step(from, to)).flatten();
+        }
+        let mut search = Search { tiers: self.tiers, table, goal: tier, best: None, path: Vec::new() };
+        search.from(self.tiers - 1, 0.0);
+        search.best.map(|(_, path)| path).unwrap_or_default()
+    }
+}
+
+/// Moving one extent of a class; the cheapest is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    cost: f64,
+    class: usize,
+}
+
+impl Eq for Step {}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Step) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Step {
+    fn cmp(&self, other: &Step) -> Ordering {
+        other.cost.total_cmp(&self.cost).then(other.class.cmp(&self.class))
+    }
+}
+
+/// One step of a path.
+#[derive(Clone, Copy, Debug)]
+struct Hop {
+    from: usize,
+    to: usize,
+    class: usize,
+}
+
+/// All paths that meet no tier twice; of the four tiers there may be, five.
+struct Search {
+    tiers: usize,
+    table: Vec<Option<Step>>,
+    goal: usize,
+    best: Option<(f64, Vec<Hop>)>,
+    path: Vec<Hop>,
+}
+
+impl Search {
+    fn from(&mut self, here: usize, cost: f64) {
+        if here == self.goal {
+            if self.best.as_ref().is_none_or(|(best, _)| cost < *best) {
+                self.best = Some((cost, self.path.clone()));
+            }
+            return;
+        }
+        for to in 0..self.tiers {
+            let met = to == self.tiers - 1 || self.path.iter().any(|hop| hop.to == to);
+            if let Some(step) = self.table[here * self.tiers + to].filter(|_| !met) {
+                self.path.push(Hop { from: here, to, class: step.class });
+                self.from(to, cost + step.cost);
+                self.path.pop();
+            }
+        }
+    }
+}

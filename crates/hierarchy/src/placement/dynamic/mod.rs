@@ -1,0 +1,254 @@
+//! Extents move to where they are wanted, epoch by epoch.
+//!
+//! # Models
+//! Reads and writes of every extent are counted for an epoch. What is remembered of an extent is a running
+//! mean: `memory` of what was remembered before and the rest from the epoch that ended. From it the best
+//! placement is computed as `static_optimal` computes it from the whole workload, and the extents that lie
+//! elsewhere are exchanged, those that save most first. An exchange is made only if what it saves one extent
+//! is more than `hysteresis` above what it costs the other, and if both together save `least_saving` in an
+//! epoch. How fast extents move is limited by the device; what did not move in an epoch is decided anew.
+//! With `weigh = "accesses"` writes count as reads do, which is right only where no tier is slow to write.
+//!
+//! # Leaves out
+//! Queueing: latencies are those of an idle device. The size of requests. The time moving takes, which only
+//! `least_saving` stands for. Parts of extents.
+//!
+//! # Sources
+//! kim-2014 "Dynamic": reactive movement of extents. The paper gives neither epoch nor thresholds; those
+//! here are assumed.
+//!
+//! # Checks
+//! Under requests that do not change it comes to the best placement without moves, and never serves faster;
+//! it follows a hot spot that moves; no extent moves where nothing is to be gained; with writes weighed as
+//! reads a write-heavy extent goes to PCM, and with latencies weighed to flash.
+
+use super::assignment::{Assignment, Class, Speed};
+use super::{Exchange, Layout, Placement, PlacementFamily, View};
+use nacre_config::{Card, Choice, Configuration, Room};
+use nacre_kernel::{Ratio, Time};
+use std::collections::BTreeMap;
+
+/// Extents move to where they are wanted, epoch by epoch.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// How extents are laid out in the beginning.
+    #[config(default = "spread", source = "assumed: addresses say nothing of how hot data is")]
+    pub layout: Layout,
+    /// How long accesses are counted before extents may move.
+    #[config(
+        default = "1 h",
+        min = "1 us",
+        source = "assumed: kim-2014 does not say; the hours of a day differ"
+    )]
+    pub epoch: Time,
+    /// What stays of the epochs before, when one ends.
+    #[config(default = "50 %", max = "99 %", source = "assumed: half of a mean is two epochs old or older")]
+    pub memory: Ratio,
+    /// By how much the saving of one extent must exceed the loss of the other.
+    #[config(default = "20 %", max = "1000 %", source = "assumed: extents about as hot should stay")]
+    pub hysteresis: Ratio,
+    /// What an exchange must save in an epoch, as a sum over all requests.
+    #[config(default = "1 s", source = "assumed: below it a move is not worth its traffic")]
+    pub least_saving: Time,
+    /// What extents are compared by.
+    #[config(default = "latency", source = "paper: kim-2014, PCM reads faster and writes slower than flash")]
+    pub weigh: Weigh,
+}
+
+/// What extents are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Weigh {
+    /// The time their reads and writes take in each tier.
+    Latency,
+    /// How often they are accessed, reads and writes alike.
+    Accesses,
+}
+
+/// This room.
+pub const ROOM: Room<PlacementFamily> = Room {
+    card: Card::of::<Config>(
+        "dynamic",
+        "extents move to where they are wanted, epoch by epoch",
+        &["kim-2014"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, context| {
+        let config: Config = slot.config(context.families());
+        let mut speeds = context.speeds()?;
+        if config.weigh == Weigh::Accesses {
+            speeds.iter_mut().for_each(|speed| speed.write_s = speed.read_s);
+        }
+        let homes = config.layout.homes(context.extents());
+        let remembered = vec![Remembered::default(); homes.len()];
+        Ok(Box::new(Dynamic { extents: context.extents().to_vec(), config, speeds, homes, remembered }))
+    },
+};
+
+struct Dynamic {
+    config: Config,
+    /// Extents that each tier holds.
+    extents: Vec<u32>,
+    speeds: Vec<Speed>,
+    /// The tiers in the beginning.
+    homes: Vec<u8>,
+    remembered: Vec<Remembered>,
+}
+
+/// Accesses to an extent in an epoch, a running mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Remembered {
+    reads: f64,
+    writes: f64,
+}
+
+/// Means below this many accesses in an epoch are none: extents out of use become alike.
+const FORGOTTEN: f64 = 1.0 / 1024.0;
+
+impl Placement for Dynamic {
+    fn start(&self) -> Vec<u8> {
+        self.homes.clone()
+    }
+
+    fn epoch(&self) -> Option<Time> {
+        Some(self.config.epoch)
+    }
+
+    fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>) {
+        self.remember(view);
+        let wanted = self.wanted(view.homes);
+        let mut plan = Plan::new(self, view.homes, &wanted);
+        let mut misplaced: Vec<u32> =
+            (0..wanted.len() as u32).filter(|&e| view.homes[e as usize] != wanted[e as usize]).collect();
+        let saving = |e: &u32| self.saving(*e, view.homes[*e as usize], wanted[*e as usize]);
+        misplaced.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
+        for extent in misplaced {
+            if let Some(partner) = plan.partner(extent) {
+                moves.push(Exchange { extent, partner });
+            }
+        }
+    }
+}
+
+impl Dynamic {
+    fn remember(&mut self, view: &View<'_>) {
+        let keep = self.config.memory.0;
+        // Epochs without accesses leave what is remembered times `keep` each.
+        let kept = libm::pow(keep, view.skipped as f64 + 1.0);
+        for (mean, of) in self.remembered.iter_mut().zip(view.accesses) {
+            let next = |mean: f64, count: u64| {
+                let next = kept * mean + (1.0 - keep) * count as f64;
+                if next < FORGOTTEN { 0.0 } else { next }
+            };
+            *mean = Remembered { reads: next(mean.reads, of.reads), writes: next(mean.writes, of.writes) };
+        }
+    }
+
+    /// The best tier of each extent by what is remembered; of extents alike, those that are there stay.
+    fn wanted(&self, homes: &[u8]) -> Vec<u8> {
+        // The bits of numbers that are not negative are ordered as they are.
+        let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
+        for (extent, mean) in self.remembered.iter().enumerate() {
+            members.entry((mean.reads.to_bits(), mean.writes.to_bits())).or_default().push(extent as u32);
+        }
+        let classes: Vec<Class> = members
+            .values()
+            .map(|of| {
+                let Remembered { reads, writes } = self.remembered[of[0] as usize];
+                Class { reads, writes, extents: of.len() as u64 }
+            })
+            .collect();
+        let mut best = Assignment::new(&classes, &self.speeds);
+        for (tier, &extents) in self.extents.iter().enumerate().take(self.extents.len() - 1) {
+            best.grow(tier, u64::from(extents));
+        }
+        let mut wanted = homes.to_vec();
+        for (class, members) in members.values().enumerate() {
+            let mut room: Vec<u64> = (0..self.extents.len()).map(|tier| best.held(class, tier)).collect();
+            let stays = |room: &mut Vec<u64>, home: u8| {
+                let stays = room[usize::from(home)] > 0;
+                room[usize::from(home)] -= u64::from(stays);
+                stays
+            };
+            let leave: Vec<u32> =
+                members.iter().copied().filter(|&e| !stays(&mut room, homes[e as usize])).collect();
+            let places =
+                room.iter().enumerate().flat_map(|(tier, &n)| std::iter::repeat_n(tier as u8, n as usize));
+            leave.into_iter().zip(places).for_each(|(extent, tier)| wanted[extent as usize] = tier);
+        }
+        wanted
+    }
+
+    /// Seconds in an epoch that `extent` saves when it goes from one tier to another.
+    fn saving(&self, extent: u32, from: u8, to: u8) -> f64 {
+        let Remembered { reads, writes } = self.remembered[extent as usize];
+        let (from, to) = (self.speeds[usize::from(from)], self.speeds[usize::from(to)]);
+        reads * (from.read_s - to.read_s) + writes * (from.write_s - to.write_s)
+    }
+}
+
+/// Exchanges as they are planned.
+struct Plan<'a> {
+    policy: &'a Dynamic,
+    wanted: &'a [u8],
+    homes: Vec<u8>,
+    /// For each tier and each tier they want to be in, the extents that are to leave; the last is the first
+    /// to be taken. Extents that have left stay in the list until they are met.
+    leaving: Vec<Vec<u32>>,
+}
+
+impl Plan<'_> {
+    fn new<'a>(policy: &'a Dynamic, homes: &[u8], wanted: &'a [u8]) -> Plan<'a> {
+        let tiers = policy.extents.len();
+        let mut plan =
+            Plan { policy, wanted, homes: homes.to_vec(), leaving: vec![Vec::new(); tiers * tiers] };
+        for extent in 0..wanted.len() as u32 {
+            plan.list(extent);
+        }
+        plan
+    }
+
+    fn list(&mut self, extent: u32) {
+        let (home, wanted) = (self.homes[extent as usize], self.wanted[extent as usize]);
+        if home != wanted {
+            self.leaving[usize::from(home) * self.policy.extents.len() + usize::from(wanted)].push(extent);
+        }
+    }
+
+    /// The extent that makes way for `extent`, if the exchange is worth it; both are then where they go.
+    fn partner(&mut self, extent: u32) -> Option<u32> {
+        let (home, wanted) = (self.homes[extent as usize], self.wanted[extent as usize]);
+        if home == wanted {
+            return None;
+        }
+        let tiers = self.policy.extents.len();
+        // One that wants to be where this one is comes before one that has to go on from there.
+        let nexts = std::iter::once(usize::from(home)).chain((0..tiers).filter(|&t| t != usize::from(home)));
+        for next in nexts.collect::<Vec<_>>() {
+            let list = usize::from(wanted) * tiers + next;
+            while let Some(&partner) = self.leaving[list].last() {
+                if self.homes[partner as usize] != wanted {
+                    self.leaving[list].pop();
+                    continue;
+                }
+                if !self.is_worth_it(extent, partner) {
+                    return None;
+                }
+                self.leaving[list].pop();
+                self.homes.swap(extent as usize, partner as usize);
+                self.list(partner);
+                return Some(partner);
+            }
+        }
+        None
+    }
+
+    fn is_worth_it(&self, extent: u32, partner: u32) -> bool {
+        let (from, to) = (self.homes[extent as usize], self.homes[partner as usize]);
+        let config = &self.policy.config;
+        let saving = self.policy.saving(extent, from, to);
+        let loss = -self.policy.saving(partner, to, from);
+        let exceeds = saving > (1.0 + config.hysteresis.0) * loss;
+        exceeds && saving - loss >= config.least_saving.as_secs_f64() && saving > loss
+    }
+}

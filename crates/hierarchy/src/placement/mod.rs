@@ -1,0 +1,115 @@
+//! Which tier an extent lies in: one room per placement.
+//!
+//! A placement sees how often each extent was read and written and what a read and a write take in each
+//! tier, and returns moves. It cannot move an extent itself: the device of the tiers does, at its own pace
+//! and at the cost of its own devices.
+
+pub mod assignment;
+pub mod surface;
+
+pub mod dynamic;
+pub mod fixed;
+pub mod static_optimal;
+
+#[cfg(test)]
+mod tests;
+
+use assignment::Speed;
+use nacre_config::{Choice, Families, Family, Problems, Table};
+use nacre_controller::Accesses;
+use nacre_kernel::Time;
+
+/// Most tiers there may be.
+pub const TIERS_MAX: usize = 4;
+
+/// The family of placements.
+#[derive(Debug)]
+pub struct PlacementFamily;
+
+impl Family for PlacementFamily {
+    const NAME: &'static str = "placement";
+    type Built = Box<dyn Placement>;
+    type Context<'a> = dyn PlacementContext + 'a;
+}
+
+/// What a placement may ask for while it is built.
+pub trait PlacementContext {
+    /// All rooms, to read the slot's configuration with.
+    fn families(&self) -> &dyn Families;
+
+    /// Extents that each tier holds, fastest first.
+    fn extents(&self) -> &[u32];
+
+    /// What an idle device of each tier takes for one access.
+    fn speeds(&mut self) -> Result<Vec<Speed>, Problems>;
+
+    /// How often the whole workload reads and writes each extent.
+    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems>;
+}
+
+/// The placements, in the order users see them.
+pub static ROOMS: &Table<PlacementFamily> = &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM];
+
+/// Which tier an extent lies in.
+pub trait Placement: Send {
+    /// The tier of every extent in the beginning: as many of each tier as it holds extents.
+    fn start(&self) -> Vec<u8>;
+
+    /// How long accesses are counted before [`Placement::decide`] is asked; `None` where extents stay.
+    fn epoch(&self) -> Option<Time> {
+        None
+    }
+
+    /// An epoch is over. Appends what should move, most urgent first. What is not done when the next epoch
+    /// ends is forgotten.
+    fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
+}
+
+/// What a placement may see at the end of an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The tier of each extent.
+    pub homes: &'a [u8],
+    /// Accesses to each extent in the epoch.
+    pub accesses: &'a [Accesses],
+    /// Epochs without any access before this one, since the last decision.
+    pub skipped: u64,
+}
+
+/// Two extents of different tiers that change places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The one for whose sake it is done.
+    pub extent: u32,
+    /// The one that makes way.
+    pub partner: u32,
+}
+
+/// How extents are laid out over tiers in the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Layout {
+    /// Every tier takes its share of each stretch of addresses.
+    Spread,
+    /// The lowest addresses in the fastest tier, and so on.
+    InOrder,
+}
+
+impl Layout {
+    /// The tier of every extent, where tiers hold `extents`.
+    pub fn homes(self, extents: &[u32]) -> Vec<u8> {
+        let total: u64 = extents.iter().map(|&count| u64::from(count)).sum();
+        let mut placed = vec![0u64; extents.len()];
+        let mut next = |_| {
+            let open = (0..extents.len()).filter(|&tier| placed[tier] < u64::from(extents[tier]));
+            // Spread: the tier whose next extent is due first, when its extents lie in the middles of equal parts.
+            let due = |&tier: &usize| match self {
+                Layout::Spread => (2 * placed[tier] + 1) * total / u64::from(extents[tier]),
+                Layout::InOrder => 0,
+            };
+            let tier = open.min_by_key(due).expect("an extent has a place");
+            placed[tier] += 1;
+            tier as u8
+        };
+        (0..total).map(&mut next).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! The best placement there is without moving anything, from knowledge of the whole workload.
+//!
+//! # Models
+//! Before time begins the whole workload is read once and the reads and writes of every extent are counted.
+//! Extents are then placed so that the sum of (reads x read latency + writes x write latency) over all
+//! extents is least, with every tier full. The latencies are those of one access to an idle device of the
+//! tier. Reads and writes count apart: an extent that is written more than it is read may be better off in
+//! flash than in PCM.
+//!
+//! # Leaves out
+//! Queueing: a tier that the placement loads beyond what it can serve is loaded nevertheless. The size of
+//! requests. Below a cache the workload itself is counted, not what the cache lets through.
+//! It bounds every placement that never moves an extent. One that moves may do better where what is hot
+//! changes, which no extent's sum shows.
+//!
+//! # Sources
+//! kim-2014 "Static optimal": the placement is made from the whole trace and not changed.
+//!
+//! # Checks
+//! Equal to the best of all placements, tried one by one, of few extents over three tiers; every point of
+//! the surface equals a placement made for it alone; mean latencies of runs equal those computed.
+
+use super::assignment::{Assignment, Class};
+use super::{Placement, PlacementFamily};
+use nacre_config::{Card, Configuration, Room};
+use nacre_controller::Accesses;
+use std::collections::BTreeMap;
+
+/// The best placement there is without moving anything. It has no settings.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {}
+
+/// This room.
+pub const ROOM: Room<PlacementFamily> = Room {
+    card: Card::of::<Config>(
+        "static_optimal",
+        "the best placement without moves, from knowledge of the whole workload",
+        &["kim-2014"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |_, context| {
+        let accesses = context.accesses()?;
+        let speeds = context.speeds()?;
+        let (classes, members) = classes_of(&accesses);
+        let mut assignment = Assignment::new(&classes, &speeds);
+        for (tier, &extents) in context.extents().iter().enumerate().take(speeds.len() - 1) {
+            assignment.grow(tier, u64::from(extents));
+        }
+        let mut homes = vec![0; accesses.len()];
+        for (class, members) in members.iter().enumerate() {
+            let mut members = members.iter();
+            for tier in 0..speeds.len() {
+                for &extent in members.by_ref().take(assignment.held(class, tier) as usize) {
+                    homes[extent as usize] = tier as u8;
+                }
+            }
+        }
+        Ok(Box::new(StaticOptimal { homes }))
+    },
+};
+
+/// Extents accessed alike, and which they are.
+pub fn classes_of(accesses: &[Accesses]) -> (Vec<Class>, Vec<Vec<u32>>) {
+    let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
+    for (extent, of) in accesses.iter().enumerate() {
+        members.entry((of.reads, of.writes)).or_default().push(extent as u32);
+    }
+    let class = |(&(reads, writes), of): (&(u64, u64), &Vec<u32>)| Class {
+        reads: reads as f64,
+        writes: writes as f64,
+        extents: of.len() as u64,
+    };
+    (members.iter().map(class).collect(), members.into_values().collect())
+}
+
+struct StaticOptimal {
+    homes: Vec<u8>,
+}
+
+impl Placement for StaticOptimal {
+    fn start(&self) -> Vec<u8> {
+        self.homes.clone()
+    }
+}

@@ -1,0 +1,78 @@
+//! Every mix of tiers from one pass over the extents.
+//!
+//! For each share of the first tiers the rest is grown one step at a time, and each step goes on from the
+//! placement before it; see [`Assignment`].
+
+use super::assignment::{Assignment, Class, Speed};
+
+/// One mix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mix {
+    /// Steps of the whole that each tier has; they add up to the number of steps.
+    pub steps: Vec<u32>,
+    /// Extents in each tier.
+    pub extents: Vec<u64>,
+    /// Seconds that all accesses take, one after the other, where extents lie best.
+    pub seconds: f64,
+}
+
+/// Extents up to the `step`-th of `steps` equal parts of `extents`.
+pub fn boundary(extents: u64, step: u32, steps: u32) -> u64 {
+    (u128::from(extents) * u128::from(step) / u128::from(steps)) as u64
+}
+
+/// The best placement of `classes` over `tiers` for every mix in `steps` equal parts.
+pub fn surface(classes: &[Class], tiers: &[Speed], steps: u32) -> Vec<Mix> {
+    assert!(steps > 0 && !tiers.is_empty(), "there is something to divide");
+    let total = classes.iter().map(|class| class.extents).sum();
+    let mut walk = Walk { total, tiers: tiers.len(), steps, mixes: Vec::new() };
+    walk.grow(Assignment::new(classes, tiers), &mut Vec::new());
+    walk.mixes
+}
+
+struct Walk {
+    total: u64,
+    tiers: usize,
+    steps: u32,
+    mixes: Vec<Mix>,
+}
+
+impl Walk {
+    /// All mixes that begin with `given` steps of the first tiers, which `placed` has placed.
+    fn grow(&mut self, mut placed: Assignment, given: &mut Vec<u32>) {
+        let used: u32 = given.iter().sum();
+        let tier = given.len();
+        if tier + 1 == self.tiers {
+            given.push(self.steps - used);
+            self.note(&placed, given);
+            given.pop();
+            return;
+        }
+        for step in 0..=self.steps - used {
+            if step > 0 {
+                let before = boundary(self.total, used + step - 1, self.steps);
+                placed.grow(tier, boundary(self.total, used + step, self.steps) - before);
+            }
+            given.push(step);
+            if tier + 2 == self.tiers {
+                given.push(self.steps - used - step);
+                self.note(&placed, given);
+                given.pop();
+            } else {
+                self.grow(placed.clone(), given);
+            }
+            given.pop();
+        }
+    }
+
+    fn note(&mut self, placed: &Assignment, given: &[u32]) {
+        let mut from = 0;
+        let extents = given.iter().map(|&steps| {
+            let before = boundary(self.total, from, self.steps);
+            from += steps;
+            boundary(self.total, from, self.steps) - before
+        });
+        let extents = extents.collect();
+        self.mixes.push(Mix { steps: given.to_vec(), extents, seconds: placed.seconds() });
+    }
+}

@@ -1,0 +1,275 @@
+//! Extents over tiers of devices.
+//!
+//! # Models
+//! The address space is cut into extents, and every extent lies in one of two to four tiers, in a place of
+//! its own; all places are taken. A request goes to the tier of its extent; one that touches several is
+//! done with its last part. What the device of a tier does with it is that device's affair, queueing and
+//! saturation included.
+//!
+//! A tier is as large as its device, or, with `share`, its device is made as large as its share of
+//! `capacity`: the `capacity` of the device, from the catalogue for example, is then not used, and its
+//! price is that of the share.
+//!
+//! The `placement` says where extents lie in the beginning and, where it moves them, which two change
+//! places. They are exchanged `chunk` by `chunk` through memory: a chunk of each is read and written to the
+//! place of the other, on the devices that serve the host, which waits for them where they are busy. The next chunks
+//! follow when these are written, and not so early that both directions together exceed
+//! `migration_bandwidth`. The part of an extent that is exchanged is served from its new place at once.
+//! Moves that an epoch leaves undone are forgotten, but for the one that has begun.
+//!
+//! # Counters
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `reads`, `writes` | parts of requests, one for each extent touched |
+//! | `tierN_reads`, `tierN_writes` | of them, those in tier N, the first being 0 |
+//! | `epochs` | epochs ended, those without accesses included |
+//! | `exchanges` | pairs of extents that changed places |
+//! | `dropped` | exchanges that were decided and did not begin before the epoch was over |
+//! | `migrated_bytes` | bytes written by exchanges |
+//!
+//! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
+//!
+//! # Leaves out
+//! Volumes: requests come from one address space, as volume 0. The memory and time of the tables. What is
+//! exchanged is read and written at its time, whatever the host asks meanwhile of the same chunk. More than
+//! 65,536 epochs are simulated and not drawn.
+//!
+//! # Sources
+//! kim-2014: extents over PCM, flash and disk, static-optimal and dynamic; cost as the sum over tiers.
+//!
+//! # Checks
+//! Every read is served by the tier that a naive model says; mean latency of a closed loop of one is the mean
+//! of the tiers' latencies weighted by accesses; parts and bytes are conserved; every extent is in one place
+//! and every place has one extent, after any number of exchanges.
+
+mod migration;
+pub mod mixes;
+mod model;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use crate::placement::assignment::Speed;
+use crate::placement::surface::boundary;
+use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
+use model::{Tier, Tiers};
+use nacre_config::{Card, Configuration, Families, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_controller::{Accesses, Builder, DeviceFamily};
+use nacre_kernel::{Bandwidth, Bytes, Ratio};
+
+/// Extents over tiers of devices.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The unit of placement; a power of two.
+    #[config(default = "1 GiB", min = "4 KiB", max = "1 TiB", source = "assumed: kim-2014 does not say")]
+    pub extent: Bytes,
+    /// What all tiers hold together, where they have shares.
+    pub capacity: Option<Bytes>,
+    /// The tiers, the fastest first.
+    pub tier: Vec<TierConfig>,
+    /// Where extents lie, and when they move.
+    #[config(
+        default = "dynamic",
+        source = "paper: kim-2014, what a system does that does not know the future"
+    )]
+    pub placement: Slot<PlacementFamily>,
+    /// What moving extents may write in a second.
+    #[config(default = "100 MB/s", min = "1 B/s", source = "assumed: far below what flash and disks write")]
+    pub migration_bandwidth: Bandwidth,
+    /// What is exchanged at a time.
+    #[config(
+        default = "256 KiB",
+        min = "512 B",
+        max = "1 GiB",
+        source = "assumed: large enough for a disk to stream"
+    )]
+    pub chunk: Bytes,
+}
+
+/// One tier.
+#[derive(Clone, Debug, Configuration)]
+pub struct TierConfig {
+    /// What holds its extents.
+    pub device: Slot<DeviceFamily>,
+    /// Its share of the capacity of all tiers; either all tiers have one or none has.
+    #[config(max = "100 %")]
+    pub share: Option<Ratio>,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let extent = config.extent.0;
+    if !extent.is_power_of_two() {
+        let remedy = format!("the next one is {}", Bytes(extent.next_power_of_two()));
+        reader.conflict("extent", &config.extent.to_string(), "it is not a power of two", &remedy);
+    }
+    let count = config.tier.len();
+    if !(1..=TIERS_MAX).contains(&count) {
+        let remedy = format!("give 1 to {TIERS_MAX}");
+        reader.conflict("tier", &format!("{count} tiers"), "there are too few or too many", &remedy);
+    }
+    let shares: Vec<f64> = config.tier.iter().filter_map(|tier| tier.share).map(|share| share.0).collect();
+    let sum: f64 = shares.iter().sum();
+    match (shares.len(), config.capacity) {
+        (0, None) => {}
+        (0, Some(capacity)) => {
+            let problem = "tiers without shares are as large as their devices";
+            reader.conflict(
+                "capacity",
+                &capacity.to_string(),
+                problem,
+                "give every tier a share, or no capacity",
+            );
+        }
+        (given, _) if given < count => {
+            let problem = "some tiers have a share and some have none";
+            reader.conflict("tier", &format!("{given} shares"), problem, "give all tiers a share, or none");
+        }
+        (_, None) => reader.conflict(
+            "capacity",
+            "none",
+            "shares are shares of it",
+            "give what all tiers hold together",
+        ),
+        (_, Some(capacity)) => {
+            if (sum - 1.0).abs() > 1e-9 {
+                let given = format!("{} %", sum * 100.0);
+                reader.conflict("tier", &given, "the shares do not add up to 100 %", "change one of them");
+            }
+            if capacity.0 < extent {
+                let remedy = format!("the least is one extent, {}", config.extent);
+                reader.conflict("capacity", &capacity.to_string(), "it holds no extent", &remedy);
+            }
+        }
+    }
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "tiers",
+        "extents over tiers of devices, placed once or moved to where they are wanted",
+        &["kim-2014"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let shares = extents_by_share(&config);
+        let mut problems = Vec::new();
+        let mut tiers = Vec::new();
+        let mut slots = Vec::new();
+        for (number, tier) in config.tier.iter().enumerate() {
+            let extents = shares.as_ref().map(|shares| shares[number]);
+            let device = sized(&tier.device, extents, config.extent, builder.families());
+            match build_tier(&device, extents, config.extent, builder) {
+                Ok(tier) => tiers.push(tier),
+                Err(mistakes) => problems.extend(mistakes.0),
+            }
+            slots.push(device);
+        }
+        let total: u64 = tiers.iter().map(|tier: &Tier| u64::from(tier.extents)).sum();
+        if total >= 1 << 30 {
+            let problem = Problem::new(slot.path(), None, format!("{total} extents are too many"));
+            problems.push(problem.remedy("the most are 1,073,741,823; give a larger extent"));
+        }
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
+        let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
+        let placement =
+            (room_of(placement::ROOMS, &config.placement).build)(&config.placement, &mut context)?;
+        Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
+    },
+};
+
+/// Extents of each tier, where tiers have shares.
+fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
+    let total = config.capacity?.0 / config.extent.0;
+    // Millionths of the whole, so that shares which add up to it do so in extents too.
+    let mut upto = 0.0;
+    let mut before = 0;
+    let shares = config.tier.iter().map(|tier| {
+        upto += tier.share.map_or(0.0, |share| share.0);
+        let end = boundary(total, (upto * 1e6).round() as u32, 1_000_000);
+        end - std::mem::replace(&mut before, end)
+    });
+    Some(shares.collect())
+}
+
+/// The device in `slot`, made for as many extents as its share. A tier without extents keeps room for one,
+/// which is not used.
+fn sized(
+    slot: &Slot<DeviceFamily>,
+    extents: Option<u64>,
+    extent: Bytes,
+    families: &dyn Families,
+) -> Slot<DeviceFamily> {
+    match extents.filter(|_| slot.has_field(families, "capacity")) {
+        Some(extents) => slot.with_bytes("capacity", Bytes(extents.max(1) * extent.0)),
+        None => slot.clone(),
+    }
+}
+
+fn build_tier(
+    slot: &Slot<DeviceFamily>,
+    extents: Option<u64>,
+    extent: Bytes,
+    builder: &mut dyn Builder,
+) -> Result<Tier, Problems> {
+    let device = builder.device(slot)?;
+    let wrong = |problem: String, remedy: &str| Problem::new(slot.path(), None, problem).remedy(remedy);
+    let Some(capacity) = device.capacity() else {
+        let remedy = "give `capacity`, for example \"64 GiB\", or give every tier a share";
+        return Err(wrong("a tier needs a device with a capacity".into(), remedy).into());
+    };
+    let holds = capacity.0 / extent.0;
+    let extents = extents.unwrap_or(holds);
+    if holds < extents {
+        let problem =
+            format!("its size is its own, {capacity}, and its share needs {extents} extents of {extent}");
+        return Err(wrong(problem, "give it a device whose capacity can be set, or a smaller share").into());
+    }
+    if holds == 0 {
+        return Err(
+            wrong(format!("it holds {capacity}, less than one extent"), "give a smaller extent").into()
+        );
+    }
+    Ok(Tier::new(device, u32::try_from(extents).unwrap_or(u32::MAX)))
+}
+
+/// What placements may ask for.
+struct Context<'a, 'b> {
+    slots: Vec<Slot<DeviceFamily>>,
+    extents: Vec<u32>,
+    extent: Bytes,
+    path: &'a str,
+    builder: &'a mut (dyn Builder + 'b),
+}
+
+impl PlacementContext for Context<'_, '_> {
+    fn families(&self) -> &dyn Families {
+        self.builder.families()
+    }
+
+    fn extents(&self) -> &[u32] {
+        &self.extents
+    }
+
+    fn speeds(&mut self) -> Result<Vec<Speed>, Problems> {
+        let mut speeds = Vec::new();
+        for slot in &self.slots {
+            let idle = self.builder.idle(slot)?;
+            speeds.push(Speed { read_s: idle.read.as_secs_f64(), write_s: idle.write.as_secs_f64() });
+        }
+        Ok(speeds)
+    }
+
+    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems> {
+        let extents: u32 = self.extents.iter().sum();
+        self.builder.accesses(self.path, self.extent, extents)
+    }
+}

@@ -1,0 +1,317 @@
+//! The device of tiers: which request goes where.
+
+use super::Config;
+use super::migration::Migration;
+use super::report;
+use crate::parts::Parts;
+use crate::placement::{Placement, View};
+use nacre_controller::Accesses;
+use nacre_kernel::{Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time, Trail};
+
+/// One tier: its device, and what it did for the host.
+pub(super) struct Tier {
+    pub(super) device: Box<dyn Device>,
+    pub(super) extents: u32,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+}
+
+impl Tier {
+    pub(super) fn new(device: Box<dyn Device>, extents: u32) -> Tier {
+        Tier { device, extents, reads: 0, writes: 0 }
+    }
+}
+
+/// The place of an extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The tier in the upper bits, the number of the place on its device in the lower 30.
+    packed: u32,
+}
+
+impl Place {
+    const NUMBER_BITS: u32 = 30;
+
+    pub(super) fn new(tier: usize, number: u32) -> Place {
+        Place { packed: (tier as u32) << Place::NUMBER_BITS | number }
+    }
+
+    #[inline]
+    pub(super) fn tier(self) -> usize {
+        (self.packed >> Place::NUMBER_BITS) as usize
+    }
+
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.packed & ((1 << Place::NUMBER_BITS) - 1)
+    }
+}
+
+/// How one epoch went, for drawing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Epoch {
+    pub(super) end: Time,
+    pub(super) accesses: u64,
+    /// Of them, those served by the first tier.
+    pub(super) fastest: u64,
+    pub(super) migrated_bytes: u64,
+}
+
+/// Epochs that are kept for drawing.
+const EPOCHS_MAX: usize = 1 << 16;
+
+/// Extents over tiers of devices.
+pub(super) struct Tiers {
+    pub(super) id: ComponentId,
+    pub(super) path: String,
+    pub(super) shift: u32,
+    pub(super) tiers: Vec<Tier>,
+    pub(super) places: Vec<Place>,
+    pub(super) placement: Box<dyn Placement>,
+    pub(super) migration: Migration,
+    /// Accesses of this epoch; empty where extents never move.
+    accesses: Vec<Accesses>,
+    /// Length and end of this epoch.
+    epoch: Option<(Time, Time)>,
+    /// Accesses of this epoch, in all and in the first tier.
+    in_epoch: (u64, u64),
+    migrated_before: u64,
+    /// Epochs without accesses since the last decision.
+    skipped: u64,
+    pub(super) epochs: Vec<Epoch>,
+    pub(super) epochs_ended: u64,
+}
+
+impl Tiers {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: &Config,
+        tiers: Vec<Tier>,
+        placement: Box<dyn Placement>,
+    ) -> Tiers {
+        let mut next = vec![0; tiers.len()];
+        let place = |home: u8| {
+            let number = &mut next[usize::from(home)];
+            *number += 1;
+            Place::new(usize::from(home), *number - 1)
+        };
+        let places: Vec<Place> = placement.start().into_iter().map(place).collect();
+        let epoch = placement.epoch().map(|epoch| (epoch, epoch));
+        let counted = if epoch.is_some() { places.len() } else { 0 };
+        Tiers {
+            id,
+            path,
+            shift: config.extent.0.trailing_zeros(),
+            tiers,
+            places,
+            placement,
+            migration: Migration::new(config),
+            accesses: vec![Accesses::default(); counted],
+            epoch,
+            in_epoch: (0, 0),
+            migrated_before: 0,
+            skipped: 0,
+            epochs: Vec::new(),
+            epochs_ended: 0,
+        }
+    }
+
+    /// Everything that was to happen up to `now`: chunks, and ends of epochs.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.epoch.is_some_and(|(_, end)| end <= now) {
+            self.end_epochs(now);
+        }
+        if self.migration.is_due(now) {
+            self.migration.run(now, &mut self.tiers, &mut self.places, self.shift);
+        }
+    }
+
+    #[cold]
+    fn end_epochs(&mut self, now: Time) {
+        while let Some((length, end)) = self.epoch.filter(|&(_, end)| end <= now) {
+            self.migration.run(end, &mut self.tiers, &mut self.places, self.shift);
+            // Epochs in which nothing was asked change nothing but what is remembered.
+            let idle = if self.in_epoch.0 == 0 { (now - end).as_ps() / length.as_ps() + 1 } else { 0 };
+            self.skipped += idle;
+            self.epochs_ended += idle.max(1);
+            self.epoch = Some((length, end + Time::from_ps(length.as_ps() * idle.max(1))));
+            if idle == 0 {
+                self.decide(end);
+            }
+        }
+    }
+
+    fn decide(&mut self, end: Time) {
+        let (accesses, fastest) = std::mem::take(&mut self.in_epoch);
+        let migrated = self.migration.bytes;
+        let migrated_bytes = migrated - std::mem::replace(&mut self.migrated_before, migrated);
+        if self.epochs.len() < EPOCHS_MAX {
+            self.epochs.push(Epoch { end, accesses, fastest, migrated_bytes });
+        }
+        let homes: Vec<u8> = self.places.iter().map(|place| place.tier() as u8).collect();
+        let skipped = std::mem::take(&mut self.skipped);
+        let view = View { homes: &homes, accesses: &self.accesses, skipped };
+        let mut exchanges = Vec::new();
+        self.placement.decide(&view, &mut exchanges);
+        self.migration.plan(exchanges, end);
+        self.accesses.fill(Accesses::default());
+    }
+
+    /// Serves the part of `request` that lies in `extent`.
+    #[inline]
+    fn serve(&mut self, now: Time, extent: u64, request: &Request, trail: &mut Trail) -> Completion {
+        let (from, to) = self.range(extent, request);
+        match self.migration.split(extent as u32, from, to) {
+            None => self.at(now, self.places[extent as usize], from, to, request, trail),
+            Some((at, before, behind)) => {
+                let mut parts = Parts::new(now, trail);
+                for (place, from, to) in [(before, from, at), (behind, at, to)] {
+                    if from < to {
+                        let mark = trail.mark();
+                        let done = self.at(now, place, from, to, request, trail);
+                        parts.add(done, mark, trail);
+                    }
+                }
+                parts.completion()
+            }
+        }
+    }
+
+    /// What `request` asks of `extent`: from and to, in bytes of the extent.
+    #[inline]
+    fn range(&self, extent: u64, request: &Request) -> (u64, u64) {
+        let start = extent << self.shift;
+        let from = request.address.max(start) - start;
+        (from, (request.address + u64::from(request.bytes)).min(start + (1 << self.shift)) - start)
+    }
+
+    /// The place of `extent`, and what `request` asks of it there.
+    #[inline]
+    fn part(&self, extent: u64, request: &Request) -> (Place, Request) {
+        let (from, to) = self.range(extent, request);
+        let place = self.places[extent as usize];
+        let address = (u64::from(place.number()) << self.shift) + from;
+        (place, Request { address, bytes: (to - from) as u32, ..*request })
+    }
+
+    #[inline]
+    fn at(
+        &mut self,
+        now: Time,
+        place: Place,
+        from: u64,
+        to: u64,
+        request: &Request,
+        trail: &mut Trail,
+    ) -> Completion {
+        let address = (u64::from(place.number()) << self.shift) + from;
+        let part = Request { address, bytes: (to - from) as u32, ..*request };
+        self.tiers[place.tier()].device.submit(now, &part, trail)
+    }
+
+    /// Counts one access to an extent.
+    #[inline]
+    fn count(&mut self, extent: usize, op: Op) {
+        let tier = self.places[extent].tier();
+        let (reads, writes) = (u64::from(op == Op::Read), u64::from(op == Op::Write));
+        self.tiers[tier].reads += reads;
+        self.tiers[tier].writes += writes;
+        if let Some(of) = self.accesses.get_mut(extent) {
+            of.reads += reads;
+            of.writes += writes;
+            self.in_epoch.0 += reads + writes;
+            self.in_epoch.1 += if tier == 0 { reads + writes } else { 0 };
+        }
+    }
+
+    fn flush(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let mut parts = Parts::new(now, trail);
+        for tier in &mut self.tiers {
+            let mark = trail.mark();
+            let done = tier.device.submit(now, request, trail);
+            parts.add(done, mark, trail);
+        }
+        parts.completion()
+    }
+}
+
+impl Device for Tiers {
+    #[inline]
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        self.catch_up(now);
+        if request.op == Op::Flush {
+            return self.flush(now, request, trail);
+        }
+        let (first, count) = request.blocks(1 << self.shift);
+        if count == 1 {
+            self.count(first as usize, request.op);
+            return self.serve(now, first, request, trail);
+        }
+        let mut parts = Parts::new(now, trail);
+        for extent in first..first + count {
+            self.count(extent as usize, request.op);
+            let mark = trail.mark();
+            let done = self.serve(now, extent, request, trail);
+            parts.add(done, mark, trail);
+        }
+        parts.completion()
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.catch_up(to);
+        self.tiers.iter_mut().for_each(|tier| tier.device.advance(to));
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes((self.places.len() as u64) << self.shift))
+    }
+
+    fn busy_until(&self) -> Time {
+        self.tiers.iter().map(|tier| tier.device.busy_until()).fold(Time::ZERO, Time::max)
+    }
+
+    fn restart_ledger(&mut self) {
+        for tier in &mut self.tiers {
+            (tier.reads, tier.writes) = (0, 0);
+            tier.device.restart_ledger();
+        }
+        self.migration.restart_ledger();
+        self.migrated_before = 0;
+        self.epochs.clear();
+        self.epochs_ended = 0;
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        let mut taken: Vec<Vec<bool>> =
+            self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
+        for (extent, place) in self.places.iter().enumerate() {
+            let was = std::mem::replace(&mut taken[place.tier()][place.number() as usize], true);
+            assert!(!was, "extent {extent} shares its place");
+        }
+        assert!(taken.iter().flatten().all(|&taken| taken), "a place has no extent");
+        self.tiers.iter().for_each(|tier| tier.device.check_invariants());
+    }
+
+    fn precondition(&mut self, requests: &[Request]) -> bool {
+        // Every write in its own tier, in its order there.
+        let mut by_tier: Vec<Vec<Request>> = vec![Vec::new(); self.tiers.len()];
+        for request in requests {
+            let (first, count) = request.blocks(1 << self.shift);
+            for extent in first..first + count {
+                let (place, part) = self.part(extent, request);
+                by_tier[place.tier()].push(part);
+            }
+        }
+        let mut kept = false;
+        for (tier, requests) in self.tiers.iter_mut().zip(&by_tier) {
+            kept |= tier.device.precondition(requests);
+        }
+        kept
+    }
+}
