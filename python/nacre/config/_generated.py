@@ -164,6 +164,48 @@ class TpcaWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class KvWorkload(Table):
+    """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
+
+    transactions: int | None = None
+    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    method: Literal["hash", "btree"] | None = None
+    """How pairs are found. Default: hash."""
+    keys: int | None = None
+    """How many pairs there are. Default: 1000000."""
+    key: str | None = None
+    """Bytes of a key. Default: 16 B."""
+    value: str | None = None
+    """Bytes of a value. Default: 100 B."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 4 KiB."""
+    load: Literal["sorted", "random"] | None = None
+    """The order in which the store is loaded before the run. Default: sorted."""
+    fill: int | None = None
+    """Of a hash table: mean pairs of a bucket above which it grows. Absent: (page - 32 B) / (key + value + 8 B), the rule of Berkeley DB's documentation."""
+    cache: str | None = None
+    """Bytes of the page cache. Default: 256 KiB."""
+    threads: int | None = None
+    """Threads that run transactions, each one after the other. Default: 4."""
+    operation: str | None = None
+    """Processor time of one get or put. Default: 5 us."""
+    commit: str | None = None
+    """Processor time of one commit. Default: 10 us."""
+    log: str | None = None
+    """Bytes of the log's region; a whole number of log blocks. Default: 10 MiB."""
+    log_block: str | None = None
+    """Bytes of a log block, the unit of log writes; a power of two. Default: 4 KiB."""
+    log_record: str | None = None
+    """Bytes of a log record besides the values. Default: 68 B."""
+    checkpoint: int | None = None
+    """Transactions between two checkpoints. Absent: there is one whenever the log is half full."""
+    writers: int | None = None
+    """Pages a checkpoint writes at a time. Default: 1."""
+    kind: Literal["kv"] = "kv"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceWorkload(Table):
     """A recorded trace, at its own times or under another arrival process."""
 
@@ -412,6 +454,36 @@ class ServerCacheDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TiersDeviceTier(Table):
+    """The tiers, the fastest first."""
+
+    device: Device
+    """What holds its extents."""
+    share: str | float | None = None
+    """Its share of the capacity of all tiers; either all tiers have one or none has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TiersDevice(Table):
+    """Extents over tiers of devices, placed once or moved to where they are wanted."""
+
+    extent: str | None = None
+    """The unit of placement; a power of two. Default: 1 GiB."""
+    capacity: str | None = None
+    """What all tiers hold together, where they have shares."""
+    tier: list[TiersDeviceTier]
+    """The tiers, the fastest first."""
+    placement: Placement | None = None
+    """Where extents lie, and when they move. Default: dynamic."""
+    migration_bandwidth: str | None = None
+    """What moving extents may write in a second. Default: 100 MB/s."""
+    chunk: str | None = None
+    """What is exchanged at a time. Default: 256 KiB."""
+    kind: Literal["tiers"] = "tiers"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeasuredDevice(Table):
     """A device known only by its measured latencies."""
 
@@ -638,6 +710,44 @@ class WTinylfuReplacement(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FixedPlacement(Table):
+    """Extents stay where they are laid out."""
+
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out. Default: spread."""
+    kind: Literal["fixed"] = "fixed"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticOptimalPlacement(Table):
+    """The best placement without moves, from knowledge of the whole workload."""
+
+    kind: Literal["static_optimal"] = "static_optimal"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicPlacement(Table):
+    """Extents move to where they are wanted, epoch by epoch."""
+
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out in the beginning. Default: spread."""
+    epoch: str | None = None
+    """How long accesses are counted before extents may move. Default: 1 h."""
+    memory: str | float | None = None
+    """What stays of the epochs before, when one ends. Default: 50 %."""
+    hysteresis: str | float | None = None
+    """By how much the saving of one extent must exceed the loss of the other. Default: 20 %."""
+    least_saving: str | None = None
+    """What an exchange must save in an epoch, as a sum over all requests. Default: 1 s."""
+    weigh: Literal["latency", "accesses"] | None = None
+    """What extents are compared by. Default: latency."""
+    kind: Literal["dynamic"] = "dynamic"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GreedyCleaning(Table):
     """Cleans what has the most invalid pages."""
 
@@ -825,6 +935,7 @@ Workload: TypeAlias = (
     | SequentialWorkload
     | MixWorkload
     | TpcaWorkload
+    | KvWorkload
     | TraceWorkload
     | Preset
     | str
@@ -850,6 +961,7 @@ Arrival: TypeAlias = (
 Device: TypeAlias = (
     NetworkDevice
     | ServerCacheDevice
+    | TiersDevice
     | MeasuredDevice
     | HddDevice
     | EnvyDevice
@@ -866,6 +978,13 @@ Replacement: TypeAlias = (
     | S3FifoReplacement
     | SieveReplacement
     | WTinylfuReplacement
+    | Preset
+    | str
+)
+Placement: TypeAlias = (
+    FixedPlacement
+    | StaticOptimalPlacement
+    | DynamicPlacement
     | Preset
     | str
 )
@@ -902,17 +1021,20 @@ __all__ = [
     "CostBenefitCleaning",
     "DChoicesCleaning",
     "Device",
+    "DynamicPlacement",
     "EnvyDevice",
     "ExponentialLatency",
     "ExternalCleaning",
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
+    "FixedPlacement",
     "GreedyCleaning",
     "HddDevice",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
+    "KvWorkload",
     "Latency",
     "LatencyLogLatency",
     "LirsReplacement",
@@ -927,6 +1049,7 @@ __all__ = [
     "NetworkDevice",
     "Pattern",
     "PeriodicArrival",
+    "Placement",
     "PoissonArrival",
     "QuantilesLatency",
     "QuantilesLatencyPoints",
@@ -940,6 +1063,9 @@ __all__ = [
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
     "SieveReplacement",
+    "StaticOptimalPlacement",
+    "TiersDevice",
+    "TiersDeviceTier",
     "TpcaWorkload",
     "TraceWorkload",
     "TwoQReplacement",
