@@ -21,7 +21,7 @@ def _units() -> dict[str, tuple[str, Decimal]]:
     table = {unit: ("bytes", Decimal(1024**power)) for power, unit in enumerate(_SIZES)}
     for power, unit in enumerate(("kB", "MB", "GB", "TB", "PB"), 1):
         table[unit] = ("bytes", Decimal(1000**power))
-    scales = {
+    scales: dict[str, dict[str, str | int | Decimal]] = {
         "s": {
             "ps": "1e-12",
             "ns": "1e-9",

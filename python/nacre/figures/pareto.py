@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 
 from nacre.errors import Error
-from nacre.figures import theme
+from nacre.figures import axes, theme
 from nacre.text import printable
 
 if TYPE_CHECKING:
@@ -47,34 +47,58 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         }
         for row in known
     ]
-    x = alt.X("x:Q", title=title(across)).scale(type=_scale(rows, "x"), zero=False, nice=True)
-    y = alt.Y("y:Q", title=title(up)).scale(type=_scale(rows, "y"), zero=False, nice=True)
+    x = _axis(alt.X, "x", across, rows)
+    y = _axis(alt.Y, "y", up, rows)
     best = [row for row in rows if row["kind"] == _FRONT]
-    tooltip = [alt.Tooltip(name) for name in ("label:N", "up:N", "across:N")]
+    kinds = [kind for kind in _COLOURS if any(row["kind"] == kind for row in rows)]
     dots = (
         alt.Chart(theme.data(rows))
         .mark_circle(size=60, opacity=0.85)
         .encode(
             x=x,
             y=y,
-            color=alt.Color("kind:N").scale(domain=list(_COLOURS), range=list(_COLOURS.values())),
-            tooltip=tooltip,
+            color=alt.Color("kind:N").scale(domain=kinds, range=[_COLOURS[kind] for kind in kinds]),
+            tooltip=[alt.Tooltip(name) for name in ("label:N", "up:N", "across:N")],
         )
     )
     layers: list[Any] = [dots]
     if len(objectives) == 2:
-        step = "step-after" if objectives[1].goal == "min" else "step-before"
+        step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q")))
-    if len(best) <= _LABELS_MAX:
-        text = alt.Chart(theme.data(best)).mark_text(align="left", dx=7, dy=10, fontSize=11)
-        layers.append(text.encode(x=x, y=y, text="label:N"))
-    chart: alt.LayerChart = alt.layer(*layers).properties(
+    said = _together(best)
+    if len(said) <= _LABELS_MAX:
+        rightmost = max((row["x"] for row in said), default=0.0)
+        sides: list[tuple[Any, int]] = [("left", 7), ("right", -7)]
+        for align, dx in sides:
+            some = [row for row in said if (row["x"] == rightmost) == (align == "right")]
+            text = alt.Chart(theme.data(some)).mark_text(align=align, dx=dx, dy=11, fontSize=11)
+            layers.append(text.encode(x=x, y=y, text="label:N"))
+    chart = alt.layer(*layers).properties(
         width=theme.WIDTH,
         height=_HEIGHT,
         title=theme.title(f"{result.name}: {title(up)} against {title(across)}", _said(result)),
     )
-    return theme.themed(chart)
+    return theme.themed(cast("alt.LayerChart", chart))
+
+
+def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]]) -> Any:
+    from nacre.study.summary import title
+
+    label = {"labelExpr": axes.TIME_LABEL} if column.endswith("_ns") else {}
+    scaled = channel(f"{key}:Q", title=title(column)).scale(type=_scale(rows, key), zero=False)
+    return scaled.axis(**label) if label else scaled
+
+
+def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One label where designs lie on each other."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in best:
+        found.setdefault((row["across"], row["up"]), []).append(row)
+    return [
+        rows[0] | {"label": rows[0]["label"] + (f" and {len(rows) - 1} more" if rows[1:] else "")}
+        for rows in found.values()
+    ]
 
 
 _FRONT, _BEATEN, _OUT = "on the front", "beaten", "breaks a limit"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import altair as alt
 
@@ -57,13 +57,13 @@ def _panel(name: str, rows: list[dict[str, object]], *, last: bool) -> alt.Layer
             labels=last,
             ticks=last,
             domain=last,
-        )  # fmt: skip
+        )
     )
     bars = base.mark_bar(color=theme.BLUE).encode(x=x)
     texts = base.mark_text(align="left", dx=6, baseline="middle").encode(x=x, text="said:N")
-    chart: alt.LayerChart = alt.layer(bars, texts).properties(
+    chart = alt.layer(bars, texts).properties(
         title=alt.TitleParams(printable(name), fontSize=13, fontWeight="normal", offset=6),
         width=theme.WIDTH - 60,
         height=_BAR * len(rows),
     )
-    return chart
+    return cast("alt.LayerChart", chart)

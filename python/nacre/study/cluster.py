@@ -104,7 +104,7 @@ class Cluster:
         """The address of a scheduler in this process, with workers in processes of their own."""
         import distributed
 
-        cluster = distributed.LocalCluster(
+        cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=0, dashboard_address=None, silence_logs=50, protocol="tcp://"
         )
         stack.callback(cluster.close)
@@ -169,7 +169,7 @@ def _connected(address: str) -> Any:
     import distributed
 
     try:
-        return distributed.Client(
+        return distributed.Client(  # type: ignore[no-untyped-call]
             address, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False
         )
     except (OSError, ValueError, TimeoutError) as error:
@@ -185,7 +185,7 @@ def _mistake(problem: str, hint: str, given: str = "") -> ConfigError:
 
 
 def _worker(address: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 (our own interpreter)
         [
             *(sys.executable, "-P", "-m", "distributed.cli.dask_worker", address),
             *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),

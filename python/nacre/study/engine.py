@@ -61,8 +61,7 @@ class Chunks:
         fair = -(-len(self._left) // (2 * takers))
         wanted = int(self._seconds / max(self.mean_s, 1e-6))
         size = max(1, min(wanted, fair, self._most))
-        chunk = [self._left.pop() for _ in range(min(size, len(self._left)))]
-        return chunk
+        return [self._left.pop() for _ in range(min(size, len(self._left)))]
 
     def __len__(self) -> int:
         return len(self._left)

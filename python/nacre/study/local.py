@@ -113,7 +113,7 @@ class _Worker:
         self._ends: deque[int] = deque()
         with theirs:
             # A session of its own: Ctrl-C is for the one who waits for the points.
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 (our own interpreter)
                 [sys.executable, "-P", "-m", "nacre.study.worker", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

@@ -28,10 +28,10 @@ class Searching:
     """Points chosen by a sampler of Optuna. A trial is a design: one point for each seed."""
 
     def __init__(self, design: Design, points: Points) -> None:
-        assert design.search is not None and design.budget.points is not None  # noqa: S101
-        self._design, self._search, self._points = design, design.search, points
+        self._design, self._points = design, points
+        self._search, total = _limits(design)
         self._seeds: Sequence[int | None] = design.seeds or (None,)
-        self._trials = max(1, design.budget.points // len(self._seeds))
+        self._trials = max(1, total // len(self._seeds))
         self.total = self._trials * len(self._seeds)
         self._study = _study(self._search, design.objectives)
         self._asked: list[tuple[optuna.Trial, list[Point]]] = []
@@ -127,6 +127,12 @@ def _optuna() -> Any:
         raise config_error([missing]) from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
+
+
+def _limits(design: Design) -> tuple[Search, int]:
+    assert design.search is not None  # noqa: S101 (only then is there a search)
+    assert design.budget.points is not None  # noqa: S101 (without, it is a mistake)
+    return design.search, design.budget.points
 
 
 def _study(search: Search, objectives: Sequence[Objective]) -> Any:

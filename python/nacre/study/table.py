@@ -25,8 +25,7 @@ def table(
         row = {"error": point.mistake} if point.mistake else rows.get(point.key)
         if row is not None:
             found.append(_labelled(questions, point) | {**row, "key": point.key})
-    frame = pl.DataFrame(found, schema=_schema(questions), orient="row")
-    return frame
+    return pl.DataFrame(found, schema=_schema(questions), orient="row")
 
 
 def labels(axis: Axis) -> list[str]:

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from pathlib import Path
@@ -181,7 +181,8 @@ def _run(asked: Sequence[Point], base: Base, engine: Engine, kept: Memory, watch
             if end is not End.DONE:
                 return end if left else End.DONE
     finally:
-        outcomes.close()
+        if isinstance(outcomes, Generator):
+            outcomes.close()
     return End.DONE
 
 
