@@ -135,7 +135,9 @@ def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequenc
     for axis in reversed(axes):
         choice = chosen.get(axis.name)
         if choice is not None and path in choice.settings:
-            return Problem(**{**problem, "where": f"{axis.where}, axis {axis.name}"})
+            return Problem(
+                **{**problem, "where": ", ".join(filter(None, (axis.where, f"axis {axis.name}")))}
+            )
     return Problem(**{**problem, "where": where.replace("--set ", "[set] ", 1)})
 
 

@@ -28,7 +28,12 @@ class Mistakes:
         self.found.append(Problem(path=path, where=where, given=shown, problem=problem, hint=hint))
 
     def place(self, section: str, index: int, key: str = "") -> str:
-        """The line of a key in the so-manieth `[[section]]`, or `[section]`, as `study.toml:7`."""
+        """The line of a key in the so-manieth `[[section]]`, or `[section]`, as `study.toml:7`.
+
+        Empty where there is no text.
+        """
+        if not self._lines:
+            return ""
         start = self._start(section, index) if section else 0
         if start is None:
             return self._name
@@ -40,6 +45,8 @@ class Mistakes:
             if key and word.match(line):
                 found = number
                 break
+        if not section and key:
+            found = found or self._start(key, 0) or 0
         return f"{self._name}:{found}" if found else self._name
 
     def _start(self, section: str, index: int) -> int | None:

@@ -110,7 +110,9 @@ def title(name: str) -> str:
     special = {"iops": "IOPS", "iops_per_cost": "IOPS per cost", "bytes_per_s": "bytes/s"}
     if name in special:
         return special[name]
-    return name.removesuffix("_ns").replace("_", " ")
+    if name.endswith("_ns"):
+        return f"{name.removesuffix('_ns').replace('p999', 'p99.9').replace('_', ' ')} latency"
+    return name.replace("_", " ")
 
 
 def _wanted(objectives: Sequence[Objective]) -> str:
