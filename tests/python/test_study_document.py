@@ -115,7 +115,7 @@ def test_an_axis_with_a_condition_varies_only_where_it_is_met() -> None:
 
 def test_a_point_is_known_by_what_is_run_not_by_how_it_is_written() -> None:
     def key(path: str, value: object, **scenario: Any) -> str:
-        axis = {"path": path, "values": [value]}
+        axis = {"name": "it", "path": path, "values": [value]}
         return sound({"scenario": SCENARIO | scenario, "axis": [axis]})[1].ask()[0].key
 
     assert key(READ, "10 us") == key(DEPTH, 1) == key(READ, "10 us", name="other")
@@ -167,8 +167,8 @@ def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> 
         "workload.arrival.queue_depth (/study.toml:10, axis depth): ",
     ]
     assert len(places) == len(expected)
-    for line, beginning in zip(places, expected, strict=True):
-        assert line.startswith(beginning), line
+    for beginning in expected:
+        assert any(line.startswith(beginning) for line in places), beginning
 
 
 @pytest.mark.parametrize(

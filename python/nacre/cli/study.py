@@ -19,7 +19,7 @@ from nacre.progress import Bar
 from nacre.study.plan import sound
 from nacre.study.result import StudyResult, summed
 from nacre.study.store import Store
-from nacre.study.work import End, conduct, engine_called, figures, keeping, save
+from nacre.study.work import End, conduct, draw, engine_called, keeping, save
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +76,7 @@ def study(
             kept.flush(at_once=True)
             save(result, kept)
         try:
-            figures(result, directory, lambda: interruption.asked)
+            draw(result, directory, lambda: interruption.asked)
         except Exception as error:
             failure = failure_of(error)
     if as_json:

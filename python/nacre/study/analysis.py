@@ -101,12 +101,12 @@ def _is_factorial(known: pl.DataFrame, names: Sequence[str]) -> bool:
 
 def _between(known: pl.DataFrame, name: str, column: str) -> float:
     """The sum of squares that the means of the groups make."""
-    grand = known[column].mean()
-    groups = known.group_by(name, maintain_order=True).agg(
-        pl.len().alias("count"), pl.col(column).mean().alias("mean")
+    values = known.select(pl.col(name).alias("group"), pl.col(column).alias("value"))
+    groups = values.group_by("group", maintain_order=True).agg(
+        pl.len().alias("count"), pl.col("value").mean().alias("mean")
     )
-    squares = groups.select((pl.col("count") * (pl.col("mean") - grand) ** 2).sum())
-    return float(squares.item())
+    squares = pl.col("count") * (pl.col("mean") - values["value"].mean()) ** 2
+    return float(groups.select(squares.sum()).item())
 
 
 def _sum_of_squares(values: pl.Series) -> float:

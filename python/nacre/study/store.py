@@ -32,7 +32,8 @@ SCHEMA = "nacre-study-1"
 STUDY_FILE = "study.json"
 POINTS = "points"
 LOCK = ".lock"
-FLUSH_S = 2.0
+FLUSH_S = (0.25, 2.0)
+"""How long points wait for others: at first, and later, when there are many files already."""
 FLUSH_POINTS = 256
 POINT_BYTES = 1024
 """What a point takes of the disk, about: records are alike, and compressed together."""
@@ -101,14 +102,15 @@ class Store(Memory):
         self._made: list[Path] = []
         self._pending: list[Outcome] = []
         self._since = time.monotonic()
-        self._next = 0
+        self._next = self._written = 0
 
     def __enter__(self) -> Self:
         try:
             self._open()
         except BaseException:
-            self._unlock()
-            self._remove_made()
+            if self._lock is not None:
+                self._remove_made()
+                self._unlock()
             raise
         return self
 
@@ -133,8 +135,10 @@ class Store(Memory):
 
     def flush(self, *, at_once: bool = False) -> None:
         """Writes what was added, if there is much of it or it has waited, as one file."""
+        first, later = FLUSH_S
+        patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
-        if self._pending and (at_once or waited >= FLUSH_S or len(self._pending) >= FLUSH_POINTS):
+        if self._pending and (at_once or waited >= patience or len(self._pending) >= FLUSH_POINTS):
             self._write(_frame(self._pending))
             self._pending = []
 
@@ -172,17 +176,19 @@ class Store(Memory):
 
     def _take_lock(self) -> None:
         path = self.directory / LOCK
-        self._lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            os.close(lock)
             holder = path.read_text().strip() or "?"
             raise _mistake(
                 f"another study writes to {self.directory} (process {holder})",
                 "wait for it, or give another directory",
             ) from None
-        os.truncate(self._lock, 0)
-        os.write(self._lock, f"{os.getpid()}\n".encode())
+        self._lock = lock
+        os.truncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -226,6 +232,7 @@ class Store(Memory):
         frame.write_parquet(data, compression="zstd", metadata={"nacre": SCHEMA})
         _write(target, data.getvalue())
         self._next += 1
+        self._written += 1
 
     def _identity(self) -> dict[str, object]:
         return {
@@ -236,8 +243,10 @@ class Store(Memory):
         }
 
     def _remove_made(self) -> None:
+        """Leaves a directory that did not become ours as it was."""
         with suppress(OSError):
-            (self.directory / LOCK).unlink() if self._made else None
+            if not (self.directory / STUDY_FILE).exists():
+                (self.directory / LOCK).unlink()
         for path in self._made:
             with suppress(OSError):
                 path.rmdir()

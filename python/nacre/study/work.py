@@ -47,15 +47,16 @@ def study(
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     workers: int | None = None,
+    figures: bool = False,
     progress: bool | Progress = False,
 ) -> StudyResult:
     """Runs every point of a study: a sweep over axes, or a search.
 
     `study` is the path of a TOML file, or a table. `engine` is `"local"`, which takes all cores,
     or as many as `workers` says; or `"dask"`, a cluster at `address`, or one of its own here.
-    `out` is a directory that keeps the records of points as they end, the table and the figures;
-    `resume` goes on with the study it holds. `progress` shows a bar on standard error, or calls a
-    function of yours.
+    `out` is a directory that keeps the records of points as they end, the table and, if wanted,
+    the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
+    error, or calls a function of yours.
 
     Raises `ConfigError` naming every mistake at once, before any point is run. A point that
     fails is a row with its error.
@@ -76,7 +77,8 @@ def study(
         result, _ = conduct(design, planner, running, kept, tick)
         if isinstance(kept, Store):
             save(result, kept)
-            figures(result, kept.directory)
+            if figures:
+                draw(result, kept.directory)
     return result
 
 
@@ -144,14 +146,14 @@ def save(result: StudyResult, kept: Store) -> None:
     write_file(kept.directory / TABLE_FILE, parquet.getvalue())
 
 
-def figures(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
+def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
     """Draws what the result has; False if `stop` ended that."""
     if stop():
         return False
     from nacre.figures import export, study_figures
 
-    for name, draw in study_figures(result).items():
-        chart = draw()
+    for name, make in study_figures(result).items():
+        chart = make()
         for suffix in _FIGURE_SUFFIXES:
             if stop():
                 return False
