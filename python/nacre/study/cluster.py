@@ -28,6 +28,7 @@ LOOK_S = 1.0
 ALONE_S = 60.0
 """How long a cluster may be without any worker."""
 
+_LOGGERS = ("distributed", "tornado", "asyncio")
 MISSING = Problem(
     path="--engine dask", problem="Dask is not installed", hint="pip install 'nacre[dask]'"
 )
@@ -221,8 +222,8 @@ def _quiet() -> ExitStack:
     except ImportError:
         raise config_error([MISSING]) from None
     stack = ExitStack()
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    stack.callback(logger.setLevel, before)
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith(_LOGGERS)]:
+        logger = logging.getLogger(name)
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
     return stack

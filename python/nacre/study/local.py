@@ -21,6 +21,7 @@ from nacre.errors import Error
 from nacre.study.engine import PATIENCE_S, Chunks
 from nacre.study.task import DIED, Base, Outcome, Task
 
+WORKER = ("-m", "nacre.study.worker")
 CHUNK_S = 0.25
 CHUNK_MAX = 64
 SHORT_S = 0.05
@@ -68,8 +69,8 @@ class Local:
                     continue
                 found = worker.receive()
                 if found is None:
-                    self._workers[place] = _Worker(base)
                     found = _bury(worker, alone, deaths)
+                    self._workers[place] = _Worker(base)
                 for outcome in found:
                     chunks.took(outcome.seconds)
                 missing -= len(found)
@@ -114,7 +115,7 @@ class _Worker:
         with theirs:
             # A session of its own: Ctrl-C is for the one who waits for the points.
             self._process = subprocess.Popen(  # noqa: S603 (our own interpreter)
-                [sys.executable, "-P", "-m", "nacre.study.worker", str(theirs.fileno())],
+                [sys.executable, "-P", *WORKER, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -108,9 +108,8 @@ class Store(Memory):
         try:
             self._open()
         except BaseException:
-            if self._lock is not None:
-                self._remove_made()
-                self._unlock()
+            self._remove_made()
+            self._unlock()
             raise
         return self
 
@@ -245,7 +244,7 @@ class Store(Memory):
     def _remove_made(self) -> None:
         """Leaves a directory that did not become ours as it was."""
         with suppress(OSError):
-            if not (self.directory / STUDY_FILE).exists():
+            if self._lock is not None and not (self.directory / STUDY_FILE).exists():
                 (self.directory / LOCK).unlink()
         for path in self._made:
             with suppress(OSError):
