@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from nacre import quantity
@@ -74,6 +75,18 @@ class Axis:
     def samples(self) -> tuple[Choice, ...]:
         """The choices, or the ends of the span."""
         return self.span.ends() if self.span else self.choices
+
+    @cached_property
+    def types(self) -> frozenset[type]:
+        """The types of its labels."""
+        return frozenset(type(choice.label) for choice in self.samples)
+
+    @cached_property
+    def base(self) -> str | None:
+        """What the labels are counted in, if all are quantities of one kind."""
+        found = [quantity.maybe(choice.label) for choice in self.samples]
+        bases = {None if each is None else each.base for each in found}
+        return bases.pop() if len(bases) == 1 else None
 
 
 def read(entry: Entry, *, search: bool) -> Axis | None:

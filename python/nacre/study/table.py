@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -30,15 +30,8 @@ def table(
 
 def labels(axis: Axis) -> list[str]:
     """The columns of an axis: its labels, and what they are as numbers if they are quantities."""
-    base = _base(axis)
+    base = axis.base
     return [axis.name] if base is None else [axis.name, f"{axis.name}_{base}"]
-
-
-def number_column(axis: Axis) -> str | None:
-    """The column that has the axis as numbers, if there is one."""
-    if _base(axis) is not None:
-        return labels(axis)[1]
-    return axis.name if _type(axis) in (pl.Int64, pl.Float64) else None
 
 
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
@@ -72,7 +65,7 @@ def _labelled(questions: Questions, point: Point) -> dict[str, Any]:
     for axis in questions.axes:
         label = point.labels.get(axis.name)
         row[axis.name] = _cell(label, axis)
-        if (base := _base(axis)) is not None:
+        if (base := axis.base) is not None:
             found = quantity.maybe(label)
             value = None if found is None else found.value
             row[f"{axis.name}_{base}"] = (
@@ -102,21 +95,8 @@ def _schema(questions: Questions) -> dict[str, Any]:
 
 
 def _type(axis: Axis) -> Any:
-    kinds = {type(choice.label) for choice in axis.samples}
-    if kinds == {bool}:
+    if axis.types == {bool}:
         return pl.Boolean
-    if kinds == {int}:
+    if axis.types == {int}:
         return pl.Int64
-    return pl.Float64 if kinds and kinds <= {int, float} else pl.String
-
-
-def _base(axis: Axis) -> str | None:
-    """What the labels are counted in, if all are quantities of one kind."""
-    found = [quantity.maybe(choice.label) for choice in axis.samples]
-    bases = {None if each is None else each.base for each in found}
-    return bases.pop() if len(bases) == 1 else None
-
-
-def shown(axes: Sequence[Axis]) -> list[str]:
-    """The columns that name a design."""
-    return [axis.name for axis in axes]
+    return pl.Float64 if axis.types and axis.types <= {int, float} else pl.String
