@@ -252,3 +252,9 @@ def test_a_quantity_is_a_number_and_a_unit(text: str, base: str, value: str) -> 
     assert (found.base, found.value) == (base, Decimal(value))
     for wrong in ("5", "us", "-1 us", "5 parsecs", "1e3 us"):
         assert quantity.maybe(wrong) is None
+
+
+def test_the_example_is_sound_and_asks_a_question_of_money() -> None:
+    design, planner = sound(Path(__file__).parents[2] / "examples" / "cache_for_the_money.toml")
+    assert planner.total == 6 * 4 * 2
+    assert [objective.column for objective in design.objectives] == ["iops", "cost"]
