@@ -62,9 +62,9 @@ def study(
     directory = out or Path(f"{Path(study).stem}.study")
     failure: Failure | None = None
     with ExitStack() as stack:
-        interruption = stack.enter_context(Interruption())
         running = stack.enter_context(engine_called(engine.value, address))
         kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
+        interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
         with _told(directory), Bar("studying", "points") as bar:
 

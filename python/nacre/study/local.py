@@ -46,6 +46,10 @@ class Local:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends all workers, whatever they do."""
         for worker in self._workers:
             worker.kill()
         self._workers = []
@@ -58,25 +62,30 @@ class Local:
         missing = len(tasks)
         while len(self._workers) < min(self._number, missing):
             self._workers.append(_Worker(base))
-        while missing:
-            for worker in self._workers:
-                self._feed(worker, chunks, alone)
-            ready = wait([worker.connection for worker in self._workers], PATIENCE_S)
-            if not ready:
-                yield None
-            for place, worker in enumerate(self._workers):
-                if worker.connection not in ready:
-                    continue
-                found = worker.receive()
-                if found is None:
-                    found = _bury(worker, alone, deaths)
-                    self._workers[place] = _Worker(base)
-                for outcome in found:
-                    chunks.took(outcome.seconds)
-                missing -= len(found)
-                # The next ones go out before anybody looks at these.
-                self._feed(self._workers[place], chunks, alone)
-                yield from found
+        try:
+            while missing:
+                for worker in self._workers:
+                    self._feed(worker, chunks, alone)
+                ready = wait([worker.connection for worker in self._workers], PATIENCE_S)
+                if not ready:
+                    yield None
+                for place, worker in enumerate(self._workers):
+                    if worker.connection not in ready:
+                        continue
+                    found = worker.receive()
+                    if found is None:
+                        found = _bury(worker, alone, deaths)
+                        self._workers[place] = _Worker(base)
+                    for outcome in found:
+                        chunks.took(outcome.seconds)
+                    missing -= len(found)
+                    # The next ones go out before anybody looks at these.
+                    self._feed(self._workers[place], chunks, alone)
+                    yield from found
+        finally:
+            if missing:
+                # Nobody waits for what they do.
+                self.stop()
 
     def _feed(self, worker: _Worker, chunks: Chunks, alone: deque[Task]) -> None:
         """Keeps a worker busy: suspects of a death one by one, the others in chunks."""
