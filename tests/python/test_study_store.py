@@ -41,7 +41,7 @@ STUDY: dict[str, Any] = {
     ],
     "objective": [{"of": "iops"}],
 }
-SLOW = 1_500_000
+SLOW = 800_000
 """Requests of a point that takes a tenth of a second or so."""
 
 

@@ -67,6 +67,8 @@ class Cluster:
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         pending: dict[str, tuple[Any, list[Task]]] = {}
+        suspects: list[Task] = []
+        trying = False
         missing = len(tasks)
         self._seen_s = time.monotonic()
 
@@ -77,18 +79,30 @@ class Cluster:
 
         try:
             while missing:
-                threads = self._threads()
-                while len(chunks) and len(pending) < AHEAD * max(threads, 1):
-                    submit(chunks.next(AHEAD * max(threads, 1)))
+                takers = AHEAD * max(self._threads(), 1)
+                while len(chunks) and len(pending) < takers:
+                    submit(chunks.next(takers))
+                if not pending:
+                    # A death is charged to all that the worker had, so each is tried alone.
+                    trying = True
+                    submit([suspects.pop(0)])
                 try:
                     future = ended.get(timeout=PATIENCE_S)
                 except queue.Empty:
+                    # What failed in an unusual way may not have been called back.
+                    for future in [future for future, _ in pending.values() if future.done()]:
+                        ended.put(future)
                     yield None
                     continue
+                if future.key not in pending:
+                    continue
                 _, chunk = pending.pop(future.key)
-                found, again = _result(future, chunk, self._name)
-                for task in again:
-                    submit([task])
+                found = _result(future, self._name)
+                if found is None and trying:
+                    found = [Outcome(chunk[0].key, None, DIED, 0.0)]
+                elif found is None:
+                    suspects += chunk
+                    continue
                 for outcome in found:
                     chunks.took(outcome.seconds)
                 missing -= len(found)
@@ -149,21 +163,19 @@ class Cluster:
         return self._threads_seen
 
 
-def _result(future: Any, chunk: list[Task], name: str) -> tuple[list[Outcome], list[Task]]:
-    """The outcomes of a chunk, or the tasks to be tried again, each alone."""
+def _result(future: Any, name: str) -> list[Outcome] | None:
+    """The outcomes of a chunk; None if the workers died that it was given to."""
     import distributed
 
     if future.status == "finished":
         found: list[Outcome] = future.result()
-        return found, []
+        return found
     if future.status != "error":
         raise Error(f"the cluster {name} has dropped points: {future.status}; is it still there?")
     failure = future.exception()
     if not isinstance(failure, distributed.scheduler.KilledWorker):
         raise Error(f"the cluster {name} could not run points: {failure}")
-    if len(chunk) > 1:
-        return [], chunk
-    return [Outcome(chunk[0].key, None, DIED, 0.0)], []
+    return None
 
 
 def _connected(address: str) -> Any:

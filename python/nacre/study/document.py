@@ -145,7 +145,9 @@ def read(given: Given) -> Reading:
 def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
     """The table, what it is called in messages, its text if it has one, and its folder."""
     if isinstance(given, Mapping):
-        return given, _NAME, None, Path.cwd()
+        to_dict = getattr(given.get("scenario"), "to_dict", None)
+        own = {"scenario": to_dict()} if callable(to_dict) else {}
+        return {**given, **own}, _NAME, None, Path.cwd()
     if not isinstance(given, str | os.PathLike):
         raise TypeError(
             f"a study is the path of a TOML file, or a table; given {given!r}"

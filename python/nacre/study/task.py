@@ -71,4 +71,6 @@ def _evaluated(base: Base, task: Task) -> Outcome:
         record = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     except (Error, OSError) as failure:
         error = str(failure)
+    except Exception as failure:
+        error = f"{type(failure).__name__}: {failure}"
     return Outcome(task.key, record, error, time.perf_counter() - began)
