@@ -28,7 +28,7 @@ class Mistakes:
         self.found.append(Problem(path=path, where=where, given=shown, problem=problem, hint=hint))
 
     def place(self, section: str, index: int, key: str = "") -> str:
-        """The line of a key in the so-manieth `[[section]]`, or `[section]`, as `study.toml:7`.
+        """Where a key of the section of that number is written, as `study.toml:7`.
 
         Empty where there is no text.
         """
