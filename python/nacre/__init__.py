@@ -3,6 +3,7 @@
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `reproduce` recomputes published results and says how far off each one is;
+`study` sweeps over many designs, or searches among them;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
@@ -22,6 +23,7 @@ from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
+from nacre.study import StudyResult, study
 
 __all__ = [
     "CleaningView",
@@ -31,6 +33,7 @@ __all__ = [
     "Memory",
     "Record",
     "Reproduction",
+    "StudyResult",
     "TraceError",
     "TransactionError",
     "TransactionTooLarge",
@@ -42,5 +45,6 @@ __all__ = [
     "reproduce",
     "run",
     "scenarios",
+    "study",
     "trace",
 ]

@@ -69,6 +69,18 @@ pub(crate) fn check(
     Ok(document.to_string())
 }
 
+/// The resolved values of a scenario as JSON text, without building its stack.
+#[pyfunction]
+pub(crate) fn resolve(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    Ok(record::resolved_json(&checked.resolved).to_string())
+}
+
 fn checked(
     py: Python<'_>,
     scenario: &str,

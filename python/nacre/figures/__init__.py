@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import altair as alt
 
@@ -13,6 +14,8 @@ from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
+from nacre.figures.pareto import pareto
+from nacre.figures.sensitivity import sensitivity
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
 from nacre.figures.time_spent import time_spent
@@ -20,14 +23,20 @@ from nacre.figures.time_split import time_split
 from nacre.figures.wear import wear
 from nacre.record import Op, Record
 
+if TYPE_CHECKING:
+    from nacre.study.result import StudyResult
+
 __all__ = [
     "blocks",
     "cleaning",
     "drawings",
     "latency",
     "mean_latency",
+    "pareto",
     "record_figures",
     "save",
+    "sensitivity",
+    "study_figures",
     "throughput",
     "time_spent",
     "time_split",
@@ -47,6 +56,17 @@ def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
         chart = cache(make)
         for suffix in SUFFIXES:
             yield f"{name}.{suffix}", partial(_draw, chart, suffix)
+
+
+def study_figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
+    """What draws the figures a study has data for, by file name."""
+    makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}
+    columns = [objective.column for objective in result.questions.objectives[:2]]
+    if len(columns) == 2 and result.designs.drop_nulls(columns).height:
+        makers["pareto"] = partial(pareto, result)
+    if result.sensitivity().height:
+        makers["sensitivity"] = partial(sensitivity, result)
+    return makers
 
 
 def _draw(chart: Callable[[], alt.TopLevelMixin], suffix: str) -> bytes:
