@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
@@ -12,6 +13,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod curves;
 mod flash_memory;
 mod report;
 mod runs;
@@ -28,9 +30,13 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["curves", folder] => {
+            curves::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | memory FILE COUNT".into()),
+        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | memory FILE COUNT".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,6 +53,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn run(folder: &Path) -> Result<()> {
     let report = Report::begin(folder);
     caches::measure(&report);
+    curves::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     runs::measure(&report, folder)

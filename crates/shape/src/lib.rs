@@ -1,0 +1,24 @@
+//! What a trace looks like: miss-ratio curves, popularity, reuse, rhythm, each from one pass.
+//!
+//! Everything here takes requests in batches and keeps memory for what was touched, never for the length of a
+//! trace. Reads and writes are cut into blocks and counted apart; trims and flushes touch nothing.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`distances`] | the LRU stack distance of every access, in one pass |
+//! | [`curve`] | what a cache of any size, or two of them, would hit |
+//! | [`exact`] | the curve of all accesses |
+//! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
+
+pub mod curve;
+pub mod distances;
+pub mod exact;
+pub mod sampled;
+
+mod index;
+mod marks;
+
+pub use curve::{Curve, Hits};
+pub use distances::Distances;
+pub use exact::ExactCurve;
+pub use sampled::{Estimate, Rate, SampledCurve};
