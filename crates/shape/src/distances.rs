@@ -95,6 +95,16 @@ impl Distances {
         self.marks.glance(latest.saturating_sub(1) as usize)
     }
 
+    /// Numbers that were given out, those of blocks that were taken out included.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.latest.len() as u64
+    }
+
+    /// Whether the block with this number is in the stack.
+    pub fn holds(&self, number: u32) -> bool {
+        self.latest[number as usize] > 0
+    }
+
     /// Takes the block with this number, which is in the stack, out of it.
     pub fn remove(&mut self, number: u32) {
         let latest = &mut self.latest[number as usize];

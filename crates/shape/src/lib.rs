@@ -8,11 +8,13 @@
 //! | [`distances`] | the LRU stack distance of every access, in one pass |
 //! | [`curve`] | what a cache of any size, or two of them, would hit |
 //! | [`exact`] | the curve of all accesses |
+//! | [`profile`] | everything else: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
 //! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
 
 pub mod curve;
 pub mod distances;
 pub mod exact;
+pub mod profile;
 pub mod sampled;
 
 mod index;
@@ -21,4 +23,5 @@ mod marks;
 pub use curve::{Curve, Hits};
 pub use distances::Distances;
 pub use exact::ExactCurve;
+pub use profile::{Description, Profile};
 pub use sampled::{Estimate, Rate, SampledCurve};

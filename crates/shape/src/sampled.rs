@@ -105,8 +105,19 @@ impl SampledCurve {
         }
     }
 
+    /// The same without the parts that say how uncertain it is: half the work.
+    pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
+        SampledCurve { parts: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
+    }
+
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
+        self.add_each(batch, |_, _, _| {});
+    }
+
+    /// Takes `batch` in; `act` is told of each access that is followed, with the share of blocks that are.
+    #[inline]
+    pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, Touched, f64)) {
         for request in batch {
             if !matches!(request.op, Op::Read | Op::Write) {
                 continue;
@@ -117,7 +128,8 @@ impl SampledCurve {
             for block in first..first + count {
                 let hashed = hash(request.volume, block ^ self.salt);
                 if hashed <= self.threshold {
-                    self.follow(request.volume, block, hashed, is_write);
+                    let rate = self.rate();
+                    act(request, self.follow(request.volume, block, hashed, is_write), rate);
                 }
             }
         }
@@ -143,21 +155,34 @@ impl SampledCurve {
         }
     }
 
-    #[cold]
-    fn follow(&mut self, volume: u32, block: u64, hashed: u64, is_write: bool) {
+    /// Numbers that were given out, those of blocks that left included.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.whole.distances.numbers()
+    }
+
+    /// Whether the block with this number is still followed.
+    pub(crate) fn holds(&self, number: u32) -> bool {
+        self.whole.distances.holds(number)
+    }
+
+    #[inline(never)]
+    fn follow(&mut self, volume: u32, block: u64, hashed: u64, is_write: bool) -> Touched {
         let rate = self.rate();
         // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
         let part = (hashed >> 8) as usize % PARTS;
         let whole = self.whole.follow(volume, block, rate, is_write);
-        let of_part = self.parts[part].follow(volume, block, rate / PARTS as f64, is_write);
+        let of_part = self.parts.get_mut(part).map_or(0, |part| {
+            part.follow(volume, block, rate / PARTS as f64, is_write).number
+        });
         if let Some(most) = self.most
             && whole.distance == 0
         {
-            self.held.push((hashed, whole.number, of_part.number));
+            self.held.push((hashed, whole.number, of_part));
             if self.held.len() > most as usize {
                 self.shrink();
             }
         }
+        whole
     }
 
     /// Lowers the threshold below the largest hash, whose blocks leave.
@@ -168,7 +193,9 @@ impl SampledCurve {
         {
             self.held.pop();
             self.whole.distances.remove(whole);
-            self.parts[(hashed >> 8) as usize % PARTS].distances.remove(of_part);
+            if let Some(part) = self.parts.get_mut((hashed >> 8) as usize % PARTS) {
+                part.distances.remove(of_part);
+            }
         }
         self.threshold = largest - 1;
     }
