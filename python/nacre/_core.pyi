@@ -24,6 +24,7 @@ __all__ = [
     "trace_convert",
     "trace_from_columns",
     "trace_info",
+    "trace_misses",
     "trace_sample",
 ]
 
@@ -142,6 +143,15 @@ def catalog() -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
+def trace_misses(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    share: float | None,
+    blocks: int | None,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...

@@ -57,12 +57,6 @@ impl Cells {
         }
         sum
     }
-
-    /// The value that a share of the counts does not exceed, with the precision of the cells.
-    pub(super) fn quantile(&self, share: f64) -> u64 {
-        let rank = share * self.count();
-        self.upto().find(|&(_, upto)| upto >= rank).map_or(0, |(value, _)| value)
-    }
 }
 
 fn cell(value: u64) -> usize {
@@ -102,7 +96,5 @@ mod tests {
             assert!((found - expected).abs() <= 0.002 * expected, "{bound}: {found}, {expected}");
         }
         assert_eq!(cells.count(), 10_000.0);
-        let median = cells.quantile(0.5) as f64;
-        assert!((median / 7500.0 - 1.0).abs() < 0.07, "{median}");
     }
 }
