@@ -22,6 +22,7 @@ __all__ = [
     "shipped_scenarios",
     "trace_columns",
     "trace_convert",
+    "trace_fit",
     "trace_from_columns",
     "trace_info",
     "trace_misses",
@@ -158,6 +159,13 @@ def trace_convert(
 def trace_sample(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...
+def trace_fit(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, str]: ...
 def trace_columns(
     paths: list[str], options: _Options, progress: _TraceProgress
 ) -> dict[str, np.ndarray[Any, Any]]: ...

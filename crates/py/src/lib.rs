@@ -31,7 +31,7 @@ mod _core {
     use super::run::{check, run};
     #[pymodule_export]
     use super::trace::{
-        trace_columns, trace_convert, trace_from_columns, trace_info, trace_misses, trace_sample,
+        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,
     };
 
     #[pymodule_init]

@@ -8,12 +8,14 @@
 //! | [`distances`] | the LRU stack distance of every access, in one pass |
 //! | [`curve`] | what a cache of any size, or two of them, would hit |
 //! | [`exact`] | the curve of all accesses |
+//! | [`fit`] | a workload with the shape of a trace and none of its addresses, and how well it fits |
 //! | [`profile`] | everything else: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
 //! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
 
 pub mod curve;
 pub mod distances;
 pub mod exact;
+pub mod fit;
 pub mod profile;
 pub mod sampled;
 

@@ -1,10 +1,12 @@
 //! Trace files: what they hold, other formats, samples, columns.
 
+mod fit;
 mod input;
 mod misses;
 mod output;
 mod wishes;
 
+pub(crate) use fit::trace_fit;
 pub(crate) use misses::trace_misses;
 
 use crate::errors::trace_error;

@@ -5,13 +5,13 @@ const BITS: u32 = 4;
 
 /// Weighted counts of whole numbers with their sums: one cell each up to 32, then 16 for each doubling.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     counts: Vec<f64>,
     sums: Vec<f64>,
 }
 
 impl Cells {
-    pub(super) fn add(&mut self, value: u64, weight: f64) {
+    pub(crate) fn add(&mut self, value: u64, weight: f64) {
         let cell = cell(value);
         if cell >= self.counts.len() {
             self.counts.resize(cell + 1, 0.0);
@@ -21,16 +21,16 @@ impl Cells {
         self.sums[cell] += weight * value as f64;
     }
 
-    pub(super) fn count(&self) -> f64 {
+    pub(crate) fn count(&self) -> f64 {
         self.counts.iter().sum()
     }
 
-    pub(super) fn sum(&self) -> f64 {
+    pub(crate) fn sum(&self) -> f64 {
         self.sums.iter().sum()
     }
 
     /// The largest value of each cell that holds any, with the count up to it.
-    pub(super) fn upto(&self) -> impl Iterator<Item = (u64, f64)> {
+    pub(crate) fn upto(&self) -> impl Iterator<Item = (u64, f64)> {
         let mut sum = 0.0;
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0).map(move |(cell, count)| {
             sum += count;
@@ -38,9 +38,45 @@ impl Cells {
         })
     }
 
+    /// Takes in all that `other` counted.
+    pub(crate) fn join(&mut self, other: &Cells) {
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0.0);
+        self.sums.resize(self.counts.len(), 0.0);
+        for (cell, (count, sum)) in other.counts.iter().zip(&other.sums).enumerate() {
+            self.counts[cell] += count;
+            self.sums[cell] += sum;
+        }
+    }
+
+    /// The values at `steps` equal steps of probability, from the smallest to the largest. Within a cell values
+    /// are taken to be spread evenly around their mean. Empty where nothing was counted.
+    pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
+        let total = self.count();
+        let (mut quantiles, mut upto) = (Vec::with_capacity(steps + 1), 0.0);
+        for (cell, (&count, &sum)) in self.counts.iter().zip(&self.sums).enumerate() {
+            if count == 0.0 {
+                continue;
+            }
+            let start = if cell == 0 { 0 } else { end_of(cell - 1) + 1 };
+            let (mean, end) = (sum / count, end_of(cell) as f64);
+            let half = (mean - start as f64).min(end - mean).max(0.0);
+            let last = upto + count >= total * (1.0 - 1e-12);
+            while quantiles.len() <= steps {
+                let rank = quantiles.len() as f64 / steps as f64 * total;
+                if rank > upto + count && !last {
+                    break;
+                }
+                let share = ((rank - upto) / count).clamp(0.0, 1.0);
+                quantiles.push(mean - half + 2.0 * half * share);
+            }
+            upto += count;
+        }
+        quantiles
+    }
+
     /// The sum of all values, each taken for at most `bound`. Within the cell of the bound values are taken to
     /// be spread evenly.
-    pub(super) fn sum_bounded(&self, bound: u64) -> f64 {
+    pub(crate) fn sum_bounded(&self, bound: u64) -> f64 {
         let at = cell(bound);
         let mut sum = 0.0;
         for (cell, (&count, &values)) in self.counts.iter().zip(&self.sums).enumerate() {
@@ -96,5 +132,11 @@ mod tests {
             assert!((found - expected).abs() <= 0.002 * expected, "{bound}: {found}, {expected}");
         }
         assert_eq!(cells.count(), 10_000.0);
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        for (step, quantile) in cells.quantiles(20).into_iter().enumerate() {
+            let expected = sorted[(step * 5000 / 20).min(4999)] as f64;
+            assert!((quantile - expected).abs() <= 0.04 * expected + 40.0, "{step}: {quantile}, {expected}");
+        }
     }
 }

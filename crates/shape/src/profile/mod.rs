@@ -4,7 +4,7 @@
 //! [`crate::sampled`]), so that memory is bounded whatever the trace touches: about 100 B for each block
 //! followed, and as much for at most a million extents.
 
-mod cells;
+pub(crate) mod cells;
 mod popularity;
 mod requests;
 mod rhythm;

@@ -11,6 +11,8 @@ const EXTENTS_MAX: usize = 1 << 20;
 const POINTS: f64 = 16.0;
 /// A block needs so many accesses for its rank to be trusted.
 const ACCESSES_MIN: f64 = 16.0;
+/// A law whose curve is farther from that of the trace does not describe it.
+const LAW_DISTANCE: f64 = 0.1;
 /// Tenfolds of ranks that must be trusted to speak of a law.
 const DECADES_MIN: f64 = 1.0;
 
@@ -87,7 +89,25 @@ impl Popularity {
             xx += (point.0 - x) * (point.0 - x);
             xy += (point.0 - x) * (point.1 - y);
         }
-        Some((-xy / xx).max(0.0))
+        let theta = (-xy / xx).max(0.0);
+        (self.distance_to_zipf(theta) <= LAW_DISTANCE).then_some(theta)
+    }
+
+    /// How far the curve is from that of Zipf's law over as many, where it is farthest.
+    fn distance_to_zipf(&self, theta: f64) -> f64 {
+        // The sum of rank^-theta up to a rank, by its integral from the middle before the first to the middle
+        // behind the last, the first term alone being exact.
+        let sum = |rank: f64| {
+            let [from, to] = [1.5, rank + 0.5];
+            1.0 + if (theta - 1.0).abs() < 1e-9 {
+                libm::log(to / from)
+            } else {
+                (libm::pow(to, 1.0 - theta) - libm::pow(from, 1.0 - theta)) / (1.0 - theta)
+            }
+        };
+        let all = sum(self.count.max(1.0));
+        let off = |(hottest, share): (&f64, &f64)| (sum((hottest * self.count).max(1.0)) / all - share).abs();
+        self.hottest.iter().zip(&self.accesses).map(off).fold(0.0, f64::max)
     }
 }
 
