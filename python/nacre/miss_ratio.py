@@ -39,8 +39,8 @@ class MissRatioCurve:
         self._columns = columns
 
     @property
-    def bytes(self) -> Array:
-        """The sizes the curve is drawn at."""
+    def sizes(self) -> Array:
+        """The sizes the curve is drawn at, in bytes."""
         return self._columns["bytes"]
 
     @property
@@ -70,7 +70,7 @@ class MissRatioCurve:
     def half_width(self, size: int, kind: Kind = "all") -> float:
         """The miss ratio lies within so much of the estimate, with 95 % confidence; 0 if exact."""
         within = self._columns[f"{_kind(kind)}_within"]
-        return float(np.interp(size, self.bytes, within))
+        return float(np.interp(size, self.sizes, within))
 
     def accesses(self, kind: Kind = "all") -> float:
         """Accesses to blocks, hits and misses."""

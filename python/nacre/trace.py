@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from nacre import _core
 from nacre.errors import SEED_MAX, TraceError, nearest
+from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
 from nacre.saving import write_file
 from nacre.text import printable
@@ -110,6 +111,20 @@ def mrc(
     listed = _listed(paths)
     name = Path(listed[0]).name + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
     return MissRatioCurve(name, json.loads(about), columns)
+
+
+def fit(
+    paths: Paths,
+    *,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> FittedWorkload:
+    """A workload with the shape of a trace and none of its addresses, and how close it comes."""
+    chosen = _options(options)
+    with _readable(paths) as files:
+        text, found = _core.trace_fit(files, chosen, 4096, _seed(seed), _answering(progress))
+    return FittedWorkload(text, json.loads(found))
 
 
 def read(

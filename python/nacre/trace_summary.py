@@ -36,10 +36,10 @@ def trace_shape(found: View) -> Table:
     profile = found.profile
     if not found.reads + found.writes:
         return Table("", ["", ""], [False, False], [])
-    rows = [
-        [f"hottest {percent(share)} of blocks", f"{percent(_share(profile.blocks, share))} of accesses"]
-        for share in (0.01, 0.1, 0.2)
-    ]
+    rows = []
+    for share in (0.01, 0.1, 0.2):
+        taken = percent(_share(profile.blocks, share))
+        rows.append([f"hottest {percent(share)} of blocks", f"{taken} of accesses"])
     rows.append(
         ["hottest 10.0 % of extents", f"{percent(_share(profile.extents, 0.1))} of accesses"]
     )

@@ -112,12 +112,13 @@ impl SampledCurve {
 
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
-        self.add_each(batch, |_, _, _| {});
+        self.add_each(batch, |_, _, _, _| {});
     }
 
-    /// Takes `batch` in; `act` is told of each access that is followed, with the share of blocks that are.
+    /// Takes `batch` in; `act` is told of each access that is followed: which block of which request,
+    /// how deep it lay, and the share of blocks that are followed.
     #[inline]
-    pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, Touched, f64)) {
+    pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
         for request in batch {
             if !matches!(request.op, Op::Read | Op::Write) {
                 continue;
@@ -129,7 +130,7 @@ impl SampledCurve {
                 let hashed = hash(request.volume, block ^ self.salt);
                 if hashed <= self.threshold {
                     let rate = self.rate();
-                    act(request, self.follow(request.volume, block, hashed, is_write), rate);
+                    act(request, block - first, self.follow(request.volume, block, hashed, is_write), rate);
                 }
             }
         }

@@ -13,13 +13,14 @@ import typer
 from nacre import trace
 from nacre.cli.arguments import place
 from nacre.cli.failure import guarded
-from nacre.cli.terminal import write_json, write_line, write_prose, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX
+from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
+from nacre.saving import write_file
 from nacre.summary import Table
 from nacre.text import count, percent, size
-from nacre.saving import write_file
 from nacre.trace import LIMIT_MAX, Options
 from nacre.trace_summary import request_sizes, trace_facts, trace_shape
 from nacre.view import View
@@ -210,6 +211,50 @@ def sample(
     _report(written, output, as_json=as_json)
 
 
+@app.command()
+@guarded
+def fit(
+    files: Files,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", parser=place, help="The workload to write, as TOML."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Of the run it is judged by.")] = 1,
+    format_: Format = None,
+    time_unit: TimeUnit = None,
+    strict: Strict = False,
+    action: Action = None,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Make a workload with the shape of a trace and none of its addresses."""
+    with _watched("fitting") as tick:
+        found = trace.fit(
+            files,
+            seed=seed,
+            progress=tick,
+            **_options(format_, time_unit, strict, action, limit),
+        )
+    if output is not None:
+        found.save(output)
+    if as_json:
+        write_json({"output": None if output is None else str(output), **found.to_dict()})
+        return
+    if output is None:
+        write_text(found.text)
+        return
+    write_line(f"{output}: {count(_requests(found))} requests")
+    rows = [[curve, percent(distance)] for curve, distance in found.closeness.items()]
+    write_table(Table("", ["farthest apart in", "by"], [False, True], rows))
+
+
+def _requests(found: FittedWorkload) -> int:
+    sizes = found.workload.sizes
+    return int(sum(sizes.reads) + sum(sizes.writes))
+
+
 def _options(
     format_: str | None,
     time_unit: str | None,
@@ -255,7 +300,7 @@ def _show(found: View) -> None:
 
 def _show_curve(curve: MissRatioCurve) -> None:
     kinds = curve.kinds()
-    sizes = sorted({int(curve.bytes[0]), *_powers(curve), int(curve.bytes[-1])})
+    sizes = sorted({int(curve.sizes[0]), *_powers(curve), int(curve.sizes[-1])})
     rows = [[size(at), *(_miss(curve, at, kind) for kind in kinds)] for at in sizes]
     names = ["misses" if kind == "all" else f"of {kind}" for kind in kinds]
     write_table(Table("", ["LRU cache", *names], [True] * (1 + len(kinds)), rows))
@@ -271,7 +316,7 @@ def _show_curve(curve: MissRatioCurve) -> None:
 
 def _powers(curve: MissRatioCurve) -> list[int]:
     """Powers of two within the curve, at most twenty of them: the largest."""
-    first, last = int(curve.bytes[0]), int(curve.bytes[-1])
+    first, last = int(curve.sizes[0]), int(curve.sizes[-1])
     powers = [2**power for power in range(63) if first <= 2**power <= last]
     return powers[-20:]
 

@@ -46,10 +46,10 @@ def miss_ratio(curve: MissRatioCurve) -> alt.LayerChart:
     y = alt.Y("miss:Q", title="miss ratio").scale(domain=[0, 1]).axis(format="~%", tickCount=5)
     line = chart.mark_line().encode(y=y)
     band = chart.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title="miss ratio"), y2="high:Q")
-    layers = alt.layer(*([band, line] if curve.sampled else [line]))
-    return theme.themed(
-        layers.properties(title=_title(curve), width=theme.WIDTH, height=300)
-    )
+    layers = [band, line] if curve.sampled else [line]
+    drawn: Any = alt.layer(*layers)
+    framed: alt.LayerChart = drawn.properties(title=_title(curve), width=theme.WIDTH, height=300)
+    return theme.themed(framed)
 
 
 def size_axis(low: float, high: float, title: str, field: str = "bytes") -> alt.X:

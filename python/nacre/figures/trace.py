@@ -24,7 +24,10 @@ def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
     profile = info.profile
     if not info.reads + info.writes:
         return {}
-    figures = {"popularity": popularity(profile, name), "misses": misses(info, name)}
+    figures: dict[str, alt.TopLevelMixin] = {
+        "popularity": popularity(profile, name),
+        "misses": misses(info, name),
+    }
     if profile.duration_s is not None:
         figures["rhythm"] = rhythm(profile, name)
         figures["footprint"] = footprint(profile, name)
@@ -34,7 +37,7 @@ def trace_figures(info: View, name: str) -> dict[str, alt.TopLevelMixin]:
     return figures | {"sizes": sizes(info, name)}
 
 
-def popularity(profile: View, name: str) -> alt.LayerChart:
+def popularity(profile: View, name: str) -> alt.Chart:
     """The share of accesses to the hottest blocks and extents."""
     rows = []
     for kind, label in (("blocks", "blocks"), ("extents", "extents")):
@@ -50,7 +53,7 @@ def popularity(profile: View, name: str) -> alt.LayerChart:
     return _shares(rows, _log_shares(lowest, "share of capacity, hottest first"), title)
 
 
-def misses(info: View, name: str) -> alt.LayerChart:
+def misses(info: View, name: str) -> alt.Chart:
     """The miss-ratio curve."""
     table = info.profile.misses
     kinds = ["all", "reads", "writes"] if info.reads and info.writes else ["all"]
@@ -73,7 +76,7 @@ def misses(info: View, name: str) -> alt.LayerChart:
     return _framed(line, title)
 
 
-def rhythm(profile: View, name: str) -> alt.LayerChart:
+def rhythm(profile: View, name: str) -> alt.Chart:
     """Bytes read and written per second over time."""
     table = profile.timeline
     scale, unit = clock(profile.duration_s)
@@ -83,8 +86,7 @@ def rhythm(profile: View, name: str) -> alt.LayerChart:
         rates = [amount / table.width_s / 1e6 for amount in table[f"bytes_{kind}"]]
         ends = [start / scale for start in (*table.start_s, table.start_s[-1] + table.width_s)]
         rows += [
-            {"kind": series, "x": x, "y": y}
-            for x, y in zip(ends, [*rates, rates[-1]], strict=True)
+            {"kind": series, "x": x, "y": y} for x, y in zip(ends, [*rates, rates[-1]], strict=True)
         ]
     total = sum(table.bytes_read) + sum(table.bytes_written)
     title = theme.title(
@@ -104,7 +106,7 @@ def rhythm(profile: View, name: str) -> alt.LayerChart:
     return _framed(line, title)
 
 
-def footprint(profile: View, name: str) -> alt.LayerChart:
+def footprint(profile: View, name: str) -> alt.Chart:
     """Bytes touched so far, and the mean working set by the length of its window."""
     table, sets = profile.timeline, profile.working_set
     rows = _zip(
@@ -135,7 +137,7 @@ def footprint(profile: View, name: str) -> alt.LayerChart:
     return _framed(line, title)
 
 
-def reuse(profile: View, name: str) -> alt.LayerChart:
+def reuse(profile: View, name: str) -> alt.Chart:
     """The time between accesses to the same block."""
     table = profile.reuse
     rows = _zip("reuse", x=[t * _NS for t in table.time_s], y=table.share)
@@ -148,7 +150,7 @@ def reuse(profile: View, name: str) -> alt.LayerChart:
     return _shares(rows, _time_axis([row["x"] for row in rows], "time since last access"), title)
 
 
-def gaps(profile: View, name: str) -> alt.LayerChart:
+def gaps(profile: View, name: str) -> alt.Chart:
     """The time between arrivals."""
     table = profile.gaps
     rows = _zip("gaps", x=[t * _NS for t in table.gap_s], y=table.share)
@@ -160,7 +162,7 @@ def gaps(profile: View, name: str) -> alt.LayerChart:
     return _shares(rows, _time_axis([row["x"] for row in rows], "time between arrivals"), title)
 
 
-def sizes(info: View, name: str) -> alt.LayerChart:
+def sizes(info: View, name: str) -> alt.Chart:
     """The sizes of reads and writes."""
     table = info.profile.sizes
     rows: list[dict[str, Any]] = []
@@ -191,7 +193,7 @@ def _zip(series: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, 
     return [{"series": series, "x": a, "y": b} for a, b in zip(x, y, strict=True)]
 
 
-def _shares(rows: list[dict[str, Any]], x: alt.X, title: alt.TitleParams) -> alt.LayerChart:
+def _shares(rows: list[dict[str, Any]], x: alt.X, title: alt.TitleParams) -> alt.Chart:
     line = (
         alt.Chart(theme.data(rows))
         .mark_line()
@@ -200,9 +202,9 @@ def _shares(rows: list[dict[str, Any]], x: alt.X, title: alt.TitleParams) -> alt
     return _framed(line, title)
 
 
-def _framed(line: alt.Chart, title: alt.TitleParams) -> alt.LayerChart:
-    layers = alt.layer(line)
-    return theme.themed(layers.properties(title=title, width=theme.WIDTH, height=_HEIGHT))
+def _framed(line: alt.Chart, title: alt.TitleParams) -> alt.Chart:
+    framed: alt.Chart = line.properties(title=title, width=theme.WIDTH, height=_HEIGHT)
+    return theme.themed(framed)
 
 
 def _series(rows: Sequence[Mapping[str, Any]]) -> alt.Color:

@@ -16,7 +16,8 @@ from nacre.view import View
 def trace_page(info: View, name: str) -> str:
     """What `nacre trace info` knows of a trace, with figures."""
     name = printable(name)
-    figures = "".join(f"<figure>{svg(chart)}</figure>" for chart in trace_figures(info, name).values())
+    charts = trace_figures(info, name).values()
+    figures = "".join(f"<figure>{svg(chart)}</figure>" for chart in charts)
     notes = paragraphs(f"note: {line}" for line in info.warnings)
     tables = table(trace_facts(info)) + table(trace_shape(info)) + table(request_sizes(info))
     return document(name, f"<h1>{escape(name)}</h1>{notes}{tables}{figures}")

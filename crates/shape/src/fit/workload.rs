@@ -13,15 +13,19 @@ const GAP_STEPS: usize = 64;
 /// Steps of a rhythm that is shorter than a day.
 const RHYTHM_STEPS: usize = 64;
 const DAY_S: f64 = 86_400.0;
-/// What the pattern leaves unused at most: sixteen strips of 256 blocks.
-const STRIPS: f64 = 16.0 * 256.0;
+/// What the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest requests.
+const STRIPS: f64 = 16.0;
+const STRIP_BLOCKS: u64 = 256;
+const STRIP_REQUESTS: u64 = 8;
 
 /// A workload being fitted.
 pub(super) struct Settings {
     block_bytes: u64,
-    requests: u64,
+    pub(super) requests: u64,
     footprint: u64,
     pub(super) follow: f64,
+    growth: Vec<f64>,
+    growth_step: u64,
     classes: Vec<(Key, Counted)>,
     rhythm: Option<Rhythm>,
 }
@@ -39,13 +43,17 @@ impl Settings {
         let classes = classes(fit);
         let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
         let largest = classes.iter().map(|(key, _)| key.blocks).max()?;
-        let blocks = trace.blocks.count * 1.02 + STRIPS + largest as f64;
+        let strip = STRIP_BLOCKS.max(largest * STRIP_REQUESTS) as f64;
+        let blocks = trace.blocks.count * 1.1 + STRIPS * strip;
         let mib = 1 << 20;
         Some(Settings {
             block_bytes: fit.block_bytes,
             requests,
             footprint: (blocks as u64 * fit.block_bytes).next_multiple_of(mib),
             follow: trace.runs.sequential_share.min(0.99),
+            growth: fit.growth.odds(),
+            // Requests of which a block was followed stand for all.
+            growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
             classes,
             rhythm: rhythm(fit, trace, requests),
         })
@@ -62,6 +70,9 @@ impl Settings {
         line(format!("footprint = \"{}\"", Bytes(self.footprint)));
         line(format!("block = \"{}\"", Bytes(self.block_bytes)));
         line(format!("follow = \"{} %\"", rounded(self.follow * 100.0)));
+        if self.growth.iter().any(|&weight| weight > 0.0) {
+            line(format!("growth = [{}]\ngrowth_step = {}", listed(&self.growth), self.growth_step.max(1)));
+        }
         if let Some(rhythm) = &self.rhythm {
             line(String::new());
             line("[workload.arrival]\nkind = \"rhythm\"".into());

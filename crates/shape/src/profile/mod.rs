@@ -174,7 +174,7 @@ impl Profile {
             }
         }
         let (followed, reuse, rhythm) = (&mut self.followed, &mut self.reuse, &mut self.rhythm);
-        self.blocks.add_each(batch, |request, touched, rate| {
+        self.blocks.add_each(batch, |request, _, touched, rate| {
             let number = touched.number as usize;
             if number >= followed.len() {
                 followed.resize((number + 1).next_power_of_two(), Block::default());

@@ -7,8 +7,8 @@
 //! there is. So an LRU cache of any size misses about what it missed on the trace the numbers are from.
 //!
 //! With the probability `follow` a request continues the one before it: it has the same class, and touches
-//! what was touched next the last time, or, behind something new, the next new object, which lies beside it.
-//! Runs therefore repeat as runs, and keep their addresses in order.
+//! what was touched next the last time, if that lies about as deep, or, behind something new, the next new
+//! object, which lies beside it. Runs therefore repeat as runs, and keep their addresses in order.
 //!
 //! # Leaves out
 //! Popularity beyond what stack distances imply; requests that overlap others in part; change over time. When
@@ -50,6 +50,12 @@ pub struct Config {
     /// Probability that a request continues the one before it.
     #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
     pub follow: Ratio,
+    /// For equal steps of the requests, how many times the odds of something new are those of `first`; after the
+    /// last comes the first again. Without them new objects come evenly.
+    pub growth: Option<Vec<f64>>,
+    /// Requests of a step of `growth`.
+    #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
+    pub growth_step: u64,
     /// What is asked for, at most 256 classes; their shares add up to 100 %.
     pub class: Vec<Class>,
 }
@@ -65,7 +71,8 @@ pub struct Class {
     /// Bytes of a request.
     #[config(min = "1 B", max = "1 GiB")]
     pub bytes: Bytes,
-    /// Where in its first block a request begins.
+    /// Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks,
+    /// neighbours share the block between them.
     #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
     pub offset: Bytes,
     /// Share of them that touch something new.
@@ -102,6 +109,12 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.class.len() > CLASSES_MAX {
         let given = config.class.len().to_string();
         reader.conflict("class", &given, "there are too many classes", "at most 256 are allowed");
+    }
+    if let Some(growth) = &config.growth
+        && (growth.iter().any(|weight| *weight < 0.0) || growth.iter().all(|weight| *weight == 0.0))
+    {
+        let problem = "odds lie below zero, or all are zero";
+        reader.conflict("growth", "", problem, "use 1 for the odds of `first`, 2 for twice as much");
     }
     if !config.block.0.is_power_of_two() {
         reader.conflict("block", &config.block.to_string(), "it is not a power of two", "use 4 KiB");
@@ -164,7 +177,8 @@ fn pattern(
     let mut groups: Vec<u32> = Vec::new();
     let mut kinds = Vec::new();
     for class in &config.class {
-        let blocks = (class.offset.0 + class.bytes.0).div_ceil(block) as u32;
+        let shared = class.offset.0 > 0 && class.bytes.0.is_multiple_of(block);
+        let blocks = (class.offset.0 + class.bytes.0).div_ceil(block) as u32 - u32::from(shared);
         let group = groups.iter().position(|&known| known == blocks).unwrap_or(groups.len());
         if group == groups.len() {
             groups.push(blocks);
@@ -176,6 +190,7 @@ fn pattern(
             offset: class.offset.0,
             blocks,
             group,
+            shared,
             first: class.first.0,
             distances: distances.map(|bytes| bytes.0 as f64 / block as f64).collect(),
         });
@@ -185,8 +200,12 @@ fn pattern(
         upto += class.share.0;
         upto
     });
+    let growth = config.growth.clone().unwrap_or_default();
     Ok(Box::new(Shaped {
         bounds: bounds.collect(),
+        growth,
+        growth_step: config.growth_step,
+        given: 0,
         kinds,
         stack: Stack::new(groups.len()),
         space: Space::new(config.footprint.0 / block),
@@ -205,6 +224,8 @@ struct Kind {
     offset: u64,
     blocks: u32,
     group: usize,
+    /// Whether neighbours share the block between them.
+    shared: bool,
     first: f64,
     distances: Vec<f64>,
 }
@@ -213,6 +234,10 @@ struct Shaped {
     /// The upper end of each class's share.
     bounds: Vec<f64>,
     kinds: Vec<Kind>,
+    /// How many times the odds of something new are the average ones, by step.
+    growth: Vec<f64>,
+    growth_step: u64,
+    given: u64,
     stack: Stack,
     space: Space,
     follow: f64,
@@ -243,20 +268,25 @@ impl Pattern for Shaped {
 
 impl Shaped {
     fn next(&mut self) -> Request {
+        self.given += 1;
         let followed = self.latest.filter(|_| self.random.unit() < self.follow);
         let kind = followed.map_or_else(|| self.draw_kind(), |latest| latest.kind);
         let Kind { group, blocks, .. } = self.kinds[kind];
         let place = match followed {
-            Some(Latest { place: Some(place), .. }) => self.stack.following(group, place),
+            Some(Latest { place: Some(place), .. }) => {
+                self.stack.following(group, place).or_else(|| self.draw_place(kind))
+            }
             Some(Latest { place: None, .. }) => None,
             None => self.draw_place(kind),
         };
-        let place = place.or_else(|| (!self.space.has(blocks)).then(|| self.stack.oldest(group))?);
+        let place = place.or_else(|| (!self.space.has(blocks + 1)).then(|| self.stack.oldest(group))?);
         let mut run = followed.map_or_else(|| self.random.below(RUNS as u64) as usize, |latest| latest.run);
         let first = match place {
             Some(place) => self.stack.renew(group, place, blocks),
             None => {
-                let first = self.space.take(&mut run, blocks);
+                // What follows nothing shares no block with its neighbour.
+                let apart = u32::from(self.kinds[kind].shared && followed.is_none());
+                let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
                 self.stack.push(group, first, blocks);
                 first
             }
@@ -275,7 +305,11 @@ impl Shaped {
     /// Where in the stack to look; none for something new.
     fn draw_place(&mut self, kind: usize) -> Option<u32> {
         let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
-        if self.random.unit() < *first || distances.is_empty() {
+        let step = ((self.given - 1) / self.growth_step) as usize;
+        let more = if self.growth.is_empty() { 1.0 } else { self.growth[step % self.growth.len()] };
+        // The probability whose odds are `more` times those of `first`.
+        let first = first * more / (1.0 - first + first * more);
+        if distances.is_empty() || self.random.unit() < first {
             return None;
         }
         let at = self.random.unit() * (distances.len() - 1) as f64;
@@ -289,8 +323,9 @@ impl Shaped {
 
 /// Runs of new objects that grow side by side, so that only objects of one run are neighbours.
 const RUNS: usize = 16;
-/// Blocks that a run gets at a time.
+/// Blocks that a run gets at a time, and objects.
 const STRIP: u64 = 256;
+const OBJECTS_PER_STRIP: u64 = 8;
 
 /// Address space that is handed out from its beginning, in strips.
 struct Space {
@@ -317,14 +352,17 @@ impl Space {
         let (from, to) = self.strips[*run];
         if from + blocks > to {
             if self.given + blocks <= self.blocks {
-                let strip = STRIP.max(blocks).min(self.blocks - self.given);
+                let strip = STRIP.max(blocks * OBJECTS_PER_STRIP).min(self.blocks - self.given);
                 // A strip that begins where the old one ends continues it.
                 let from = if to == self.given { from } else { self.given };
                 self.given += strip;
                 self.strips[*run] = (from, self.given);
             } else {
-                let room = self.strips.iter().position(|(from, to)| from + blocks <= *to);
-                *run = room.expect("the space was asked whether it has room");
+                match self.strips.iter().position(|(from, to)| from + blocks <= *to) {
+                    Some(room) => *run = room,
+                    // Nothing of this size was ever touched and there is no room: begin over earlier objects.
+                    None => self.strips[*run] = (0, self.blocks),
+                }
             }
         }
         let first = self.strips[*run].0;

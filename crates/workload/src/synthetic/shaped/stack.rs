@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// Places of the smallest row.
 const PLACES_MIN: usize = 1 << 12;
 
+/// Blocks between one object of a run and the next at most: those of other runs that took turns with it.
+const BETWEEN_MAX: u64 = 256;
+
 /// The objects, the latest touched at the end of the row.
 pub(super) struct Stack {
     /// By place: first block and size in blocks; zero blocks where nothing lies.
@@ -46,9 +49,11 @@ impl Stack {
         }
     }
 
-    /// The object of `group` that was touched next after the one that lay at `place`.
+    /// The object of `group` that was touched next after the one that lay at `place`, if not much lies between.
     pub(super) fn following(&self, group: usize, place: u32) -> Option<u32> {
-        self.groups[group].range(place + 1..).next().copied()
+        let &next = self.groups[group].range(place + 1..).next()?;
+        let between = self.before(next as usize) - self.before(place as usize);
+        (between <= BETWEEN_MAX).then_some(next)
     }
 
     /// The object of `group` touched longest ago.

@@ -101,6 +101,29 @@ fn a_footprint_that_is_used_up_bounds_the_addresses() {
 }
 
 #[test]
+fn growth_moves_what_is_new_to_where_it_was() {
+    let class = "{ share = \"100 %\", op = \"read\", bytes = \"4 KiB\", first = \"20 %\", \
+                 distance = [\"4 KiB\", \"400 KiB\"] }";
+    let settings = settings(40_000, "0 %", class) + "\ngrowth = [3, 1, 0, 0]\ngrowth_step = 10_000";
+    let found = distances(&requests(&settings));
+    let new: Vec<usize> =
+        found.chunks(10_000).map(|step| step.iter().filter(|&&distance| distance == 0).count()).collect();
+    // Three times the odds of 20 %, which are 1 to 4, are 3 to 4.
+    check_share(new[0], 10_000, 3.0 / 7.0);
+    check_share(new[1], 10_000, 0.2);
+    assert_eq!(new[2..], [0, 0]);
+}
+
+#[test]
+fn neighbours_across_borders_of_blocks_share_a_block_and_follow_each_other() {
+    let class = "{ share = \"100 %\", op = \"write\", bytes = \"16 KiB\", offset = \"512 B\", first = \"100 %\" }";
+    let requests = requests(&settings(1000, "99 %", class));
+    let follows = requests.windows(2).filter(|pair| pair[0].address + 16_384 == pair[1].address).count();
+    assert!(follows > 940, "{follows}");
+    assert!(requests.iter().all(|request| request.address % 4096 == 512));
+}
+
+#[test]
 fn it_is_repeatable() {
     check_repeatable(&settings(5000, "30 %", MIX));
 }
