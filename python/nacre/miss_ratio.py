@@ -55,12 +55,12 @@ class MissRatioCurve:
 
     def hits(self, size: int, kind: Kind = "all") -> float:
         """Accesses to blocks that a cache of so many bytes serves."""
-        blocks = self._blocks(size)
+        kind, blocks = _kind(kind), self._blocks(size)
         place = int(np.searchsorted(self._columns["step_blocks"], blocks, side="right")) - 1
         if place < 0:
             return 0.0
         reads, writes = (float(self._columns[f"step_{op}_hits"][place]) for op in ("read", "write"))
-        return {"all": reads + writes, "reads": reads, "writes": writes}[_kind(kind)]
+        return {"all": reads + writes, "reads": reads, "writes": writes}[kind]
 
     def miss_ratio(self, size: int, kind: Kind = "all") -> float:
         """The share of accesses to blocks that a cache of so many bytes does not serve."""

@@ -104,7 +104,13 @@ impl Marks {
         let own = (u64::MAX << 1) << (place % 64);
         let mut sum = 0;
         for (i, &word) in words.iter().enumerate() {
-            let mask = if i > at { u64::MAX } else if i == at { own } else { 0 };
+            let mask = if i > at {
+                u64::MAX
+            } else if i == at {
+                own
+            } else {
+                0
+            };
             sum += (word & mask).count_ones();
         }
         sum
@@ -190,7 +196,11 @@ mod tests {
             let mut random = Streams::new(places as u64).stream("marks");
             for _ in 0..2000 {
                 let place = random.below(plain.len() as u64) as usize;
-                if plain[place] { marks.clear(place) } else { marks.set(place) }
+                if plain[place] {
+                    marks.clear(place)
+                } else {
+                    marks.set(place)
+                }
                 plain[place] = !plain[place];
             }
             let ranks = marks.ranks();

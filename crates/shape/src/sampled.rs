@@ -172,9 +172,10 @@ impl SampledCurve {
         // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
         let part = (hashed >> 8) as usize % PARTS;
         let whole = self.whole.follow(volume, block, rate, is_write);
-        let of_part = self.parts.get_mut(part).map_or(0, |part| {
-            part.follow(volume, block, rate / PARTS as f64, is_write).number
-        });
+        let of_part = self
+            .parts
+            .get_mut(part)
+            .map_or(0, |part| part.follow(volume, block, rate / PARTS as f64, is_write).number);
         if let Some(most) = self.most
             && whole.distance == 0
         {

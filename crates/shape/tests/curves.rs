@@ -101,7 +101,11 @@ fn one_pass_says_what_two_exclusive_levels_hit() {
     let curve = exact(&requests);
     for (upper, lower) in [(1, 1), (10, 90), (100, 10), (64, 256), (500, 1500), (1000, 5000)] {
         let (first, second) = curve.two_levels(upper, lower);
-        assert_eq!((first.all(), second.all()), simulated_two_levels(&requests, upper, lower), "{upper}, {lower}");
+        assert_eq!(
+            (first.all(), second.all()),
+            simulated_two_levels(&requests, upper, lower),
+            "{upper}, {lower}"
+        );
     }
 }
 

@@ -62,7 +62,8 @@ fn describe(
     limit: u64,
 ) -> Result<Description, Problems> {
     let text = format!("{text}\n{STACK}");
-    let checked = check(&Document { text: &text, name: "the fitted workload", overrides: &[], seed: Some(seed) })?;
+    let checked =
+        check(&Document { text: &text, name: "the fitted workload", overrides: &[], seed: Some(seed) })?;
     let mut workload = nacre_machine::stack::build(&checked, &NoFiles)?.workload;
     let mut profile = Profile::new(block_bytes, BLOCKS_FOLLOWED);
     let (mut batch, mut left) = (Vec::with_capacity(BATCH), limit);

@@ -175,7 +175,9 @@ fn column<'py, T: numpy::Element>(
 fn summary_json(
     summary: &Summary,
     profile: &Description,
-    tally: &Tally, complete: bool) -> serde_json::Value {
+    tally: &Tally,
+    complete: bool,
+) -> serde_json::Value {
     let first_bad: Vec<_> = tally
         .first_bad
         .iter()

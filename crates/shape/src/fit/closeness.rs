@@ -107,6 +107,10 @@ mod tests {
         let a = (&[1.0, 2.0, 4.0][..], &[0.2, 0.5, 1.0][..]);
         assert_eq!(apart(a, a, 0.0), 0.0);
         assert_eq!(apart(a, (&[3.0], &[1.0]), 0.0), 0.5);
-        assert_eq!(apart(a, (&[0.5], &[1.0]), 0.0), 1.0, "before its first point a curve is at its beginning");
+        assert_eq!(
+            apart(a, (&[0.5], &[1.0]), 0.0),
+            1.0,
+            "before its first point a curve is at its beginning"
+        );
     }
 }

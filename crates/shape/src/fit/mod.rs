@@ -2,8 +2,8 @@
 //!
 //! One pass counts, for every operation and size of request, how often it comes, how much of it is new, and how
 //! deep in the LRU stack the rest lies. Those become the classes of a `shaped` workload; arrivals become a
-//! `rhythm`. How sequential the workload comes out depends on more than one setting, so `follow` is found by
-//! trying.
+//! `rhythm`. What comes out depends on runs and on growth in ways that no formula says, so `follow`, and whether
+//! to follow the growth of the footprint, are found by trying.
 
 mod closeness;
 mod workload;
@@ -19,10 +19,14 @@ use workload::Settings;
 
 /// Sizes of requests that are told apart while counting.
 const KEYS_MAX: usize = 4096;
-/// Requests of a trial.
-const TRIAL: u64 = 200_000;
-/// Trials for `follow`.
-const TRIALS: usize = 4;
+/// Gaps that the mean around one is taken over, roughly.
+const GAPS_AROUND: f64 = 500.0;
+/// How finely gaps are counted: parts of the mean.
+const GAP_UNIT: f64 = 1e6;
+/// Requests of a trial at most.
+const TRIAL: u64 = 1_000_000;
+/// Trials for `follow`, with the growth of the footprint and without.
+const TRIALS: usize = 3;
 
 /// Takes a trace in, batch by batch.
 pub struct Fit {
@@ -30,7 +34,11 @@ pub struct Fit {
     profile: Profile,
     stack: SampledCurve,
     classes: FxHashMap<Key, Counted>,
+    /// Gaps in units of the mean around them.
     gaps: Cells,
+    mean_gap: f64,
+    /// Gaps so far.
+    gaps_seen: f64,
     latest: Option<nacre_kernel::Time>,
     growth: Growth,
     /// Requests of which the first block was followed.
@@ -49,7 +57,8 @@ struct Key {
 impl Key {
     /// Whether neighbours of the same kind share the block between them.
     fn is_shared(&self, block_bytes: u64) -> bool {
-        self.blocks > u64::from(self.bytes).div_ceil(block_bytes) && u64::from(self.bytes).is_multiple_of(block_bytes)
+        self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
+            && u64::from(self.bytes).is_multiple_of(block_bytes)
     }
 }
 
@@ -126,6 +135,8 @@ impl Fit {
             stack: SampledCurve::without_bars(block_bytes, Rate::Blocks(BLOCKS_FOLLOWED), 1),
             classes: FxHashMap::default(),
             gaps: Cells::default(),
+            mean_gap: 0.0,
+            gaps_seen: 0.0,
             latest: None,
             growth: Growth { width: 1, steps: Vec::new() },
             counted: 0,
@@ -137,7 +148,13 @@ impl Fit {
         self.profile.add(batch);
         for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
             if let Some(latest) = self.latest {
-                self.gaps.add((request.arrival - latest).as_ps(), 1.0);
+                let gap = (request.arrival - latest).as_ps() as f64;
+                // Gaps over the mean of those around them: how the rate changes is the rhythm's part.
+                self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
+                self.gaps_seen += 1.0;
+                if self.mean_gap > 0.0 {
+                    self.gaps.add((gap / self.mean_gap * GAP_UNIT) as u64, 1.0);
+                }
             }
             self.latest = Some(request.arrival);
             if let Some(class) = self.class(request) {
@@ -183,22 +200,24 @@ impl Fit {
         let trace = self.profile.describe(has_times);
         let Some(mut settings) = Settings::of(self, &trace) else { return Ok(None) };
         let wanted = trace.runs.sequential_share;
-        let (mut low, mut high) = (0.0, 0.999);
-        let mut best = (f64::INFINITY, settings.follow);
-        for _ in 0..if wanted > 0.0 { TRIALS } else { 0 } {
-            let trial = generate(&settings.text(), TRIAL)?;
-            let found = trial.runs.sequential_share;
-            // Runs are worth having as far as they leave the misses of a trace that fits a trial as they are.
-            let misses = if settings.requests <= TRIAL { misses_apart(&trace, &trial) } else { 0.0 };
-            let off = (found - wanted).abs() + misses;
-            if off < best.0 {
-                best = (off, settings.follow);
+        let (growth, follow) = (std::mem::take(&mut settings.growth), settings.follow);
+        let mut best = (f64::INFINITY, Vec::new(), follow);
+        for growth in [growth, Vec::new()] {
+            settings.growth.clone_from(&growth);
+            settings.follow = follow;
+            let (mut low, mut high) = (0.0, 0.999);
+            for _ in 0..TRIALS {
+                let trial = generate(&settings.text(), TRIAL)?;
+                let off = apart(&trace, &trial);
+                if off < best.0 {
+                    best = (off, growth.clone(), settings.follow);
+                }
+                let end = if trial.runs.sequential_share < wanted { &mut low } else { &mut high };
+                *end = settings.follow;
+                settings.follow = f64::midpoint(low, high);
             }
-            let end = if found < wanted { &mut low } else { &mut high };
-            *end = settings.follow;
-            settings.follow = f64::midpoint(low, high);
         }
-        settings.follow = best.1;
+        (settings.growth, settings.follow) = (best.1, best.2);
         let text = settings.text();
         let workload = generate(&text, u64::MAX)?;
         let closeness = compare(&trace, &workload);
@@ -206,9 +225,11 @@ impl Fit {
     }
 }
 
-fn misses_apart(trace: &Description, trial: &Description) -> f64 {
-    let found = compare(trace, trial);
-    found.iter().find(|found| found.curve == "misses").map_or(0.0, |found| found.distance)
+/// How far a trial is from the trace in what the settings that are tried move.
+fn apart(trace: &Description, trial: &Description) -> f64 {
+    let judged = ["misses of reads", "misses of writes", "sequential share"];
+    let found = compare(trace, trial).into_iter().filter(|found| judged.contains(&found.curve));
+    found.map(|found| found.distance).sum()
 }
 
 fn key(request: &Request, block_bytes: u64) -> Key {

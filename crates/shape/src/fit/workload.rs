@@ -1,6 +1,6 @@
 //! The settings of a fitted workload, and their text.
 
-use super::{Counted, Fit, Key};
+use super::{Counted, Fit, GAP_UNIT, Key};
 use crate::profile::Description;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
@@ -21,10 +21,10 @@ const STRIP_REQUESTS: u64 = 8;
 /// A workload being fitted.
 pub(super) struct Settings {
     block_bytes: u64,
-    pub(super) requests: u64,
+    requests: u64,
     footprint: u64,
     pub(super) follow: f64,
-    growth: Vec<f64>,
+    pub(super) growth: Vec<f64>,
     growth_step: u64,
     classes: Vec<(Key, Counted)>,
     rhythm: Option<Rhythm>,
@@ -162,7 +162,7 @@ fn rhythm(fit: &Fit, trace: &Description, requests: u64) -> Option<Rhythm> {
     }
     let mean = weights.iter().sum::<f64>() / steps as f64;
     let weights = weights.iter().map(|weight| weight / mean).collect();
-    let gaps: Vec<f64> = fit.gaps.quantiles(GAP_STEPS).iter().map(|ps| ps / 1e6).collect();
+    let gaps: Vec<f64> = fit.gaps.quantiles(GAP_STEPS).iter().map(|gap| gap / GAP_UNIT).collect();
     let has_gaps = gaps.last().is_some_and(|&last| last > 0.0);
     has_gaps.then(|| Rhythm { rate: requests as f64 / duration_s, span_s, weights, gaps })
 }

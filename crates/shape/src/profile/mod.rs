@@ -28,8 +28,8 @@ pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
 pub const EXTENT_BYTES: u64 = 1 << 20;
 /// Windows of working sets, in seconds.
 const WINDOWS: [f64; 18] = [
-    1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 14_400.0, 43_200.0, 86_400.0,
-    259_200.0, 604_800.0,
+    1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 14_400.0, 43_200.0,
+    86_400.0, 259_200.0, 604_800.0,
 ];
 const PS_PER_S: f64 = 1e12;
 
@@ -76,7 +76,7 @@ pub struct Description {
     pub runs: Runs,
     /// Misses of an LRU cache by its size.
     pub misses: Misses,
-    /// Gaps between arrivals.
+    /// Gaps between arrivals of reads and writes.
     pub gaps: Option<Gaps>,
     /// Time between accesses to the same block.
     pub reuse: Option<Reuse>,
@@ -165,9 +165,9 @@ impl Profile {
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
         for request in batch {
-            self.requests.arrive(request.arrival);
             self.last_arrival = self.last_arrival.max(request.arrival);
             if matches!(request.op, Op::Read | Op::Write) {
+                self.requests.arrive(request.arrival);
                 self.requests.add(request);
                 self.extents.add(request, self.block_bytes);
                 self.rhythm.add(request);
@@ -226,7 +226,8 @@ impl Profile {
 
     fn reuse(&self, accesses: f64) -> Reuse {
         let again = self.reuse.count();
-        let (time_s, share) = self.reuse.upto().map(|(ps, upto)| (ps as f64 / PS_PER_S, upto / again)).unzip();
+        let (time_s, share) =
+            self.reuse.upto().map(|(ps, upto)| (ps as f64 / PS_PER_S, upto / again)).unzip();
         Reuse { first_share: (1.0 - again / accesses.max(1.0)).max(0.0), time_s, share }
     }
 

@@ -62,7 +62,9 @@ impl Popularity {
     pub fn share(&self, hottest: f64) -> f64 {
         let after = self.hottest.partition_point(|&point| point < hottest);
         let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
-        let Some(&end) = self.hottest.get(after) else { return at(self.accesses.len().checked_sub(1), &self.accesses) };
+        let Some(&end) = self.hottest.get(after) else {
+            return at(self.accesses.len().checked_sub(1), &self.accesses);
+        };
         let before = after.checked_sub(1);
         let (x, y) = (at(before, &self.hottest), at(before, &self.accesses));
         y + (self.accesses[after] - y) * (hottest - x) / (end - x)
@@ -83,7 +85,8 @@ impl Popularity {
             return None;
         }
         let n = points.len() as f64;
-        let [x, y] = [points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n];
+        let [x, y] =
+            [points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n];
         let (mut xx, mut xy) = (0.0, 0.0);
         for point in &points {
             xx += (point.0 - x) * (point.0 - x);

@@ -87,7 +87,7 @@ impl Requests {
         run.end = request.address + u64::from(request.bytes);
     }
 
-    /// A request of any kind arrives.
+    /// A read or write arrives.
     pub(super) fn arrive(&mut self, arrival: Time) {
         if let Some(latest) = self.latest {
             let gap = (arrival - latest).as_ps();

@@ -33,7 +33,8 @@ fn touched(request: &Request) -> std::ops::Range<u64> {
 #[test]
 fn the_hottest_have_the_share_a_plain_count_gives_them() {
     let requests = trace(6000, &mut Streams::new(1).stream("trace"));
-    for (bytes, found) in [(4096, described(&requests).blocks), (EXTENT_BYTES, described(&requests).extents)] {
+    for (bytes, found) in [(4096, described(&requests).blocks), (EXTENT_BYTES, described(&requests).extents)]
+    {
         let mut counts = BTreeMap::new();
         for block in requests.iter().flat_map(touched) {
             *counts.entry(block * 4096 / bytes).or_insert(0u64) += 1;
@@ -79,7 +80,8 @@ fn working_sets_are_the_mean_of_what_each_window_touches() {
     let description = described(&requests);
     let found = description.working_set.unwrap();
     let duration = requests.last().unwrap().arrival.as_ps();
-    for (&window_s, &bytes) in found.window_s.iter().zip(&found.bytes).filter(|(window, _)| **window >= 1e-3) {
+    for (&window_s, &bytes) in found.window_s.iter().zip(&found.bytes).filter(|(window, _)| **window >= 1e-3)
+    {
         let window = (window_s * 1e12) as u64;
         let mut held = 0;
         let mut next = BTreeMap::new();
@@ -122,7 +124,8 @@ fn reuse_gaps_sizes_and_runs_are_those_of_a_plain_count() {
     assert_eq!(description.sizes.bytes, [4096, 8192, 12_288, 16_384]);
     let reads = requests.iter().filter(|request| request.op == Op::Read && request.bytes == 8192).count();
     assert_eq!(description.sizes.reads[1], reads as u64);
-    let follows = requests.windows(2).filter(|w| w[0].address + u64::from(w[0].bytes) == w[1].address).count();
+    let follows =
+        requests.windows(2).filter(|w| w[0].address + u64::from(w[0].bytes) == w[1].address).count();
     assert_eq!(description.runs.sequential_share, follows as f64 / requests.len() as f64);
     assert!((description.runs.share.last().unwrap() - 1.0).abs() < 1e-12, "every request lies in a run");
 }
@@ -149,7 +152,12 @@ fn a_trace_that_touches_too_much_is_described_by_a_sample() {
     let mut requests = trace(1, &mut random);
     for i in 0..60_000u64 {
         let block = random.below(30_000);
-        requests.push(Request { arrival: Time::from_us(i * 50), address: block * 4096, bytes: 4096, ..requests[0] });
+        requests.push(Request {
+            arrival: Time::from_us(i * 50),
+            address: block * 4096,
+            bytes: 4096,
+            ..requests[0]
+        });
     }
     let describe = |followed: u32| {
         let mut profile = Profile::new(4096, followed);

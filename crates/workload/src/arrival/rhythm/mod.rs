@@ -37,7 +37,8 @@ pub struct Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    if config.weights.iter().any(|weight| *weight < 0.0) || config.weights.iter().all(|weight| *weight == 0.0) {
+    if config.weights.iter().any(|weight| *weight < 0.0) || config.weights.iter().all(|weight| *weight == 0.0)
+    {
         let problem = "a weight lies below zero, or all are zero";
         reader.conflict("weights", "", problem, "give numbers in proportion to the rates");
     }

@@ -165,7 +165,8 @@ pub const WORKLOAD: Room<WorkloadFamily> = Room {
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
-const SUMMARY: &str = "the shape of a trace without its addresses: sizes, reuse and runs as they were measured";
+const SUMMARY: &str =
+    "the shape of a trace without its addresses: sizes, reuse and runs as they were measured";
 const SOURCES: &[&str] = &["coffman-1973"];
 
 fn pattern(

@@ -34,15 +34,18 @@ fn distances(requests: &[Request]) -> Vec<usize> {
 
 #[test]
 fn classes_have_their_shares_and_their_shares_of_new_objects() {
-    let requests = requests(&settings(40_000, "0 %", MIX));
+    let requests = requests(&settings(10_000, "0 %", MIX));
     let reads: Vec<bool> = requests.iter().map(|request| request.op == Op::Read).collect();
     let count = reads.iter().filter(|&&read| read).count();
     check_share(count, requests.len(), 0.6);
     let found = distances(&requests);
-    let new = |kind| reads.iter().zip(&found).filter(|(read, distance)| **read == kind && **distance == 0).count();
+    let new =
+        |kind| reads.iter().zip(&found).filter(|(read, distance)| **read == kind && **distance == 0).count();
     check_share(new(true), count, 0.2);
     check_share(new(false), requests.len() - count, 0.5);
-    assert!(requests.iter().all(|request| request.bytes == if request.op == Op::Read { 4096 } else { 16_384 }));
+    assert!(
+        requests.iter().all(|request| request.bytes == if request.op == Op::Read { 4096 } else { 16_384 })
+    );
 }
 
 #[test]
@@ -58,11 +61,12 @@ fn a_distance_comes_out_as_it_was_asked_for() {
 
 #[test]
 fn distances_spread_evenly_between_the_points_for_any_size() {
-    let found = distances(&requests(&settings(60_000, "0 %", MIX)));
-    let requests = requests(&settings(60_000, "0 %", MIX));
+    let requests = requests(&settings(20_000, "0 %", MIX));
+    let found = distances(&requests);
     let of = |op| {
-        let both = found.iter().zip(&requests).skip(20_000);
-        both.filter(move |(distance, request)| request.op == op && **distance > 0).map(|(&distance, _)| distance)
+        let both = found.iter().zip(&requests).skip(8000);
+        both.filter(move |(distance, request)| request.op == op && **distance > 0)
+            .map(|(&distance, _)| distance)
     };
     let mean = |op| of(op).sum::<usize>() as f64 / of(op).count() as f64;
     // Evenly from 1 to 100 blocks and from 16 to 2048; the nearest object may lie a little off.
@@ -74,7 +78,7 @@ fn distances_spread_evenly_between_the_points_for_any_size() {
 fn runs_are_as_long_as_following_says_and_repeat_as_runs() {
     let class = "{ share = \"100 %\", op = \"write\", bytes = \"8 KiB\", first = \"30 %\", \
                  distance = [\"1 MiB\", \"4 MiB\"] }";
-    let requests = requests(&settings(50_000, "75 %", class));
+    let requests = requests(&settings(15_000, "75 %", class));
     let follows = requests.windows(2).filter(|pair| pair[0].address + 8192 == pair[1].address).count();
     let share = follows as f64 / requests.len() as f64;
     // What follows a repeated request is its neighbour unless a run ended there before.
@@ -116,7 +120,8 @@ fn growth_moves_what_is_new_to_where_it_was() {
 
 #[test]
 fn neighbours_across_borders_of_blocks_share_a_block_and_follow_each_other() {
-    let class = "{ share = \"100 %\", op = \"write\", bytes = \"16 KiB\", offset = \"512 B\", first = \"100 %\" }";
+    let class =
+        "{ share = \"100 %\", op = \"write\", bytes = \"16 KiB\", offset = \"512 B\", first = \"100 %\" }";
     let requests = requests(&settings(1000, "99 %", class));
     let follows = requests.windows(2).filter(|pair| pair[0].address + 16_384 == pair[1].address).count();
     assert!(follows > 940, "{follows}");
