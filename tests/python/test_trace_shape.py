@@ -93,7 +93,7 @@ def test_a_sample_states_how_sure_it_is(zipf: Path) -> None:
     assert exact.half_width(4096) == 0
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "json", "svg", "png", "html"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "json", "svg", "html"])
 def test_a_curve_is_written_as_its_name_says(small: Path, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"curve.{suffix}"
     done = nacre_command("trace", "mrc", small, "-o", target)
@@ -187,7 +187,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
     fitted = trace.fit(zipf)
     assert target.read_text() == fitted.text
     assert fitted.zipf_theta == pytest.approx(0.8, abs=0.04)
-    for curve in ("misses", "read share", "request sizes", "time between arrivals"):
+    for curve in ("misses", "read share", "request sizes"):
         assert fitted.closeness[curve] < 0.03, curve
     record = nacre.run(target, {"stack.preset": "network_store"})
     assert record.requests.completed == 60_000
@@ -201,7 +201,7 @@ def test_a_fitted_workload_runs_and_has_no_address_of_the_trace(zipf: Path, tmp_
 @pytest.mark.parametrize(
     ("name", "tolerances"),
     [
-        ("cloudphysics.vscsi", {"misses": 0.25, "read share": 0.01, "request sizes": 0.03}),
+        ("cloudphysics.vscsi", {"misses": 0.1, "read share": 0.01, "request sizes": 0.03}),
         ("mqsim_tpcc-small.trace", {"misses": 0.06, "popularity of blocks": 0.06}),
         ("umass_Financial1_prefix.ssdsim.ascii", {"misses": 0.16, "request sizes": 0.03}),
     ],
@@ -211,6 +211,6 @@ def test_fitted_workloads_come_close_to_real_traces(
 ) -> None:
     if not (SAMPLES / name).exists():
         pytest.skip(f"the sample {name} is absent")
-    closeness = trace.fit(SAMPLES / name).closeness
+    closeness = trace.fit(SAMPLES / name, limit=20_000).closeness
     for curve, most in tolerances.items():
         assert closeness[curve] <= most, closeness

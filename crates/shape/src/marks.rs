@@ -197,22 +197,21 @@ mod tests {
             for _ in 0..2000 {
                 let place = random.below(plain.len() as u64) as usize;
                 if plain[place] {
-                    marks.clear(place)
+                    marks.clear(place);
                 } else {
-                    marks.set(place)
+                    marks.set(place);
                 }
                 plain[place] = !plain[place];
             }
             let ranks = marks.ranks();
             let total = plain.iter().filter(|&&mark| mark).count();
             let mut seen = 0;
-            for place in 0..plain.len() {
-                if plain[place] || place % 97 == 0 {
-                    assert_eq!(marks.rank(&ranks, place) as usize, seen, "before {place}");
-                    seen += usize::from(plain[place]);
+            for (place, &mark) in plain.iter().enumerate() {
+                let before = seen;
+                seen += usize::from(mark);
+                if mark || place % 97 == 0 {
+                    assert_eq!(marks.rank(&ranks, place) as usize, before, "before {place}");
                     assert_eq!(marks.after(place) as usize, total - seen, "behind {place}");
-                } else {
-                    seen += usize::from(plain[place]);
                 }
             }
         }

@@ -21,7 +21,7 @@ const STRIP_REQUESTS: u64 = 8;
 /// A workload being fitted.
 pub(super) struct Settings {
     block_bytes: u64,
-    requests: u64,
+    pub(super) requests: u64,
     footprint: u64,
     pub(super) follow: f64,
     pub(super) growth: Vec<f64>,
