@@ -23,8 +23,10 @@ __all__ = [
     "shipped_scenarios",
     "trace_columns",
     "trace_convert",
+    "trace_fit",
     "trace_from_columns",
     "trace_info",
+    "trace_misses",
     "trace_sample",
 ]
 
@@ -144,12 +146,28 @@ def catalog() -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
+def trace_misses(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    share: float | None,
+    blocks: int | None,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...
 def trace_sample(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...
+def trace_fit(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, str]: ...
 def trace_columns(
     paths: list[str], options: _Options, progress: _TraceProgress
 ) -> dict[str, np.ndarray[Any, Any]]: ...

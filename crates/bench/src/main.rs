@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
@@ -13,6 +14,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod curves;
 mod flash_memory;
 mod key_value;
 mod report;
@@ -24,19 +26,24 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What it may be asked.
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | key-value | \
+                     memory FILE COUNT";
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["curves", folder] => {
+            curves::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err(
-            "usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | key-value | memory FILE COUNT"
-                .into(),
-        ),
+        _ => Err(USAGE.into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,6 +60,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn run(folder: &Path) -> Result<()> {
     let report = Report::begin(folder);
     caches::measure(&report);
+    curves::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;

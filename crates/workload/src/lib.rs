@@ -29,7 +29,7 @@ pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
 use nacre_kernel::{Op, Random, Request, Time};
-use synthetic::{hot_cold, mix, sequential, uniform, zipf};
+use synthetic::{hot_cold, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: Send {
@@ -172,6 +172,7 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
     mix::WORKLOAD,
+    shaped::WORKLOAD,
     tpca::ROOM,
     kv::ROOM,
     replay::TRACE,

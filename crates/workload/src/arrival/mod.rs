@@ -5,6 +5,7 @@ pub mod closed;
 pub mod periodic;
 pub mod poisson;
 pub mod recorded;
+pub mod rhythm;
 
 use crate::WorkloadBuilder;
 use crate::error::WorkloadError;
@@ -59,7 +60,7 @@ impl Family for ArrivalFamily {
 
 /// The arrival processes, in the order users see them.
 pub static ARRIVALS: &Table<ArrivalFamily> =
-    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, recorded::ROOM];
+    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
 
 /// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
 #[derive(Clone, Debug)]

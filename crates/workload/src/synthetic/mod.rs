@@ -7,6 +7,7 @@ pub mod hot_cold;
 pub mod mix;
 pub mod ranks;
 pub mod sequential;
+pub mod shaped;
 pub mod uniform;
 pub mod zipf;
 
@@ -46,4 +47,4 @@ impl Family for PatternFamily {
 
 /// The patterns, in the order users see them.
 pub static PATTERNS: &Table<PatternFamily> =
-    &[uniform::ROOM, zipf::ROOM, hot_cold::ROOM, sequential::ROOM, mix::ROOM];
+    &[uniform::ROOM, zipf::ROOM, hot_cold::ROOM, sequential::ROOM, mix::ROOM, shaped::ROOM];
