@@ -140,6 +140,50 @@ class MixWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShapedWorkloadClass(Table):
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+
+    share: str | float
+    """Share of the requests."""
+    op: Literal["read", "write"]
+    """What they do."""
+    bytes: str
+    """Bytes of a request."""
+    offset: str | None = None
+    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    first: str | float
+    """Share of them that touch something new."""
+    distance: list[str] | None = None
+    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedWorkload(Table):
+    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space used."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    block: str | None = None
+    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    follow: str | float | None = None
+    """Probability that a request continues the one before it. Default: 0 %."""
+    growth: list[float] | None = None
+    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    growth_step: int | None = None
+    """Requests of a step of `growth`. Default: 10000."""
+    class: list[ShapedWorkloadClass]
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["shaped"] = "shaped"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TpcaWorkload(Table):
     """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
 
@@ -342,6 +386,46 @@ class MixPattern(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShapedPatternClass(Table):
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+
+    share: str | float
+    """Share of the requests."""
+    op: Literal["read", "write"]
+    """What they do."""
+    bytes: str
+    """Bytes of a request."""
+    offset: str | None = None
+    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    first: str | float
+    """Share of them that touch something new."""
+    distance: list[str] | None = None
+    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedPattern(Table):
+    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+
+    footprint: str
+    """Bytes of address space used."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    block: str | None = None
+    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    follow: str | float | None = None
+    """Probability that a request continues the one before it. Default: 0 %."""
+    growth: list[float] | None = None
+    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    growth_step: int | None = None
+    """Requests of a step of `growth`. Default: 10000."""
+    class: list[ShapedPatternClass]
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    kind: Literal["shaped"] = "shaped"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClosedArrival(Table):
     """A fixed number of requests outstanding; each completion lets the next one in."""
 
@@ -386,6 +470,22 @@ class BurstsArrival(Table):
     off: str
     """Mean length of a pause."""
     kind: Literal["bursts"] = "bursts"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RhythmArrival(Table):
+    """A profile over the day or any span that repeats, with gaps of a given distribution (open loop)."""
+
+    rate: str
+    """Mean requests per second over the whole span."""
+    span: str | None = None
+    """How long the profile lasts before it repeats. Default: 24 h."""
+    weights: list[float]
+    """Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent."""
+    gaps: list[float] | None = None
+    """Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions count. Between two of them lie draws evenly. Without them arrivals are Poisson."""
+    kind: Literal["rhythm"] = "rhythm"
     """Which room this is."""
 
 
@@ -934,6 +1034,7 @@ Workload: TypeAlias = (
     | HotColdWorkload
     | SequentialWorkload
     | MixWorkload
+    | ShapedWorkload
     | TpcaWorkload
     | KvWorkload
     | TraceWorkload
@@ -946,6 +1047,7 @@ Pattern: TypeAlias = (
     | HotColdPattern
     | SequentialPattern
     | MixPattern
+    | ShapedPattern
     | Preset
     | str
 )
@@ -954,6 +1056,7 @@ Arrival: TypeAlias = (
     | PoissonArrival
     | PeriodicArrival
     | BurstsArrival
+    | RhythmArrival
     | RecordedArrival
     | Preset
     | str
@@ -1055,6 +1158,7 @@ __all__ = [
     "QuantilesLatencyPoints",
     "RecordedArrival",
     "Replacement",
+    "RhythmArrival",
     "Run",
     "S3FifoReplacement",
     "Scenario",
@@ -1062,6 +1166,10 @@ __all__ = [
     "SequentialWorkload",
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
+    "ShapedPattern",
+    "ShapedPatternClass",
+    "ShapedWorkload",
+    "ShapedWorkloadClass",
     "SieveReplacement",
     "StaticOptimalPlacement",
     "TiersDevice",
