@@ -9,6 +9,8 @@ pub mod envy;
 pub mod hdd;
 pub mod latency;
 pub mod measured;
+pub mod onyx;
+pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
 
@@ -49,7 +51,7 @@ pub trait Builder {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM];
 
 /// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
 pub const MEMORY_DEVICES: &[&str] = &["envy"];

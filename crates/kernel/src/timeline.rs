@@ -38,6 +38,14 @@ impl Timeline {
         start
     }
 
+    /// Reserves the server for `duration` from `start` on, which [`Timeline::earliest_start`] has just named:
+    /// for what needs several servers at one time.
+    #[inline]
+    pub fn reserve_at(&mut self, start: Time, duration: Time) {
+        debug_assert_eq!(self.earliest_start(start, duration), start, "the server is not free");
+        self.occupy(start, duration);
+    }
+
     /// When a reservation of `duration` from `earliest` on would start.
     #[inline]
     pub fn earliest_start(&self, earliest: Time, duration: Time) -> Time {

@@ -1,0 +1,298 @@
+//! A controller: data lines, ranks, and rows that wear.
+
+use super::Config;
+use super::outstanding::Outstanding;
+use crate::wear_levelling::{Move, WearLeveller};
+use nacre_kernel::{Activity, Ledger, Time, Timeline};
+use nacre_media::pcm::{Rank, Rows};
+
+/// What one controller has, and what it did.
+pub(super) struct Controller {
+    timing: Timing,
+    lines: Timeline,
+    ranks: Vec<Timeline>,
+    /// Nothing is asked for before this; a timeline learns of it when it is used.
+    forgotten: Time,
+    pub(super) buffer: Outstanding,
+    pub(super) leveller: Box<dyn WearLeveller>,
+    pub(super) rows: Rows,
+    pub(super) book: Book,
+}
+
+/// Sizes and times of a row's operations.
+#[derive(Clone, Debug)]
+struct Timing {
+    rank: Rank,
+    fill: Time,
+    setup: Time,
+    row_bytes: u64,
+    row_ranks: usize,
+    /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
+    alone: Vec<Time>,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    /// Of the data lines.
+    pub(super) lines: Ledger,
+    /// Of the ranks.
+    pub(super) ranks: Ledger,
+    /// Rows written by the host.
+    pub(super) host_rows: u64,
+    /// Rows that wear levelling moved.
+    pub(super) moved_rows: u64,
+    /// Reads of a rank, by the host.
+    pub(super) beats: u64,
+    /// Programs of a rank, for the host.
+    pub(super) chunks: u64,
+    /// Rows worn out before.
+    pub(super) worn_before: u64,
+}
+
+/// A part of one row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) row: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+}
+
+/// One operation on a row, with the time it would have taken alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worked {
+    pub(super) done: Time,
+    pub(super) alone: Time,
+}
+
+impl Controller {
+    pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>) -> Controller {
+        Controller {
+            timing: Timing::of(config),
+            lines: Timeline::new(),
+            ranks: vec![Timeline::new(); config.ranks as usize],
+            forgotten: Time::ZERO,
+            buffer: Outstanding::new(config.buffered_writes),
+            rows: Rows::new(leveller.physical_rows(), config.endurance),
+            leveller,
+            book: Book::default(),
+        }
+    }
+
+    /// Reads a part of a logical row.
+    #[inline]
+    pub(super) fn read(&mut self, earliest: Time, part: Part) -> Worked {
+        let row = self.leveller.physical(part.row);
+        self.book.beats += self.timing.rank.beats(part.offset, part.bytes);
+        self.read_physical(earliest, Part { row, ..part }, Activity::Read)
+    }
+
+    /// Writes a part of a logical row, and whatever wear levelling moves for it. The second time is when all
+    /// of that is done.
+    #[inline]
+    pub(super) fn write(&mut self, earliest: Time, part: Part) -> (Worked, Time) {
+        let row = self.leveller.physical(part.row);
+        let worked = self.write_physical(earliest, Part { row, ..part }, Activity::Write);
+        self.book.chunks += self.timing.rank.chunks(part.offset, part.bytes).1;
+        let moved = self.wear(part.row, row).map(|Move { from, to }| {
+            let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
+            let (from, to) = (whole(from), whole(to));
+            let read = self.read_physical(worked.done, from, Activity::LevelWear);
+            self.write_physical(read.done, to, Activity::LevelWear).done
+        });
+        (worked, moved.unwrap_or(worked.done))
+    }
+
+    /// What a write to logical row `row`, which lies in `physical`, does beside taking time.
+    #[inline]
+    pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
+        self.rows.program(physical);
+        self.book.host_rows += 1;
+        let moved = self.leveller.written(row);
+        if let Some(Move { to, .. }) = moved {
+            self.rows.program(to);
+            self.book.moved_rows += 1;
+        }
+        moved
+    }
+
+    #[inline]
+    fn read_physical(&mut self, earliest: Time, part: Part, activity: Activity) -> Worked {
+        let rank = &self.timing.rank;
+        let time = self.timing.setup + rank.read * rank.beats(part.offset, part.bytes);
+        let (first, count) = rank.chunks(part.offset, part.bytes);
+        let ranks = self.timing.row_ranks;
+        let (first, count) = (first as usize % ranks, (count as usize).min(ranks));
+        let group = self.group(part.row);
+        let start = self.free_together(earliest, time, group, first, count);
+        self.lines.reserve_at(start, time);
+        for index in 0..count {
+            self.ranks[group + (first + index) % ranks].reserve_at(start, time);
+        }
+        self.book.lines.charge(activity, time);
+        self.book.ranks.charge(activity, time * count as u64);
+        Worked { done: start + time, alone: time }
+    }
+
+    /// Programs a row's chunks in passes, one chunk of each rank in a pass, whose chips are filled one rank
+    /// after the other.
+    #[inline]
+    fn write_physical(&mut self, earliest: Time, part: Part, activity: Activity) -> Worked {
+        let Timing { rank, fill, setup, row_ranks, .. } = self.timing;
+        let (first, count) = rank.chunks(part.offset, part.bytes);
+        let group = self.group(part.row);
+        let (mut first, mut left) = (first as usize % row_ranks, count as usize);
+        let mut lead = setup;
+        let (mut start, mut done) = (earliest, earliest);
+        while left > 0 {
+            let pass = Pass { group, first, count: left.min(row_ranks), lead };
+            start = self.free_for(start, pass);
+            self.lines.reserve_at(start, lead + fill * pass.count as u64);
+            for index in 0..pass.count {
+                let (offset, busy) = pass.slot(index, fill, rank.program);
+                self.ranks[pass.rank(index, row_ranks)].reserve_at(start + offset, busy);
+                done = done.max(start + offset + busy);
+            }
+            lead = Time::ZERO;
+            left -= pass.count;
+            first = (first + pass.count) % row_ranks;
+        }
+        let lines = setup + fill * count;
+        self.book.lines.charge(activity, lines);
+        self.book.ranks.charge(activity, lines + rank.program * count);
+        Worked { done, alone: self.timing.alone[count as usize - 1] }
+    }
+
+    /// The first rank of the group that physical row `row` lies in.
+    #[inline]
+    fn group(&self, row: u64) -> usize {
+        let groups = self.ranks.len() / self.timing.row_ranks;
+        (row % groups as u64) as usize * self.timing.row_ranks
+    }
+
+    /// When the lines and `count` ranks of `group`, from its rank `first` on, are free together.
+    #[inline]
+    fn free_together(
+        &mut self,
+        earliest: Time,
+        time: Time,
+        group: usize,
+        first: usize,
+        count: usize,
+    ) -> Time {
+        self.lines.forget_before(self.forgotten);
+        let mut start = self.lines.earliest_start(earliest, time);
+        loop {
+            let mut latest = start;
+            for index in 0..count {
+                let rank = &mut self.ranks[group + (first + index) % self.timing.row_ranks];
+                rank.forget_before(self.forgotten);
+                latest = latest.max(rank.earliest_start(start, time));
+            }
+            if latest == start {
+                return start;
+            }
+            start = self.lines.earliest_start(latest, time);
+        }
+    }
+
+    /// When the lines are free for the fills of a pass, and every rank in its turn.
+    #[inline]
+    fn free_for(&mut self, earliest: Time, pass: Pass) -> Time {
+        let Timing { rank, fill, row_ranks, .. } = self.timing;
+        let fills = pass.lead + fill * pass.count as u64;
+        self.lines.forget_before(self.forgotten);
+        let mut start = self.lines.earliest_start(earliest, fills);
+        loop {
+            let mut latest = start;
+            for index in 0..pass.count {
+                let (offset, busy) = pass.slot(index, fill, rank.program);
+                let rank = &mut self.ranks[pass.rank(index, row_ranks)];
+                rank.forget_before(self.forgotten);
+                latest = latest.max(rank.earliest_start(start + offset, busy) - offset);
+            }
+            if latest == start {
+                return start;
+            }
+            start = self.lines.earliest_start(latest, fills);
+        }
+    }
+
+    /// Nothing is asked for before `time` any more.
+    pub(super) fn forget_before(&mut self, time: Time) {
+        self.forgotten = time;
+    }
+
+    /// When the last of its work ends.
+    pub(super) fn free_from(&self) -> Time {
+        self.ranks.iter().map(Timeline::free_from).fold(self.lines.free_from(), Time::max)
+    }
+
+    /// Measuring begins.
+    pub(super) fn restart(&mut self) {
+        self.book = Book { worn_before: self.rows.worn_out(), ..Book::default() };
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.lines.check_invariants();
+        self.ranks.iter().for_each(Timeline::check_invariants);
+        self.rows.check_invariants();
+        assert!(
+            self.book.host_rows + self.book.moved_rows <= self.rows.programs(),
+            "every program has a cause"
+        );
+    }
+}
+
+/// Chunks of one row that are programmed side by side.
+#[derive(Clone, Copy)]
+struct Pass {
+    group: usize,
+    /// The rank of its first chunk, in the group.
+    first: usize,
+    count: usize,
+    /// What goes before the first fill.
+    lead: Time,
+}
+
+impl Pass {
+    fn rank(&self, index: usize, row_ranks: usize) -> usize {
+        let rank = self.first + index;
+        self.group + if rank >= row_ranks { rank - row_ranks } else { rank }
+    }
+
+    /// From when on, after the start of the pass, its chunk `index` takes its rank, and for how long.
+    fn slot(&self, index: usize, fill: Time, program: Time) -> (Time, Time) {
+        match index {
+            0 => (Time::ZERO, self.lead + fill + program),
+            _ => (self.lead + fill * index as u64, fill + program),
+        }
+    }
+}
+
+impl Timing {
+    fn of(config: &Config) -> Timing {
+        let mut timing = Timing {
+            rank: config.rank(),
+            fill: config.fill,
+            setup: config.row_setup,
+            row_bytes: config.row.0,
+            row_ranks: config.row_ranks as usize,
+            alone: Vec::new(),
+        };
+        timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();
+        timing
+    }
+
+    /// How long `chunks` take on idle ranks: fills one after the other, each when its rank is free.
+    fn write_alone(&self, chunks: u64) -> Time {
+        let mut ranks = vec![Time::ZERO; self.row_ranks];
+        let mut lines = self.setup;
+        for chunk in 0..chunks as usize {
+            let rank = &mut ranks[chunk % self.row_ranks];
+            lines = lines.max(*rank) + self.fill;
+            *rank = lines + self.rank.program;
+        }
+        ranks.into_iter().fold(Time::ZERO, Time::max)
+    }
+}

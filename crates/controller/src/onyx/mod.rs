@@ -1,0 +1,73 @@
+//! Onyx: a PCM solid-state drive on PCIe.
+//!
+//! # Models
+//! The driver takes CPU time for every request and waits for one of `tags` places. The request pipeline of
+//! the drive works on one request at a time and cuts it into rows, which go round over the controllers.
+//! Data crosses the link (each way has its own) and a ring between pipeline and controllers.
+//!
+//! A controller has one set of data lines to its ranks. A row lies in chunks over one group of `row_ranks`
+//! ranks; the groups take turns. A read holds lines and ranks beat by beat for the whole of what is wanted
+//! of the row. A write holds the lines while the chips' write buffer is filled, and the rank until its
+//! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
+//! goes before either.
+//!
+//! A write holds one of the controller's `buffered_writes` until it is programmed. With late completion it is
+//! done when all its rows are programmed, with early completion when its data has arrived in the controllers'
+//! buffers, which capacitors then empty should power fail: with their energy given, the configuration is
+//! checked for it. The `wear_levelling` moves rows: a row more is read and written, with the time and wear
+//! of that, and the buffer place of the write that caused it is free when it is done.
+//!
+//! Reads are served in the gaps that programs leave, in no other order of precedence. Where every part is as
+//! fast as DRAM and programs are short, this is Moneta.
+//!
+//! # Leaves out
+//! Bytes; the scoreboard's order among requests of one controller; suspension of programs for reads; a gap
+//! interval that adapts; reads answered from buffered writes; the extra row of wear levelling lies in the
+//! spare area. A request that a composite device submits after a later one waits neither for a tag nor
+//! for a place in a write buffer. Trims and flushes take the driver's time only: what was acknowledged is safe.
+//!
+//! # Sources
+//! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
+//!
+//! # Checks
+//! Bandwidths as products of the parts; the closed-loop law; wear levelling's G / (G + 1); latencies, rates
+//! and bandwidths of the paper with `nacre run onyx` and in the tests; reads and writes conserved in all runs.
+
+mod config;
+mod controller;
+mod model;
+mod outstanding;
+mod report;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{CompletionPoint, Config};
+
+use crate::{Builder, DeviceFamily, wear_levelling};
+use controller::Controller;
+use model::Onyx;
+use nacre_config::{Card, Problems, Room, Slot};
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "onyx",
+        "a PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion",
+        &["akel-2011", "caulfield-2010"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| Ok(Box::new(build(slot, builder)?)),
+};
+
+fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Onyx, Problems> {
+    let id = builder.component();
+    let config: Config = slot.config(builder.families());
+    let mut controllers = Vec::new();
+    for _ in 0..config.controllers {
+        let leveller = wear_levelling::build(&config.wear_levelling, config.rows(), builder)?;
+        controllers.push(Controller::new(&config, leveller));
+    }
+    Ok(Onyx::new(id, slot.path().to_string(), config, controllers))
+}

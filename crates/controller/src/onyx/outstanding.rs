@@ -1,0 +1,37 @@
+//! A bound on how much is under way.
+
+use nacre_kernel::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Places, each taken by what is under way until its end. Unlike a pool's server, a place may be
+/// taken before it is known for how long.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding {
+    places: usize,
+    ends: BinaryHeap<Reverse<Time>>,
+}
+
+impl Outstanding {
+    pub(super) fn new(places: u32) -> Outstanding {
+        Outstanding { places: places as usize, ends: BinaryHeap::with_capacity(places as usize) }
+    }
+
+    /// When what comes at `at`, after all that came before, gets a place.
+    #[inline]
+    pub(super) fn admit(&mut self, at: Time) -> Time {
+        if self.ends.len() < self.places {
+            return at;
+        }
+        let Reverse(first) = self.ends.pop().expect("there is a place");
+        at.max(first)
+    }
+
+    /// What was admitted ends at `end`.
+    #[inline]
+    pub(super) fn hold(&mut self, end: Time) {
+        if self.ends.len() < self.places {
+            self.ends.push(Reverse(end));
+        }
+    }
+}
