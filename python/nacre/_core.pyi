@@ -128,14 +128,14 @@ def run(
     overrides: _Overrides,
     seed: int | None = None,
     progress: _RunProgress = None,
-    cleaners: _Cleaners = [],
+    cleaners: _Cleaners | None = None,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def check(
     scenario: str,
     name: str,
     directory: str,
     overrides: _Overrides,
-    cleaners: _Cleaners = [],
+    cleaners: _Cleaners | None = None,
 ) -> str: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 from nacre import _core
 from nacre.record import Component
@@ -16,9 +16,13 @@ from nacre.scenario import Scenario, assignments, read
 from nacre.view import View
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Any, Self
 
+    import numpy as np
     from typing_extensions import Buffer
+
+    # NumPy tells type checkers of its buffers only from Python 3.12 on.
+    Data: TypeAlias = Buffer | np.ndarray[Any, Any]
 
 
 class Recovery(View):
@@ -78,7 +82,7 @@ class Memory:
             return self._core.read(start, stop - start)
         return self._core.read(self._address(place), 1)[0]
 
-    def __setitem__(self, place: SupportsIndex | slice, value: SupportsIndex | Buffer) -> None:
+    def __setitem__(self, place: SupportsIndex | slice, value: SupportsIndex | Data) -> None:
         if not isinstance(place, slice):
             self._core.write(self._address(place), _byte(value))
             return
@@ -95,7 +99,7 @@ class Memory:
         """`size` bytes from `address` on; what was never written is zero."""
         return self._core.read(address, size)
 
-    def readinto(self, address: int, buffer: Buffer) -> int:
+    def readinto(self, address: int, buffer: Data) -> int:
         """Fills a writable buffer from `address` on; returns how many bytes that were."""
         view = _view(buffer)
         if view.readonly:
@@ -104,7 +108,7 @@ class Memory:
         view[:] = self._core.read(address, len(view))
         return len(view)
 
-    def write(self, address: int, data: Buffer) -> None:
+    def write(self, address: int, data: Data) -> None:
         """Writes the bytes of `data` from `address` on."""
         self._core.write(address, _bytes(data))
 

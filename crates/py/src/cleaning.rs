@@ -38,8 +38,8 @@ impl Failure {
 }
 
 impl WithFunctions {
-    pub(crate) fn new(scenario: ScenarioFiles, functions: Functions) -> WithFunctions {
-        WithFunctions { scenario, functions, failure: Failure::default() }
+    pub(crate) fn new(scenario: ScenarioFiles, functions: Option<Functions>) -> WithFunctions {
+        WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
     /// Whether a function failed: what the run does from then on means nothing.

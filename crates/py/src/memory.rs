@@ -89,7 +89,9 @@ impl Memory {
 
     fn idle(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if seconds.is_nan() || seconds < 0.0 {
-            return Err(PyValueError::new_err(format!("seconds of idle time are not negative; given {seconds}")));
+            return Err(PyValueError::new_err(format!(
+                "seconds of idle time are not negative; given {seconds}"
+            )));
         }
         self.with(py, |memory| memory.idle(Time::from_secs_f64(seconds)))
     }

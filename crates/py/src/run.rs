@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// Runs a scenario; returns the record as JSON text and its columns as NumPy arrays.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None, cleaners=Vec::new()))]
+#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None, cleaners=None))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run<'py>(
     py: Python<'py>,
@@ -24,7 +24,7 @@ pub(crate) fn run<'py>(
     overrides: Vec<(String, String)>,
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
-    cleaners: Functions,
+    cleaners: Option<Functions>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
@@ -47,14 +47,14 @@ pub(crate) fn run<'py>(
 
 /// Checks a scenario; returns the resolved values and their origins as JSON text.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, cleaners=Vec::new()))]
+#[pyo3(signature = (scenario, name, directory, overrides, cleaners=None))]
 pub(crate) fn check(
     py: Python<'_>,
     scenario: &str,
     name: &str,
     directory: PathBuf,
     overrides: Vec<(String, String)>,
-    cleaners: Functions,
+    cleaners: Option<Functions>,
 ) -> PyResult<String> {
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);

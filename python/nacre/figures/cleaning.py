@@ -14,7 +14,7 @@ from nacre.text import count, printable, significant
 
 
 def cleaning(record: Record, component: str | None = None) -> alt.Chart:
-    """Pages the cleaner programmed per page of host data, as steps; a gap where no page came."""
+    """Pages the cleaner programmed per page it gained, as steps; a gap where it gained none."""
     frame = record.cleaning(component)
     if "cost" not in frame.columns or not frame["cost"].count():
         raise Error("there is no cleaning to draw: no page of host data was programmed")
@@ -43,7 +43,7 @@ def cleaning(record: Record, component: str | None = None) -> alt.Chart:
         .mark_line(interpolate="step-after", strokeWidth=1.6)
         .encode(
             x=x,
-            y=alt.Y("cost:Q", title="cleaner programs per page of host data")
+            y=alt.Y("cost:Q", title="cleaner programs per page gained")
             .scale(domain=[0, highest or 1], nice=True)
             .axis(tickCount=5),
             color=colour,

@@ -23,7 +23,7 @@ def _reading(record: Record) -> float:
 
 
 def _flash(activity: str) -> Callable[[Record], float]:
-    """Percent of the time in which an array without concurrency does this work in flash, or waits to.
+    """Percent of the time in which an array without concurrency does this work, or waits to.
 
     The paper's four shares add up to 100 %, so they hold the time in which work stands still for
     the host; it is shared out in proportion to the work.

@@ -4,7 +4,7 @@
 //! this clock and takes `d` is done `d` later, however often the host suspends it in between.
 
 use super::array::Array;
-use super::page_table::Location;
+use super::history::Cleanings;
 use super::relocation::{Cause, Relocation};
 use super::write_buffer::{SlotState, WriteBuffer};
 use nacre_kernel::{Activity, Ledger, Time};
@@ -67,7 +67,7 @@ pub(super) enum Until {
 
 /// The operations under way and what they are for.
 pub(super) struct Background {
-    pace: Pace,
+    pub(super) pace: Pace,
     pub(super) clock: Time,
     pub(super) running: Vec<Running>,
     pub(super) tasks: Vec<Task>,
@@ -76,7 +76,7 @@ pub(super) struct Background {
     /// How the time of the latest run was spent: draining, cleaning, erasing, levelling wear.
     pub(super) spent: [Time; 4],
     /// Cleanings done since someone asked.
-    cleanings_done: u32,
+    pub(super) cleanings_done: Cleanings,
 }
 
 /// The activities of [`Background::spent`].
@@ -92,7 +92,7 @@ impl Background {
             tasks: Vec::new(),
             ledger: Ledger::default(),
             spent: [Time::ZERO; 4],
-            cleanings_done: 0,
+            cleanings_done: Cleanings::default(),
         }
     }
 
@@ -166,8 +166,11 @@ impl Background {
         until: Until,
     ) {
         while self.running.len() < self.pace.concurrency {
-            let is_wanted = until == Until::SlotIsFree || self.is_above_threshold(buffer);
-            let began = self.advance_task(array, end) || (is_wanted && self.drain_one(array, buffer));
+            let is_wanted = match until {
+                Until::SlotIsFree => buffer.count(SlotState::Free) == 0,
+                _ => self.is_above_threshold(buffer),
+            };
+            let began = self.advance_task(array, end) || (is_wanted && self.drain_one(array, buffer, end));
             if !began {
                 return;
             }
@@ -230,8 +233,10 @@ impl Background {
         self.ledger.charge(SPENT[kind], time);
     }
 
-    /// Begins to drain a page of the buffer, or to clean where it would go.
-    fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer) -> bool {
+    /// Begins to drain a page of the buffer, or to clean where it would go. A program that has no other beside
+    /// it and surely ends in time is done at once.
+    #[inline]
+    fn drain_one<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, end: Time) -> bool {
         if self.pace.concurrency == 1 && !self.tasks.is_empty() {
             return false;
         }
@@ -249,6 +254,12 @@ impl Background {
             let partition = array.with_space(buffer.slot(slot).partition as usize);
             let segment = array.order[array.partitions[partition].active];
             let page = array.take_page(partition);
+            if self.pace.concurrency == 1 && end - self.clock >= self.pace.program {
+                self.clock += self.pace.program;
+                self.spent[0] += self.pace.program;
+                self.complete(array, buffer, Operation::Drain { slot, page });
+                return true;
+            }
             self.begin(array, Operation::Drain { slot, page }, segment);
             return true;
         }
@@ -292,7 +303,7 @@ impl Background {
 
     /// The place in [`SPENT`] of what `operation` is for.
     #[inline]
-    fn kind(&self, operation: Operation) -> usize {
+    pub(super) fn kind(&self, operation: Operation) -> usize {
         match operation {
             Operation::Drain { .. } => 0,
             Operation::Erase { .. } => 2,
@@ -303,7 +314,7 @@ impl Background {
         }
     }
 
-    fn task(&self, segment: u32) -> &Task {
+    pub(super) fn task(&self, segment: u32) -> &Task {
         let found = self.tasks.iter().find(|task| task.relocation.from == segment);
         found.expect("an operation belongs to a relocation that is not over")
     }
@@ -314,103 +325,15 @@ impl Background {
         found.expect("an operation belongs to a relocation that is not over")
     }
 
-    #[inline]
-    fn complete<S: Store>(&mut self, array: &mut Array<S>, buffer: &mut WriteBuffer, operation: Operation) {
-        let kind = self.kind(operation);
-        let time = if kind == 2 { self.pace.erase } else { self.pace.program };
-        self.ledger.charge(SPENT[kind], time);
-        match operation {
-            Operation::Drain { slot, page } => drained(array, buffer, slot, page),
-            Operation::Copy { task, from, to } => {
-                let relocation = self.task(task).relocation;
-                let place = array.place_of[array.flash.block_of(to) as usize] as usize;
-                array.moved(&relocation, from, to, place);
-            }
-            Operation::Erase { segment } => self.erased(array, segment),
-        }
-    }
-
-    /// What follows an erase: the next link of a chain, or the segment stands by.
-    fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
-        array.erased(segment);
-        let index = self.tasks.iter().position(|task| task.relocation.from == segment);
-        let index = index.expect("what is erased was relocated");
-        if let Some(place) = self.tasks[index].chain.pop() {
-            self.tasks[index].relocation = array.relocate(place as usize, segment, Cause::Wear, (0, 0));
-            self.tasks[index].is_erasing = false;
-            return;
-        }
-        let task = self.tasks.remove(index);
-        array.standby.push(segment);
-        match task.swap {
-            Some(places) => array.exchanged(places),
-            None => self.cleanings_done += 1,
-        }
-        if self.tasks.is_empty() {
-            self.level_wear(array);
-        }
-    }
-
-    /// Begins to exchange the data of two segments that wore unevenly, by way of an erased one: the young
-    /// one's data there, the worn one's into the young, then the young one's into the worn.
-    fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
-        let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
-        if self.is_programming(array, |place| place == worn || place == young) {
-            return;
-        }
-        let to = array.standby.pop().expect("one segment was just erased");
-        let relocation = array.relocate(young, to, Cause::Wear, (0, 0));
-        let (worn, young) = (worn as u32, young as u32);
-        self.tasks.push(Task {
-            relocation,
-            is_erasing: false,
-            chain: vec![young, worn],
-            swap: Some([worn, young]),
-        });
-    }
-
-    /// Whether a program is under way into a place that `is_meant`.
-    fn is_programming<S: Store>(&self, array: &Array<S>, is_meant: impl Fn(usize) -> bool) -> bool {
-        self.running.iter().any(|running| match running.operation {
-            Operation::Drain { page, .. } | Operation::Copy { to: page, .. } => {
-                is_meant(array.place_of[array.flash.block_of(page) as usize] as usize)
-            }
-            Operation::Erase { .. } => false,
-        })
-    }
-
     /// Pages taken for programs that are not done yet.
     pub(super) fn programs_under_way(&self) -> u64 {
         let is_program = |running: &&Running| !matches!(running.operation, Operation::Erase { .. });
         self.running.iter().filter(is_program).count() as u64
     }
 
-    /// How many cleanings were done since this was asked last.
+    /// The cleanings done since this was asked last.
     #[inline]
-    pub(super) fn take_cleanings_done(&mut self) -> u32 {
+    pub(super) fn take_cleanings_done(&mut self) -> Cleanings {
         std::mem::take(&mut self.cleanings_done)
     }
-}
-
-/// The page of `slot` is in flash now, unless the host wrote a newer version meanwhile.
-#[inline]
-fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
-    let lpn = buffer.slot(slot).lpn;
-    let place = array.place_of[array.flash.block_of(page) as usize] as usize;
-    let partition = array.partition_of(place);
-    array.programs.drained += 1;
-    array.partitions[partition].drained += 1;
-    array.places[place].written_at = array.programs.drained;
-    if buffer.slot(slot).state == SlotState::Draining {
-        debug_assert_eq!(array.table.get(lpn), Location::Buffer(slot));
-        array.flash.fill(page, buffer.bytes(slot));
-        array.settle(lpn, page, place);
-    } else if let Some(shadow) = array.shadows.get_mut(&lpn)
-        && *shadow == Location::Buffer(slot)
-    {
-        *shadow = Location::Flash(page);
-        array.flash.fill(page, buffer.bytes(slot));
-        array.keep(lpn, page, place);
-    }
-    buffer.set_free(slot);
 }

@@ -112,8 +112,11 @@ impl Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
+    // What does not fit a page that is no page either would be a second word about one mistake.
+    if !power_of_two(reader, "page", config.page, "bytes of a page") {
+        return;
+    }
     let sizes_fit = [
-        power_of_two(reader, "page", config.page, "bytes of a page"),
         multiple(reader, "segment", config.segment, config.page),
         multiple(reader, "buffer", config.buffer, config.page),
         spares_leave_data(reader, config),
@@ -187,13 +190,18 @@ fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
 /// Every segment needs a page that is not live, or cleaning it gains nothing.
 fn check_utilisation(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
     let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
-    let given = config.utilisation.to_string();
+    let given = percent(config.utilisation.0);
     if geometry.logical_pages > most {
         let share = (most as f64 / geometry.data_pages() as f64 * 1e4).floor() / 1e4;
         let problem = "cleaning needs a page in every segment that is not live";
-        let remedy = format!("with these segments the largest allowed is {}", Ratio(share));
+        let remedy = format!("with these segments the largest allowed is {}", percent(share));
         reader.conflict("utilisation", &given, problem, &remedy);
     } else if geometry.logical_pages == 0 {
         reader.conflict("utilisation", &given, "the host would not see a single page", "give a larger share");
     }
+}
+
+/// A share as users write it.
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e6).round() / 1e4)
 }

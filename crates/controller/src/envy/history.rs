@@ -2,68 +2,112 @@
 
 use nacre_kernel::{Column, Time};
 
-/// Points kept; when there are more, every other one is dropped.
+/// Points kept; when there are more, neighbours are joined.
 const POINTS_MAX: usize = 2048;
 
-/// Totals at one moment.
+/// Cleanings, and what they copied and gained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cleanings {
+    pub(super) count: u64,
+    /// Live pages copied.
+    pub(super) copied: u64,
+    /// Pages that can be programmed and could not before.
+    pub(super) gained: u64,
+}
+
+impl Cleanings {
+    /// One more, of a segment of `pages` of which so many were copied.
+    pub(super) fn add(&mut self, copied: u32, pages: u32) {
+        self.count += 1;
+        self.copied += u64::from(copied);
+        self.gained += u64::from(pages.saturating_sub(copied));
+    }
+}
+
+/// The cleanings that ended up to one moment, since the moment before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Point {
     end: Time,
-    drained: u64,
-    cleaned: u64,
+    cleanings: Cleanings,
 }
 
-/// Totals after cleanings, evenly thinned out.
+/// Cleanings over time, of which so many as necessary are joined to one point.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct History {
     points: Vec<Point>,
-    /// Of so many cleanings one is kept.
-    every: u64,
-    cleanings: u64,
+    /// Cleanings in one point, at least.
+    each: u64,
 }
 
 impl History {
     pub(super) fn new() -> History {
-        History { points: Vec::new(), every: 1, cleanings: 0 }
+        History { points: Vec::new(), each: 1 }
     }
 
-    /// A cleaning ended at `end`, when so many pages had been drained and cleaned.
-    pub(super) fn record(&mut self, end: Time, drained: u64, cleaned: u64) {
-        self.cleanings += 1;
-        if !self.cleanings.is_multiple_of(self.every) {
-            return;
+    /// These cleanings ended at `end`.
+    pub(super) fn record(&mut self, end: Time, cleanings: Cleanings) {
+        match self.points.last_mut() {
+            Some(last) if last.cleanings.count < self.each => join(last, Point { end, cleanings }),
+            _ => self.points.push(Point { end, cleanings }),
         }
-        self.points.push(Point { end, drained, cleaned });
         if self.points.len() > POINTS_MAX {
-            let mut index = 0;
-            self.points.retain(|_| {
-                index += 1;
-                index % 2 == 0
+            self.each *= 2;
+            let halved = self.points.chunks(2).map(|pair| {
+                let mut point = pair[0];
+                pair[1..].iter().for_each(|&other| join(&mut point, other));
+                point
             });
-            self.every *= 2;
+            self.points = halved.collect();
         }
     }
 
-    /// One row for each span between two kept cleanings, from `start` on.
+    /// One row for each point: when it ended, counted from `start` on, and what its cleanings did.
     pub(super) fn columns(&self, start: Time) -> Vec<Column> {
-        let mut before = Point { end: start, drained: 0, cleaned: 0 };
-        let (mut ends, mut drained, mut cleaned, mut costs) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for &point in &self.points {
-            let pages = (point.drained - before.drained) as f64;
-            let copies = (point.cleaned - before.cleaned) as f64;
-            ends.push((point.end.saturating_sub(start)).as_secs_f64());
-            drained.push(pages);
-            cleaned.push(copies);
-            // 0 / 0 is NaN: nothing was drained in that span.
-            costs.push(copies / pages);
-            before = point;
-        }
+        let column = |name, value: fn(&Cleanings) -> f64| Column {
+            name,
+            values: self.points.iter().map(|point| value(&point.cleanings)).collect(),
+        };
+        let ends = self.points.iter().map(|point| point.end.saturating_sub(start).as_secs_f64());
         vec![
-            Column { name: "cleaning.end_s", values: ends },
-            Column { name: "cleaning.drained", values: drained },
-            Column { name: "cleaning.copied", values: cleaned },
-            Column { name: "cleaning.cost", values: costs },
+            Column { name: "cleaning.end_s", values: ends.collect() },
+            column("cleaning.copied", |cleanings| cleanings.copied as f64),
+            column("cleaning.gained", |cleanings| cleanings.gained as f64),
+            column(
+                "cleaning.cost",
+                |&Cleanings { copied, gained, .. }| {
+                    if gained == 0 { f64::NAN } else { copied as f64 / gained as f64 }
+                },
+            ),
         ]
+    }
+}
+
+fn join(point: &mut Point, other: Point) {
+    let Cleanings { count, copied, gained } = other.cleanings;
+    point.end = other.end;
+    point.cleanings.count += count;
+    point.cleanings.copied += copied;
+    point.cleanings.gained += gained;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_history_keeps_every_page_in_few_points() {
+        let mut history = History::new();
+        for second in 1..=10_000 {
+            let mut cleanings = Cleanings::default();
+            cleanings.add(3, 8);
+            history.record(Time::from_s(second), cleanings);
+        }
+        let columns = history.columns(Time::from_s(0));
+        let values = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+        assert!(values("cleaning.end_s").len() <= POINTS_MAX);
+        assert_eq!(values("cleaning.end_s").last(), Some(&10_000.0));
+        assert_eq!(values("cleaning.copied").iter().sum::<f64>(), 30_000.0);
+        assert_eq!(values("cleaning.gained").iter().sum::<f64>(), 50_000.0);
+        assert!(values("cleaning.cost").iter().all(|&cost| cost == 0.6));
     }
 }

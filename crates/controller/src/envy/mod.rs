@@ -39,6 +39,7 @@
 mod array;
 mod background;
 mod bytes;
+mod completion;
 mod config;
 mod geometry;
 mod history;

@@ -136,10 +136,9 @@ impl<S: Store> Envy<S> {
     }
 
     fn note_cleanings(&mut self, now: Time) {
-        if self.background.take_cleanings_done() > 0 {
-            let Programs { drained, cleaned, .. } = self.array.programs;
-            let before = &self.book.programs_before;
-            self.book.history.record(now, drained - before.drained, cleaned - before.cleaned);
+        let cleanings = self.background.take_cleanings_done();
+        if cleanings.count > 0 {
+            self.book.history.record(now, cleanings);
         }
     }
 

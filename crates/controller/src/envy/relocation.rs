@@ -23,6 +23,8 @@ pub(super) struct Relocation {
     pub(super) place: u32,
     /// The next page of `from` to look at.
     pub(super) cursor: u32,
+    /// Pages copied so far.
+    pub(super) copied: u32,
     /// Pages at the end of `from` that go to the partition before.
     pub(super) to_lower: u32,
     /// Pages still to come that go to the partition behind.
@@ -48,7 +50,7 @@ impl<S: Store> Array<S> {
         if cause == Cause::Cleaning {
             state.cleaned_at = self.programs.drained;
         }
-        Relocation { cause, from, place: place as u32, cursor: 0, to_lower, to_higher }
+        Relocation { cause, from, place: place as u32, cursor: 0, copied: 0, to_lower, to_higher }
     }
 
     /// The next live page to be moved, and the place it goes to; `None` when all have been.
@@ -56,6 +58,7 @@ impl<S: Store> Array<S> {
     pub(super) fn next_live(&mut self, relocation: &mut Relocation) -> Option<(u32, usize)> {
         let index = self.find_live(relocation.from, relocation.cursor)?;
         relocation.cursor = index + 1;
+        relocation.copied += 1;
         let place = self.destination(relocation);
         Some(((relocation.from << self.geometry.page_shift()) + index, place))
     }
@@ -133,6 +136,7 @@ impl<S: Store> Array<S> {
             source.live[word] = bits;
             word += 1;
         }
+        relocation.copied += copied;
         self.owners[from] = Some(source);
         self.owners[to] = Some(target);
         self.live[from] -= copied;

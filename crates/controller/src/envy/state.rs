@@ -241,9 +241,9 @@ impl Background {
         state.put_u64(self.clock.as_ps());
         state.put_u64(self.tasks.len() as u64);
         for Task { relocation, is_erasing, chain, swap } in &self.tasks {
-            let Relocation { cause, from, place, cursor, to_lower, to_higher } = *relocation;
+            let Relocation { cause, from, place, cursor, copied, to_lower, to_higher } = *relocation;
             state.put_bool(cause == Cause::Wear);
-            state.put_u32s(&[from, place, cursor, to_lower, to_higher]);
+            state.put_u32s(&[from, place, cursor, copied, to_lower, to_higher]);
             state.put_bool(*is_erasing);
             state.put_u32s(chain);
             state.put_u32s(swap.as_ref().map_or(&[], |swap| &swap[..]));
@@ -267,10 +267,10 @@ impl Background {
         self.tasks.clear();
         for _ in 0..state.u64("how many relocations are under way")? {
             let cause = if state.bool("why pages move")? { Cause::Wear } else { Cause::Cleaning };
-            let mut words = [0; 5];
+            let mut words = [0; 6];
             state.u32s_into("a relocation", &mut words)?;
-            let [from, place, cursor, to_lower, to_higher] = words;
-            let relocation = Relocation { cause, from, place, cursor, to_lower, to_higher };
+            let [from, place, cursor, copied, to_lower, to_higher] = words;
+            let relocation = Relocation { cause, from, place, cursor, copied, to_lower, to_higher };
             let is_erasing = state.bool("whether it erases")?;
             let chain = state.u32s("places still to be relocated")?;
             let swap = state.u32s("places that exchange their data")?.try_into().ok();

@@ -106,7 +106,7 @@ fn hot_and_cold_data_mixed_in_fifo_cost_what_the_closed_form_says() {
             }
             loop {
                 let page = random.below(pages);
-                if page % step != 0 {
+                if !page.is_multiple_of(step) {
                     return page;
                 }
             }

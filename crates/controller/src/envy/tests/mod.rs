@@ -11,6 +11,7 @@ use nacre_media::store::Store;
 
 mod laws;
 mod memory;
+mod mistakes;
 
 /// The document around a configuration.
 #[derive(Debug, Configuration)]

@@ -1,0 +1,110 @@
+//! What follows when a program or an erase is done.
+
+use super::array::Array;
+use super::background::{Background, Operation, SPENT, Task};
+use super::page_table::Location;
+use super::relocation::Cause;
+use super::write_buffer::{SlotState, WriteBuffer};
+use nacre_media::store::Store;
+
+impl Background {
+    #[inline]
+    pub(super) fn complete<S: Store>(
+        &mut self,
+        array: &mut Array<S>,
+        buffer: &mut WriteBuffer,
+        operation: Operation,
+    ) {
+        let kind = self.kind(operation);
+        let time = if kind == 2 { self.pace.erase } else { self.pace.program };
+        self.ledger.charge(SPENT[kind], time);
+        match operation {
+            Operation::Drain { slot, page } => drained(array, buffer, slot, page),
+            Operation::Copy { task, from, to } => {
+                let relocation = self.task(task).relocation;
+                let place = array.place_of[array.flash.block_of(to) as usize] as usize;
+                array.moved(&relocation, from, to, place);
+            }
+            Operation::Erase { segment } => self.erased(array, segment),
+        }
+    }
+
+    /// What follows an erase: the next link of a chain, or the segment stands by.
+    fn erased<S: Store>(&mut self, array: &mut Array<S>, segment: u32) {
+        array.erased(segment);
+        let index = self.tasks.iter().position(|task| task.relocation.from == segment);
+        let index = index.expect("what is erased was relocated");
+        if let Some(place) = self.tasks[index].chain.pop() {
+            self.tasks[index].relocation = array.relocate(place as usize, segment, Cause::Wear, (0, 0));
+            self.tasks[index].is_erasing = false;
+            return;
+        }
+        let task = self.tasks.remove(index);
+        array.standby.push(segment);
+        match task.swap {
+            Some(places) => array.exchanged(places),
+            None => {
+                let pages = array.geometry.pages_per_segment;
+                self.cleanings_done.add(task.relocation.copied, pages);
+            }
+        }
+        if self.tasks.is_empty() {
+            self.level_wear(array);
+        }
+    }
+
+    /// Begins to exchange the data of two segments that wore unevenly, by way of an erased one: the young
+    /// one's data there, the worn one's into the young, then the young one's into the worn.
+    fn level_wear<S: Store>(&mut self, array: &mut Array<S>) {
+        let Some((worn, young)) = array.uneven(self.pace.wear_swap_gap) else { return };
+        if self.is_programming(array, |place| place == worn || place == young) {
+            return;
+        }
+        let to = array.standby.pop().expect("one segment was just erased");
+        let relocation = array.relocate(young, to, Cause::Wear, (0, 0));
+        let (worn, young) = (worn as u32, young as u32);
+        self.tasks.push(Task {
+            relocation,
+            is_erasing: false,
+            chain: vec![young, worn],
+            swap: Some([worn, young]),
+        });
+    }
+
+    /// Whether a program is under way into a place that `is_meant`.
+    pub(super) fn is_programming<S: Store>(
+        &self,
+        array: &Array<S>,
+        is_meant: impl Fn(usize) -> bool,
+    ) -> bool {
+        self.running.iter().any(|running| match running.operation {
+            Operation::Drain { page, .. } | Operation::Copy { to: page, .. } => {
+                is_meant(array.place_of[array.flash.block_of(page) as usize] as usize)
+            }
+            Operation::Erase { .. } => false,
+        })
+    }
+}
+
+/// The page of `slot` is in flash now, unless the host wrote a newer version meanwhile.
+#[inline]
+fn drained<S: Store>(array: &mut Array<S>, buffer: &mut WriteBuffer, slot: u32, page: u32) {
+    let lpn = buffer.slot(slot).lpn;
+    let place = array.place_of[array.flash.block_of(page) as usize] as usize;
+    let partition = array.partition_of(place);
+    array.programs.drained += 1;
+    array.partitions[partition].drained += 1;
+    array.places[place].written_at = array.programs.drained;
+    if buffer.slot(slot).state == SlotState::Draining {
+        debug_assert_eq!(array.table.get(lpn), Location::Buffer(slot));
+        array.flash.fill(page, buffer.bytes(slot));
+        array.settle(lpn, page, place);
+    } else if let Some(shadow) = array.shadows.get_mut(&lpn)
+        && *shadow == Location::Buffer(slot)
+    {
+        *shadow = Location::Flash(page);
+        array.flash.fill(page, buffer.bytes(slot));
+        array.keep(lpn, page, place);
+    }
+    buffer.set_free(slot);
+}

@@ -1,0 +1,168 @@
+"""Cleaning policies written in Python."""
+
+from typing import Any
+
+import nacre
+import numpy as np
+import pytest
+
+SMALL: dict[str, Any] = {
+    "workload": {
+        "kind": "uniform",
+        "requests": 3000,
+        "footprint": "40 KiB",
+        "request": "16 B",
+        "read_share": "0 %",
+        "arrival": {"kind": "periodic", "rate": "100 kHz"},
+    },
+    "stack": {
+        "kind": "envy",
+        "segments": 9,
+        "segment": "8 KiB",
+        "page": "16 B",
+        "banks": 1,
+        "buffer": "256 B",
+        "utilisation": "80 %",
+        "erase": "20 us",
+    },
+    "run": {"precondition": 20_000},
+}
+
+
+def greedy(view: nacre.CleaningView) -> int:
+    invalid = view.programmed - view.live
+    most = np.flatnonzero(invalid == invalid.max())
+    # Of several the one cleaned longest ago; of those the last.
+    oldest = view.cleaned_at[most]
+    return int(most[oldest == oldest.min()][-1])
+
+
+def test_greedy_in_python_is_greedy() -> None:
+    ours = nacre.run(SMALL, {"stack.cleaning": greedy})
+    theirs = nacre.run(SMALL, {"stack.cleaning": "greedy"})
+    mine, built_in = ours.to_dict(), theirs.to_dict()
+    assert theirs.components[0].counters.cleanings > 10
+    for document in (mine, built_in):
+        del document["scenario"], document["origins"]
+    assert mine == built_in
+    assert ours.scenario.stack.cleaning == {"kind": "external", "function": "greedy"}
+
+
+def test_a_function_sees_the_partition() -> None:
+    seen: list[nacre.CleaningView] = []
+
+    def watching(view: nacre.CleaningView) -> int:
+        seen.append(view)
+        return greedy(view)
+
+    record = nacre.run(SMALL, {"stack.cleaning": watching})
+    assert len(seen) >= record.components[0].counters.cleanings
+    view = seen[-1]
+    assert (view.partition, view.first, view.pages_per_segment) == (0, 0, 512)
+    for column in (view.live, view.programmed, view.erases, view.cleaned_at, view.written_at):
+        assert (column.shape, column.dtype) == ((8,), np.dtype(np.int64))
+    assert (view.live <= view.programmed).all()
+    assert view.programmed[view.active] == 512
+    assert view.cleaned_at.max() <= view.drained
+    assert seen[0].drained < view.drained
+    assert repr(view).startswith("CleaningView(partition=0, first=0, drained=")
+
+
+def returning(value: object) -> Any:
+    def policy(_: nacre.CleaningView) -> object:
+        return value
+
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (None, "None: it is not an int; return the index of a place, an int from 0 to 7"),
+        (1.0, "1.0: it is not an int; return the index of a place, an int from 0 to 7"),
+        (True, "True: it is not an int; return the index of a place, an int from 0 to 7"),
+        ("3", "'3': it is not an int; return the index of a place, an int from 0 to 7"),
+        (8, "8: it is out of range; return the index of a place, an int from 0 to 7"),
+        (-1, "-1: it is out of range; return the index of a place, an int from 0 to 7"),
+        (2**80, f"{2**80}: it is out of range; return the index of a place, an int from 0 to 7"),
+    ],
+)
+def test_a_wrong_answer_is_named_with_what_is_allowed(value: object, problem: str) -> None:
+    with pytest.raises(nacre.Error) as raised:
+        nacre.run(SMALL, {"stack.cleaning": returning(value)})
+    assert str(raised.value) == f"the cleaning function policy returned {problem}"
+
+
+def test_a_victim_that_gains_nothing_is_named_with_those_that_do() -> None:
+    def worst(view: nacre.CleaningView) -> int:
+        invalid = view.programmed - view.live
+        return int(np.argmin(invalid)) if invalid.min() == 0 else greedy(view)
+
+    # Once round and a quarter more: what comes behind in the second round is still live.
+    workload = SMALL["workload"] | {"kind": "sequential", "footprint": "51 KiB", "requests": 9000}
+    round_and_round = SMALL | {"workload": workload, "run": {}}
+    with pytest.raises(nacre.Error) as raised:
+        nacre.run(round_and_round, {"stack.preload": "0 B", "stack.cleaning": worst})
+    text = str(raised.value)
+    assert text.startswith("the cleaning function worst returned ")
+    assert ": cleaning a segment without invalid pages gains nothing, and others have some;" in text
+    assert "return one of " in text
+
+
+def test_what_a_function_raises_is_raised_again_as_it_is() -> None:
+    class MineError(Exception):
+        pass
+
+    problem, calls = MineError("of my own"), []
+
+    def failing(view: nacre.CleaningView) -> int:
+        calls.append(view)
+        if len(calls) == 3:
+            raise problem
+        return greedy(view)
+
+    with pytest.raises(MineError) as raised:
+        nacre.run(SMALL, {"stack.cleaning": failing})
+    assert raised.value is problem
+    assert len(calls) == 3, "it is not asked again"
+
+
+def test_a_function_may_be_interrupted() -> None:
+    def interrupted(_: nacre.CleaningView) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nacre.run(SMALL, {"stack.cleaning": interrupted})
+
+
+def test_an_object_that_can_be_called_is_a_policy() -> None:
+    class Policy:
+        calls = 0
+
+        def __call__(self, view: nacre.CleaningView) -> int:
+            self.calls += 1
+            return greedy(view)
+
+    policy = Policy()
+    record = nacre.run(SMALL, {"stack.cleaning": policy})
+    assert policy.calls > 10
+    assert record.scenario.stack.cleaning.function == "Policy"
+
+
+def test_a_function_is_checked_with_the_scenario() -> None:
+    checked = nacre.check(SMALL, {"stack.cleaning": greedy})
+    assert checked.scenario.stack.cleaning.function == "greedy"
+
+
+def test_a_name_alone_is_no_function() -> None:
+    record = nacre.run(SMALL, {"stack.cleaning": greedy})
+    with pytest.raises(nacre.ConfigError, match="no function was given under this name") as raised:
+        nacre.run(record.scenario.to_dict())
+    assert "in Python, give the function itself" in str(raised.value)
+    again = nacre.run(record.scenario.to_dict(), {"stack.cleaning": greedy})
+    assert again.components == record.components
+
+
+def test_a_function_where_no_policy_belongs_is_a_mistake_of_the_scenario() -> None:
+    with pytest.raises(nacre.ConfigError, match=r"stack\.segments"):
+        nacre.run(SMALL, {"stack.segments": greedy})
