@@ -44,7 +44,8 @@ mod tests;
 
 pub use config::{CompletionPoint, Config};
 
-use crate::{Builder, DeviceFamily, wear_levelling};
+use crate::wear_levelling::{self, Ground};
+use crate::{Builder, DeviceFamily};
 use controller::Controller;
 use model::Onyx;
 use nacre_config::{Card, Problems, Room, Slot};
@@ -65,8 +66,9 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Onyx, P
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let mut controllers = Vec::new();
-    for _ in 0..config.controllers {
-        let leveller = wear_levelling::build(&config.wear_levelling, config.rows(), builder)?;
+    for number in 0..config.controllers {
+        let ground = Ground { number, rows: config.rows(), endurance: config.endurance };
+        let leveller = wear_levelling::build(&config.wear_levelling, ground, builder)?;
         controllers.push(Controller::new(&config, leveller));
     }
     Ok(Onyx::new(id, slot.path().to_string(), config, controllers))

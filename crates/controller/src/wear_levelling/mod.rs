@@ -10,6 +10,7 @@ pub mod start_gap;
 use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::Random;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
 
 /// The family of wear-levelling schemes for media written in place.
 #[derive(Debug)]
@@ -29,22 +30,36 @@ pub trait WearLevellingContext {
     /// Logical rows.
     fn rows(&self) -> u64;
 
+    /// Programs a row is made for.
+    fn endurance(&self) -> u64;
+
     /// The random stream called `name`.
     fn random(&self, name: &str) -> Random;
 }
 
-/// The scheme in `slot`, for `rows` logical rows.
+/// The rows that a scheme is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground {
+    /// Which of a device's equal parts they are.
+    pub number: u32,
+    /// Logical rows.
+    pub rows: u64,
+    /// Programs a row is made for.
+    pub endurance: u64,
+}
+
+/// The scheme in `slot`, for the rows of `ground`.
 pub fn build(
     slot: &Slot<WearLevellingFamily>,
-    rows: u64,
+    ground: Ground,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn WearLeveller>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Context { rows, builder })
+    (room_of(ROOMS, slot).build)(slot, &mut Context { ground, builder })
 }
 
 /// What a device's builder offers to its scheme.
 struct Context<'a> {
-    rows: u64,
+    ground: Ground,
     builder: &'a mut dyn Builder,
 }
 
@@ -54,11 +69,15 @@ impl WearLevellingContext for Context<'_> {
     }
 
     fn rows(&self) -> u64 {
-        self.rows
+        self.ground.rows
+    }
+
+    fn endurance(&self) -> u64 {
+        self.ground.endurance
     }
 
     fn random(&self, name: &str) -> Random {
-        self.builder.random(name)
+        self.builder.random(&format!("{name}.{}", self.ground.number))
     }
 }
 
@@ -78,6 +97,20 @@ pub trait WearLeveller: Send {
 
     /// Logical row `row` was written. What it returns is to be copied; the mapping is already the new one.
     fn written(&mut self, row: u64) -> Option<Move>;
+
+    /// The same as [`WearLeveller::written`] called again and again, at least once and at most `most` times:
+    /// as long as `row` stays where it is and what has to be copied goes to neighbours one after the other.
+    /// The last of the copies may be of `row` itself.
+    fn written_often(&mut self, row: u64, most: u64) -> Written;
+
+    /// Writes between two moves, as it is now; `None` where nothing is ever moved.
+    fn interval(&self) -> Option<Intervals>;
+
+    /// Adds its registers and counters.
+    fn save(&self, state: &mut StateWriter);
+
+    /// Takes on what [`WearLeveller::save`] wrote. Errors: it is of other rows.
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
 }
 
 /// One row that is copied.
@@ -87,4 +120,28 @@ pub struct Move {
     pub from: u64,
     /// The physical row it is written to.
     pub to: u64,
+}
+
+/// What several writes to one row brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// How many writes they were.
+    pub writes: u64,
+    /// Rows that are copied into `to`, into the one before it, and so on.
+    pub moves: u64,
+    /// The physical row that the first of them goes to.
+    pub to: u64,
+    /// After how many of the writes the first is copied, and then after how many more each.
+    pub first: u64,
+    /// See `first`.
+    pub every: u64,
+}
+
+/// How often rows move, over all parts that decide by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Intervals {
+    /// Writes between two moves, where they are fewest.
+    pub shortest: u64,
+    /// Where they are most.
+    pub longest: u64,
 }

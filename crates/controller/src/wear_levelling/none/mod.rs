@@ -12,8 +12,9 @@
 //! # Checks
 //! The mapping is the identity, and stays it.
 
-use super::{Move, WearLeveller, WearLevellingFamily};
+use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
 use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
 
 #[cfg(test)]
 mod tests;
@@ -53,5 +54,19 @@ impl WearLeveller for Unlevelled {
 
     fn written(&mut self, _row: u64) -> Option<Move> {
         None
+    }
+
+    fn written_often(&mut self, _row: u64, most: u64) -> Written {
+        Written { writes: most, moves: 0, to: 0, first: 0, every: 1 }
+    }
+
+    fn interval(&self) -> Option<Intervals> {
+        None
+    }
+
+    fn save(&self, _state: &mut StateWriter) {}
+
+    fn restore(&mut self, _state: &mut StateReader<'_>) -> Result<(), StateError> {
+        Ok(())
     }
 }
