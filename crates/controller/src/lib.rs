@@ -54,7 +54,7 @@ pub trait Builder {
 pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM];
 
 /// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
-pub const MEMORY_DEVICES: &[&str] = &["envy"];
+pub const MEMORY_DEVICES: &[&str] = &["envy", "onyx"];
 
 /// What a store has to hold for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,7 @@ pub struct StoreLayout {
 pub fn store_layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<StoreLayout, Problems> {
     match slot.kind() {
         "envy" => Ok(envy::store_layout(slot, families)),
+        "onyx" => onyx::store_layout(slot, families),
         _ => Err(carries_no_bytes(slot)),
     }
 }
@@ -84,6 +85,7 @@ pub fn memory_device<S: Store + 'static>(
 ) -> Result<Box<dyn MemoryDevice>, Problems> {
     match slot.kind() {
         "envy" => envy::open(slot, builder, store),
+        "onyx" => onyx::open(slot, builder, store),
         _ => Err(carries_no_bytes(slot)),
     }
 }

@@ -72,6 +72,11 @@ impl Workbench {
             .fold(String::new(), |text, line| text + line + "\n")
     }
 
+    /// The slot that the inside of a TOML table describes.
+    pub(crate) fn slot(&self, toml: &str) -> Result<Slot<DeviceFamily>, Problems> {
+        Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
+    }
+
     /// The device that the inside of a TOML table describes.
     pub(crate) fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
         let document: Document = self.read(&format!("[device]\n{toml}"))?;

@@ -173,8 +173,10 @@ pub struct Wear {
     pub erases: u64,
     /// Erases of every block in its whole life.
     pub block_erases: Vec<u32>,
-    /// Erases a block is made for.
+    /// Erases a block is made for; programs a row, where nothing is erased.
     pub endurance: Option<u64>,
+    /// When the first block or row was programmed more often than it is made for; `None` before.
+    pub worn_out_at: Option<crate::time::Time>,
 }
 
 impl Wear {

@@ -79,4 +79,10 @@ pub struct Recovery {
     pub is_cleaning: bool,
     /// Pages that an open transaction had changed and that are as before it.
     pub pages_rolled_back: u64,
+    /// Programs of buffered writes that capacitors had the energy to finish.
+    pub programs_finished: u64,
+    /// Programs of acknowledged writes for which they had none.
+    pub programs_lost: u64,
+    /// Bytes of acknowledged writes that are lost.
+    pub bytes_lost: u64,
 }

@@ -4,6 +4,8 @@
 //! gaps: a cache fill reserved for +900 us does not delay a hit that arrives later in the program but
 //! earlier in simulated time. A [`Pool`] is several equal servers behind one queue.
 
+mod state;
+
 use crate::time::Time;
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! The configuration of Onyx.
 
-use crate::wear_levelling::WearLevellingFamily;
+use crate::wear_levelling::{Ground, WearLevellingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::pcm::Rank;
@@ -150,8 +150,12 @@ pub struct Config {
     pub read_energy: Option<Energy>,
     /// Power that flows whether or not it works.
     pub idle_power: Option<Power>,
-    /// Energy the capacitors hold for what is in the write buffers when power fails.
+    /// Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with
+    /// early completion, and there is none with late.
     pub capacitors: Option<Energy>,
+    /// Whether the capacitors may hold less than full write buffers need: what they cannot program is lost.
+    #[config(default = false, source = "paper: akel-2011 section 2.3, capacitors complete the operation")]
+    pub may_lose_writes: bool,
     /// Price of what the host sees.
     pub price: Option<Price>,
 }
@@ -165,6 +169,11 @@ impl Config {
     /// Logical rows of one controller.
     pub(super) fn rows(&self) -> u64 {
         self.controller_bytes() / self.row.0
+    }
+
+    /// The rows of controller `number`, for wear levelling.
+    pub(super) fn ground(&self, number: u32) -> Ground {
+        Ground { number, rows: self.rows(), endurance: self.endurance }
     }
 
     /// Chunks of a row: what one rank programs at one time.
@@ -199,16 +208,18 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     let chunk = config.rank().chunk;
     if !config.row.0.is_power_of_two() || config.row.0 < chunk || !config.row.0.is_multiple_of(chunk) {
         let problem = format!("a row is a power of two of bytes, in whole programs of {}", Bytes(chunk));
-        let remedy = format!("use {}, or change program_unit", Bytes(chunk.next_power_of_two().max(4096)));
+        let remedy = format!(
+            "use {}, or change program_unit or data_chips",
+            Bytes(chunk.next_power_of_two().max(4096))
+        );
         reader.conflict("row", &config.row.to_string(), &problem, &remedy);
-        return;
     }
     if !config.ranks.is_multiple_of(config.row_ranks) {
         let remedy = format!("use a divisor of {}", config.ranks);
         let given = config.row_ranks.to_string();
         reader.conflict("row_ranks", &given, "groups of so many do not divide the ranks", &remedy);
     }
-    if !config.controller_bytes().is_multiple_of(config.row.0) {
+    if !config.controller_bytes().is_multiple_of(config.row.0.max(1)) {
         let remedy = format!("give a multiple of the row, {}", config.row);
         reader.conflict(
             "chip",
@@ -217,12 +228,19 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             &remedy,
         );
     }
+    if config.capacitors.is_some() && config.program_energy.is_none() {
+        let remedy = "give program_energy, the energy of one program of one chip";
+        let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
+        reader.conflict("capacitors", &given, "nobody knows how many programs that is", remedy);
+    }
     if let (CompletionPoint::Early, Some(held), Some(needed)) =
         (config.completion, config.capacitors, config.emptying())
         && held.0 < needed.0
+        && !config.may_lose_writes
     {
         let problem = format!("full write buffers need {needed} to be programmed");
-        let remedy = "give larger capacitors, fewer buffered_writes, or completion = \"late\"";
+        let remedy = "give larger capacitors, fewer buffered_writes, completion = \"late\", or \
+                      may_lose_writes = true to see what is lost";
         reader.conflict("capacitors", &held.to_string(), &problem, remedy);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::Config;
 use super::outstanding::Outstanding;
-use crate::wear_levelling::{Move, WearLeveller};
+use super::unfinished::Program;
+use crate::wear_levelling::{Move, WearLeveller, Written};
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use nacre_media::pcm::{Rank, Rows};
 
@@ -16,6 +18,11 @@ pub(super) struct Controller {
     pub(super) buffer: Outstanding,
     pub(super) leveller: Box<dyn WearLeveller>,
     pub(super) rows: Rows,
+    /// What the last write moved, until somebody takes it.
+    pub(super) moved: Option<Move>,
+    /// Programs of the last write of the host, chunk by chunk, where somebody wants to know.
+    pub(super) programs: Vec<Program>,
+    keeps_programs: bool,
     pub(super) book: Book,
 }
 
@@ -66,7 +73,8 @@ pub(super) struct Worked {
 }
 
 impl Controller {
-    pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>) -> Controller {
+    /// A controller whose rows were never written; with `keeps_programs` it keeps those of its last write.
+    pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>, keeps_programs: bool) -> Controller {
         Controller {
             timing: Timing::of(config),
             lines: Timeline::new(),
@@ -75,6 +83,9 @@ impl Controller {
             buffer: Outstanding::new(config.buffered_writes),
             rows: Rows::new(leveller.physical_rows(), config.endurance),
             leveller,
+            moved: None,
+            programs: Vec::new(),
+            keeps_programs,
             book: Book::default(),
         }
     }
@@ -92,6 +103,7 @@ impl Controller {
     #[inline]
     pub(super) fn write(&mut self, earliest: Time, part: Part) -> (Worked, Time) {
         let row = self.leveller.physical(part.row);
+        self.programs.clear();
         let worked = self.write_physical(earliest, Part { row, ..part }, Activity::Write);
         self.book.chunks += self.timing.rank.chunks(part.offset, part.bytes).1;
         let moved = self.wear(part.row, row).map(|Move { from, to }| {
@@ -108,12 +120,46 @@ impl Controller {
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.book.host_rows += 1;
-        let moved = self.leveller.written(row);
-        if let Some(Move { to, .. }) = moved {
+        self.moved = self.leveller.written(row);
+        if let Some(Move { to, .. }) = self.moved {
             self.rows.program(to);
             self.book.moved_rows += 1;
         }
-        moved
+        self.moved
+    }
+
+    /// `times` writes to logical row `row`, in no time: those up to and with the first that wears a row out.
+    pub(super) fn endure(&mut self, row: u64, times: u64) -> Option<u64> {
+        let mut before = 0;
+        while before < times {
+            let physical = self.leveller.physical(row);
+            let left =
+                self.rows.endurance() - u64::from(self.rows.programs_of(physical)).min(self.rows.endurance());
+            let written = self.leveller.written_often(row, times - before);
+            let Written { writes, moves, to, first, every } = written;
+            let by_host = (left < writes).then_some(left + 1);
+            let moved = if moves > 0 { self.rows.first_worn_down(to, moves) } else { None };
+            let by_moves = moved.map(|index| first + index * every);
+            self.rows.program_often(physical, writes);
+            self.rows.program_down(to, moves);
+            self.book.host_rows += writes;
+            self.book.moved_rows += moves;
+            if let Some(worn) = by_host.into_iter().chain(by_moves).min() {
+                return Some(before + worn);
+            }
+            before += writes;
+        }
+        None
+    }
+
+    /// A row whose copy was interrupted is copied from physical row `from` to `to` again.
+    pub(super) fn copy_again(&mut self, earliest: Time, from: u64, to: u64) -> Time {
+        let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
+        let (from, to) = (whole(from), whole(to));
+        self.rows.program(to.row);
+        self.book.moved_rows += 1;
+        let read = self.read_physical(earliest, from, Activity::LevelWear);
+        self.write_physical(read.done, to, Activity::LevelWear).done
     }
 
     #[inline]
@@ -151,6 +197,9 @@ impl Controller {
             for index in 0..pass.count {
                 let (offset, busy) = pass.slot(index, fill, rank.program);
                 self.ranks[pass.rank(index, row_ranks)].reserve_at(start + offset, busy);
+                if self.keeps_programs && activity == Activity::Write {
+                    self.programs.push(Program { begin: start + offset, end: start + offset + busy });
+                }
                 done = done.max(start + offset + busy);
             }
             lead = Time::ZERO;
@@ -226,6 +275,35 @@ impl Controller {
     /// When the last of its work ends.
     pub(super) fn free_from(&self) -> Time {
         self.ranks.iter().map(Timeline::free_from).fold(self.lines.free_from(), Time::max)
+    }
+
+    /// Nothing is under way any more; `buffered_writes` places are free.
+    pub(super) fn forget_work(&mut self, buffered_writes: u32) {
+        self.lines = Timeline::new();
+        self.ranks.fill(Timeline::new());
+        self.buffer = Outstanding::new(buffered_writes);
+    }
+
+    /// Adds what it has to do, its registers and its wear.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.section("controller");
+        state.put_u64(self.forgotten.as_ps());
+        self.lines.save(state);
+        self.ranks.iter().for_each(|rank| rank.save(state));
+        self.buffer.save(state);
+        self.leveller.save(state);
+        self.rows.save(state);
+    }
+
+    /// Takes on what [`Controller::save`] wrote. Errors: it is of another controller.
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        state.section("controller")?;
+        self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
+        self.lines.restore(state)?;
+        self.ranks.iter_mut().try_for_each(|rank| rank.restore(state))?;
+        self.buffer.restore(state)?;
+        self.leveller.restore(state)?;
+        self.rows.restore(state)
     }
 
     /// Measuring begins.

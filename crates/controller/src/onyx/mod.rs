@@ -33,22 +33,28 @@
 //! Bandwidths as products of the parts; the closed-loop law; wear levelling's G / (G + 1); latencies, rates
 //! and bandwidths of the paper with `nacre run onyx` and in the tests; reads and writes conserved in all runs.
 
+mod bytes;
 mod config;
 mod controller;
+mod endurance;
 mod model;
 mod outstanding;
+mod power;
 mod report;
+mod state;
+mod unfinished;
 
 #[cfg(test)]
 mod tests;
 
 pub use config::{CompletionPoint, Config};
 
-use crate::wear_levelling::{self, Ground};
-use crate::{Builder, DeviceFamily};
+use crate::{Builder, DeviceFamily, StoreLayout, wear_levelling};
 use controller::Controller;
 use model::Onyx;
-use nacre_config::{Card, Problems, Room, Slot};
+use nacre_config::{Card, Families, Problems, Room, Slot};
+use nacre_kernel::MemoryDevice;
+use nacre_media::store::{Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -59,17 +65,47 @@ pub const ROOM: Room<DeviceFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| Ok(Box::new(build(slot, builder)?)),
+    build: |slot, builder| Ok(Box::new(build(slot, builder, Nothing)?)),
 };
 
-fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Onyx, Problems> {
+/// Bytes of neighbouring rows that a store keeps together.
+const EXTENT_BYTES: u64 = 256 << 10;
+
+/// What a store for the device in `slot` has to hold. Errors: its rows cannot be levelled so.
+pub(crate) fn store_layout(
+    slot: &Slot<DeviceFamily>,
+    families: &dyn Families,
+) -> Result<StoreLayout, Problems> {
+    let config: Config = slot.config(families);
+    let rows = wear_levelling::physical_rows(&config.wear_levelling, config.ground(0), families)?;
+    Ok(StoreLayout {
+        page_bytes: config.row.0 as u32,
+        pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),
+        pages: rows * u64::from(config.controllers),
+    })
+}
+
+/// The device in `slot` with the bytes of `store`, in which nothing was written yet.
+pub(crate) fn open<S: Store + 'static>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Box<dyn MemoryDevice>, Problems> {
+    Ok(Box::new(build(slot, builder, store)?))
+}
+
+/// The device in `slot`, over `store`.
+fn build<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Onyx<S>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let mut controllers = Vec::new();
     for number in 0..config.controllers {
-        let ground = Ground { number, rows: config.rows(), endurance: config.endurance };
-        let leveller = wear_levelling::build(&config.wear_levelling, ground, builder)?;
-        controllers.push(Controller::new(&config, leveller));
+        let leveller = wear_levelling::build(&config.wear_levelling, config.ground(number), builder)?;
+        controllers.push(Controller::new(&config, leveller, S::CARRIES_BYTES));
     }
-    Ok(Onyx::new(id, slot.path().to_string(), config, controllers))
+    Ok(Onyx::new(id, slot.path().to_string(), config, controllers, store))
 }

@@ -1,6 +1,7 @@
 //! A bound on how much is under way.
 
 use nacre_kernel::Time;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -25,6 +26,21 @@ impl Outstanding {
         }
         let Reverse(first) = self.ends.pop().expect("there is a place");
         at.max(first)
+    }
+
+    /// Adds when what is under way ends.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.put_u64s(&self.ends.iter().map(|Reverse(end)| end.as_ps()).collect::<Vec<_>>());
+    }
+
+    /// Takes on what [`Outstanding::save`] wrote. Errors: there are more than places.
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let ends = state.u64s("what is under way")?;
+        if ends.len() > self.places {
+            return Err(state.error(format!("at most {} under way", self.places), ends.len().to_string()));
+        }
+        self.ends = ends.into_iter().map(|end| Reverse(Time::from_ps(end))).collect();
+        Ok(())
     }
 
     /// What was admitted ends at `end`.

@@ -8,7 +8,7 @@ use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op,
 const BINS_MAX: u64 = 1024;
 
 /// The report over `elapsed`.
-pub(super) fn of(onyx: &Onyx, elapsed: Time) -> ComponentReport {
+pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
     let config = &onyx.config;
     let wear = wear(onyx);
     let capacity = Bytes(config.controller_bytes() * u64::from(config.controllers));
@@ -30,28 +30,29 @@ pub(super) fn of(onyx: &Onyx, elapsed: Time) -> ComponentReport {
     }
 }
 
-fn sum(onyx: &Onyx, of: impl Fn(&Book) -> u64) -> u64 {
+fn sum<S>(onyx: &Onyx<S>, of: impl Fn(&Book) -> u64) -> u64 {
     onyx.controllers.iter().map(|controller| of(&controller.book)).sum()
 }
 
-fn wear(onyx: &Onyx) -> Wear {
+fn wear<S>(onyx: &Onyx<S>) -> Wear {
     Wear {
         host: sum(onyx, |book| book.host_rows),
         levelled: sum(onyx, |book| book.moved_rows),
         endurance: Some(onyx.config.endurance),
+        worn_out_at: onyx.worn_out_at,
         ..Wear::default()
     }
 }
 
 /// Programs all rows are made for over programs a day: what even wear would give.
-fn lifetime_days(onyx: &Onyx, wear: &Wear, elapsed: Time) -> Option<f64> {
+fn lifetime_days<S>(onyx: &Onyx<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
     let capacity = rows as f64 * onyx.config.endurance as f64;
     let programs = wear.programs();
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-fn resources(onyx: &Onyx) -> Vec<Resource> {
+fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
     let config = &onyx.config;
     let ledgers = |of: fn(&Book) -> &Ledger| {
         onyx.controllers.iter().fold(Ledger::default(), |sum, controller| added(sum, of(&controller.book)))
@@ -84,7 +85,7 @@ fn added(mut sum: Ledger, other: &Ledger) -> Ledger {
     sum
 }
 
-fn counters(onyx: &Onyx) -> Vec<(&'static str, u64)> {
+fn counters<S>(onyx: &Onyx<S>) -> Vec<(&'static str, u64)> {
     let worn: u64 = onyx
         .controllers
         .iter()
@@ -119,19 +120,24 @@ fn columns(controllers: &[Controller]) -> Vec<Column> {
             mosts.push(f64::from(most));
         }
     }
+    let intervals: Vec<_> =
+        controllers.iter().filter_map(|controller| controller.leveller.interval()).collect();
     [
         ("rows.controller", owners),
         ("rows.first", firsts),
         ("rows.mean_programs", means),
         ("rows.most_programs", mosts),
+        ("controllers.shortest_interval", intervals.iter().map(|each| each.shortest as f64).collect()),
+        ("controllers.longest_interval", intervals.iter().map(|each| each.longest as f64).collect()),
     ]
     .into_iter()
+    .filter(|(_, values)| !values.is_empty())
     .map(|(name, values)| Column { name, values })
     .collect()
 }
 
 /// Requests have parts: no fewer rows than writes, since measuring began.
-pub(super) fn check_rows(onyx: &Onyx) {
+pub(super) fn check_rows<S>(onyx: &Onyx<S>) {
     let writes = onyx.book.host.requests(Op::Write);
     let rows = sum(onyx, |book| book.host_rows);
     assert!(rows >= writes, "{writes} writes wrote {rows} rows");

@@ -9,8 +9,8 @@ pub mod start_gap;
 
 use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
-use nacre_kernel::Random;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::{Random, Streams};
 
 /// The family of wear-levelling schemes for media written in place.
 #[derive(Debug)]
@@ -55,6 +55,40 @@ pub fn build(
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn WearLeveller>, Problems> {
     (room_of(ROOMS, slot).build)(slot, &mut Context { ground, builder })
+}
+
+/// Physical rows that the scheme in `slot` needs for the rows of `ground`. Errors: as of [`build`].
+pub fn physical_rows(
+    slot: &Slot<WearLevellingFamily>,
+    ground: Ground,
+    families: &dyn Families,
+) -> Result<u64, Problems> {
+    let built = (room_of(ROOMS, slot).build)(slot, &mut Question { ground, families })?;
+    Ok(built.physical_rows())
+}
+
+/// Who only asks what a scheme needs: any random numbers serve.
+struct Question<'a> {
+    ground: Ground,
+    families: &'a dyn Families,
+}
+
+impl WearLevellingContext for Question<'_> {
+    fn families(&self) -> &dyn Families {
+        self.families
+    }
+
+    fn rows(&self) -> u64 {
+        self.ground.rows
+    }
+
+    fn endurance(&self) -> u64 {
+        self.ground.endurance
+    }
+
+    fn random(&self, name: &str) -> Random {
+        Streams::new(0).stream(name)
+    }
 }
 
 /// What a device's builder offers to its scheme.

@@ -18,6 +18,7 @@
 //! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
 
 use nacre_kernel::Time;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
 
 /// Rows that have their counters together.
 const ROWS_PER_PART: usize = 4096;
@@ -70,13 +71,46 @@ impl Rows {
     /// Programs `row`.
     #[inline]
     pub fn program(&mut self, row: u64) {
-        debug_assert!(row < self.count, "row {row} of {}", self.count);
-        let part = &mut self.parts[row as usize / ROWS_PER_PART];
-        let counts = part.get_or_insert_with(|| Box::new([0; ROWS_PER_PART]));
-        let count = &mut counts[row as usize % ROWS_PER_PART];
+        let count = &mut self.part(row)[row as usize % ROWS_PER_PART];
         *count = count.saturating_add(1);
-        self.worn_out += u64::from(u64::from(*count) == self.endurance + 1);
+        let programs = u64::from(*count);
+        self.worn_out += u64::from(programs == self.endurance + 1);
         self.programs += 1;
+    }
+
+    /// Programs `row` so many times.
+    pub fn program_often(&mut self, row: u64, times: u64) {
+        let programs = &mut self.part(row)[row as usize % ROWS_PER_PART];
+        let before = u64::from(*programs);
+        *programs = u32::try_from(before + times).unwrap_or(u32::MAX);
+        self.worn_out += u64::from(before <= self.endurance && before + times > self.endurance);
+        self.programs += times;
+    }
+
+    /// Programs `row`, the one before it, and so on: `count` rows.
+    pub fn program_down(&mut self, row: u64, count: u64) {
+        let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
+        while left > 0 {
+            let to = (end - 1) % ROWS_PER_PART + 1;
+            let from = to.saturating_sub(left);
+            let counts = &mut self.part(end as u64 - 1)[from..to];
+            // Two passes over few lines, each of which the compiler makes wide.
+            counts.iter_mut().for_each(|count| *count = count.saturating_add(1));
+            let worn = counts.iter().filter(|&&count| u64::from(count) == endurance + 1).count();
+            self.worn_out += worn as u64;
+            (end, left) = (end - (to - from), left - (to - from));
+        }
+        self.programs += count;
+    }
+
+    /// The first of `row`, the one before it, and so on, `count` rows in all, that one more program wears out:
+    /// how many rows come before it.
+    pub fn first_worn_down(&self, row: u64, count: u64) -> Option<u64> {
+        let is_worn = |&index: &u64| u64::from(self.programs_of(row - index)) == self.endurance;
+        match self.programs_in(row + 1 - count, row + 1).1 {
+            most if u64::from(most) < self.endurance => None,
+            _ => (0..count).find(is_worn),
+        }
     }
 
     /// How often `row` was programmed in its life.
@@ -88,6 +122,11 @@ impl Rows {
     /// How many rows there are.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Programs a row is made for.
+    pub fn endurance(&self) -> u64 {
+        self.endurance
     }
 
     /// Programs of all rows since the first day.
@@ -114,6 +153,47 @@ impl Rows {
             row += to - from;
         }
         (sum, most)
+    }
+
+    /// Adds the counters of all rows that were ever written.
+    pub fn save(&self, state: &mut StateWriter) {
+        state.section("rows");
+        state.put_u64s(&[self.count, self.programs, self.worn_out]);
+        let written = || self.parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.as_ref()?)));
+        state.put_u64(written().count() as u64);
+        for (at, counts) in written() {
+            state.put_u64(at as u64);
+            state.put_u32s(&counts[..]);
+        }
+    }
+
+    /// Takes on what [`Rows::save`] wrote of as many rows. Errors: it is of others.
+    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        state.section("rows")?;
+        let mut counts = [0; 3];
+        state.u64s_into("rows and programs", &mut counts)?;
+        if counts[0] != self.count {
+            return Err(state.error(format!("{} rows", self.count), counts[0].to_string()));
+        }
+        (self.programs, self.worn_out) = (counts[1], counts[2]);
+        self.parts.iter_mut().for_each(|part| *part = None);
+        for _ in 0..state.u64("parts that were written")? {
+            let at = state.u64("number of a part")?;
+            let parts = self.parts.len();
+            let Some(part) = usize::try_from(at).ok().and_then(|at| self.parts.get_mut(at)) else {
+                return Err(state.error(format!("one of {parts} parts"), at.to_string()));
+            };
+            let counts = part.get_or_insert_with(|| Box::new([0; ROWS_PER_PART]));
+            state.u32s_into("programs of rows", &mut counts[..])?;
+        }
+        Ok(())
+    }
+
+    /// The counters of the part that `row` is in.
+    #[inline]
+    fn part(&mut self, row: u64) -> &mut [u32; ROWS_PER_PART] {
+        debug_assert!(row < self.count, "row {row} of {}", self.count);
+        self.parts[row as usize / ROWS_PER_PART].get_or_insert_with(|| Box::new([0; ROWS_PER_PART]))
     }
 
     /// Panics unless every program is in the count of a row.

@@ -38,3 +38,27 @@ fn rows_count_their_programs_and_wear_out_after_their_endurance() {
     );
     rows.check_invariants();
 }
+
+/// Over the border of two parts, and with rows that wear out on the way.
+#[test]
+fn many_programs_at_once_count_as_one_after_the_other() {
+    let (mut at_once, mut one_by_one) = (Rows::new(9000, 3), Rows::new(9000, 3));
+    for (row, count) in [(4100, 10), (4096, 1), (8999, 9000), (4100, 4101), (4097, 2), (4100, 3)] {
+        let first = (0..count).find(|&index| one_by_one.programs_of(row - index) == 3);
+        assert_eq!(at_once.first_worn_down(row, count), first);
+        at_once.program_down(row, count);
+        (0..count).for_each(|index| one_by_one.program(row - index));
+    }
+    at_once.program_often(7, 100);
+    (0..100).for_each(|_| one_by_one.program(7));
+    assert!((0..9000).all(|row| at_once.programs_of(row) == one_by_one.programs_of(row)));
+    assert_eq!((at_once.programs(), at_once.worn_out()), (one_by_one.programs(), one_by_one.worn_out()));
+    at_once.check_invariants();
+    let mut state = StateWriter::new();
+    at_once.save(&mut state);
+    let state = state.finish();
+    let mut restored = Rows::new(9000, 3);
+    restored.restore(&mut StateReader::new(&state)).unwrap();
+    assert!((0..9000).all(|row| restored.programs_of(row) == one_by_one.programs_of(row)));
+    assert!(Rows::new(8999, 3).restore(&mut StateReader::new(&state)).is_err(), "of other rows");
+}

@@ -5,6 +5,7 @@ use nacre_kernel::{Device, Op, Request, Streams, Time};
 use nacre_testkit::{Seen, closed_loop};
 
 mod laws;
+mod memory;
 mod published;
 
 /// A drive with these settings.
