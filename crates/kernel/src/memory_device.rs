@@ -39,6 +39,11 @@ pub trait MemoryDevice: Device {
     /// [`MemoryDevice::recover`] nothing may be asked.
     fn power_fail(&mut self, at: Time);
 
+    /// Whether a power failure may take what was acknowledged: which of it depends on the moment.
+    fn may_lose_writes(&self) -> bool {
+        false
+    }
+
     /// The power is back at `at`: what was interrupted is repaired.
     fn recover(&mut self, at: Time) -> Recovery;
 

@@ -3,6 +3,7 @@
 //! A row is a page of the store. Its bits are kept inverted: what was never programmed reads as ones from a
 //! store and as zeros from the drive.
 
+use super::config::CompletionPoint;
 use super::controller::Part;
 use super::model::Onyx;
 use super::unfinished::{PartWrite, RowMove};
@@ -137,6 +138,10 @@ impl<S: Store> MemoryDevice for Onyx<S> {
 
     fn power_fail(&mut self, at: Time) {
         self.lose_power(at);
+    }
+
+    fn may_lose_writes(&self) -> bool {
+        self.config.completion == CompletionPoint::Early && self.powered_programs().is_some()
     }
 
     fn recover(&mut self, at: Time) -> Recovery {

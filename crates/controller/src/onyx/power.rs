@@ -50,7 +50,7 @@ impl<S: Store> Onyx<S> {
     }
 
     /// Programs of a chunk that the capacitors have energy for; `None` where it is enough for all.
-    fn powered_programs(&self) -> Option<u64> {
+    pub(super) fn powered_programs(&self) -> Option<u64> {
         match (self.config.capacitors, self.config.program_energy) {
             (Some(held), Some(each)) if each.0 > 0.0 => {
                 // A budget of exactly so many programs is not to fall short by a rounding of floats.
