@@ -139,6 +139,14 @@ class Component(View):
     tables: View
 
 
+class WornOut(View):
+    """When the first block or row was programmed more often than it is made for."""
+
+    seconds: float
+    writes: int | None
+    simulated: bool
+
+
 class Record(View):
     """The result of a run: the JSON document, and the distributions as columns.
 
@@ -153,6 +161,7 @@ class Record(View):
         "latency": Latency,
         "time_spent": TimeSpent,
         "components": Component,
+        "worn_out": WornOut,
     }
 
     schema: str
@@ -177,6 +186,7 @@ class Record(View):
     cost: float | None
     cost_unknown: tuple[str, ...]
     lifetime_days: float | None
+    worn_out: WornOut | None
     workload: View
 
     def __init__(

@@ -28,18 +28,26 @@ impl<S: Store> Onyx<S> {
         if S::CARRIES_BYTES {
             return None;
         }
+        let books: Vec<_> = self.controllers.iter().map(|controller| controller.book.clone()).collect();
+        let endured = self.endure_all(bursts);
+        // What was counted since measuring began is of the run.
+        self.controllers.iter_mut().zip(books).for_each(|(controller, book)| controller.book = book);
+        Some(endured)
+    }
+
+    fn endure_all(&mut self, bursts: &[Burst]) -> Endured {
         let mut before = 0;
         for burst in bursts {
             if self.worn_out_at.is_some() {
-                return Some(Endured::WornOut { writes: before });
+                return Endured::WornOut { writes: before };
             }
             if let Some(writes) = self.endure_burst(burst) {
                 self.worn_out_at = Some(Time::ZERO);
-                return Some(Endured::WornOut { writes: before + writes });
+                return Endured::WornOut { writes: before + writes };
             }
             before += burst.times;
         }
-        Some(Endured::All)
+        Endured::All
     }
 
     /// The writes of `burst` up to and with the first that wears a row out.

@@ -64,6 +64,7 @@ pub(crate) fn outcome(
         cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
         cost_unknown,
         lifetime_days: lifetimes.reduce(f64::min),
+        worn_out: None,
         components,
         workload: WorkloadNotes {
             kind: notes.kind,
