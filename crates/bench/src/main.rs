@@ -5,6 +5,7 @@
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
 //! | `flash-memory` | measures eNVy alone |
+//! | `pcm-drive` | measures Onyx alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -13,6 +14,7 @@
 
 mod caches;
 mod flash_memory;
+mod pcm_drive;
 mod report;
 mod runs;
 mod streams;
@@ -29,8 +31,9 @@ fn main() -> ExitCode {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | memory FILE COUNT".into()),
+        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | pcm-drive | memory FILE COUNT".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,5 +52,6 @@ fn run(folder: &Path) -> Result<()> {
     caches::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
+    pcm_drive::measure(&report)?;
     runs::measure(&report, folder)
 }

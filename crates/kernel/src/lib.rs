@@ -35,7 +35,7 @@ pub mod units;
 
 pub use device::{Burst, Completion, ComponentId, Device, Endured, Segment, Status, Trail};
 pub use host_counts::HostCounts;
-pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Wear};
+pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
 pub use memory_device::{MemoryDevice, Recovery, Refused};
 pub use random::{Random, Streams};

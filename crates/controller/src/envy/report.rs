@@ -50,6 +50,7 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
         block_erases: envy.array.flash.blocks().iter().map(|block| block.erases).collect(),
         endurance: Some(envy.config.endurance),
         worn_out_at: None,
+        row_programs: None,
     }
 }
 

@@ -109,6 +109,14 @@ pub struct Config {
         source = "fitted: early completion 174 % above late for small writes, akel-2011 section 3.1"
     )]
     pub buffered_writes: u32,
+    /// Writes to rows that a controller works on at a time where each is done only when it is programmed.
+    #[config(
+        default = 3,
+        min = 1,
+        max = 4096,
+        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1"
+    )]
+    pub late_writes: u32,
     /// Requests under way at one time.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
     pub tags: u32,
@@ -169,6 +177,14 @@ impl Config {
     /// Logical rows of one controller.
     pub(super) fn rows(&self) -> u64 {
         self.controller_bytes() / self.row.0
+    }
+
+    /// Writes to rows that a controller works on at a time.
+    pub(super) fn writes_at_a_time(&self) -> u32 {
+        match self.completion {
+            CompletionPoint::Early => self.buffered_writes,
+            CompletionPoint::Late => self.late_writes,
+        }
     }
 
     /// The rows of controller `number`, for wear levelling.

@@ -80,7 +80,7 @@ impl Controller {
             lines: Timeline::new(),
             ranks: vec![Timeline::new(); config.ranks as usize],
             forgotten: Time::ZERO,
-            buffer: Outstanding::new(config.buffered_writes),
+            buffer: Outstanding::new(config.writes_at_a_time()),
             rows: Rows::new(leveller.physical_rows(), config.endurance),
             leveller,
             moved: None,
@@ -277,11 +277,11 @@ impl Controller {
         self.ranks.iter().map(Timeline::free_from).fold(self.lines.free_from(), Time::max)
     }
 
-    /// Nothing is under way any more; `buffered_writes` places are free.
-    pub(super) fn forget_work(&mut self, buffered_writes: u32) {
+    /// Nothing is under way any more; so many writes may be.
+    pub(super) fn forget_work(&mut self, writes: u32) {
         self.lines = Timeline::new();
         self.ranks.fill(Timeline::new());
-        self.buffer = Outstanding::new(buffered_writes);
+        self.buffer = Outstanding::new(writes);
     }
 
     /// Adds what it has to do, its registers and its wear.

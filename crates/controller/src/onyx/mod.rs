@@ -11,27 +11,39 @@
 //! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
 //! goes before either.
 //!
-//! A write holds one of the controller's `buffered_writes` until it is programmed. With late completion it is
-//! done when all its rows are programmed, with early completion when its data has arrived in the controllers'
-//! buffers, which capacitors then empty should power fail: with their energy given, the configuration is
-//! checked for it. The `wear_levelling` moves rows: a row more is read and written, with the time and wear
-//! of that, and the buffer place of the write that caused it is free when it is done.
+//! A write holds one of the places of its controller until it is programmed: `buffered_writes` with early
+//! completion, `late_writes` with late. With late completion it is done when all its rows are programmed, with
+//! early completion when its data has arrived in the controllers' buffers. The `wear_levelling` moves rows: a row
+//! more is read and written, with the time and wear of that, and the place of the write that caused it is free
+//! when it is done. Every row counts its programs; the first that has more than `endurance` is reported.
+//!
+//! When power fails, capacitors have the energy for so many programs, and it goes to those that would end first.
+//! Without it a program stops where it is. What was acknowledged and is not programmed is lost; how much is
+//! reported. A copy of wear levelling is done again when the power is back, its old row being whole. With early
+//! completion and `capacitors` given, the configuration is checked for full buffers, unless it `may_lose_writes`.
+//!
+//! Opened as a memory the drive carries bytes, which are written in place and move with their rows. An access is
+//! a request of its own, of at most 1 MiB. There are no transactions.
 //!
 //! Reads are served in the gaps that programs leave, in no other order of precedence. Where every part is as
 //! fast as DRAM and programs are short, this is Moneta.
 //!
 //! # Leaves out
-//! Bytes; the scoreboard's order among requests of one controller; suspension of programs for reads; a gap
-//! interval that adapts; reads answered from buffered writes; the extra row of wear levelling lies in the
-//! spare area. A request that a composite device submits after a later one waits neither for a tag nor
-//! for a place in a write buffer. Trims and flushes take the driver's time only: what was acknowledged is safe.
+//! The scoreboard's order among requests of one controller, precedence of reads and suspension of programs for
+//! them: none of the published numbers needs them. Reads answered from buffered writes; sectors: a memory's
+//! writes may begin at any byte. The extra row of wear levelling lies in the spare area. A request that a
+//! composite device submits after a later one waits neither for a tag nor for a place in a write buffer. Trims and
+//! flushes take the driver's time only: what was acknowledged is safe. The work that a power failure cut off stays
+//! in busy times and energy.
 //!
 //! # Sources
 //! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
 //!
 //! # Checks
 //! Bandwidths as products of the parts; the closed-loop law; wear levelling's G / (G + 1); latencies, rates
-//! and bandwidths of the paper with `nacre run onyx` and in the tests; reads and writes conserved in all runs.
+//! and bandwidths of the paper with `nacre reproduce onyx` and in the tests; reads and writes conserved in all
+//! runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
+//! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.
 
 mod bytes;
 mod config;

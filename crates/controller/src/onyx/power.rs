@@ -86,8 +86,9 @@ impl<S: Store> Onyx<S> {
         for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
             link.clear();
         }
+        let writes = self.config.writes_at_a_time();
         for controller in &mut self.controllers {
-            controller.forget_work(self.config.buffered_writes);
+            controller.forget_work(writes);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::controller::{Book, Controller};
 use super::model::Onyx;
-use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Time, Wear};
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Spread, Time, Wear};
 
 /// Most rows of the table of wear: each stands for equally many rows of one controller.
 const BINS_MAX: u64 = 1024;
@@ -40,6 +40,7 @@ fn wear<S>(onyx: &Onyx<S>) -> Wear {
         levelled: sum(onyx, |book| book.moved_rows),
         endurance: Some(onyx.config.endurance),
         worn_out_at: onyx.worn_out_at,
+        row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),
         ..Wear::default()
     }
 }

@@ -13,7 +13,7 @@ pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
 pub use tables::{Columns, Table};
-pub use wear::{BlockErases, Wear};
+pub use wear::{BlockErases, RowPrograms, Wear};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,6 +58,8 @@ pub struct Record {
     pub requests: Requests,
     /// Bytes the host asked for.
     pub bytes: HostBytes,
+    /// Time of the host's processors that drivers took per request, in nanoseconds; null where not modelled.
+    pub host_cpu_ns: Option<f64>,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
     /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered

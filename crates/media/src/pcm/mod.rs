@@ -8,7 +8,7 @@
 //! A row that was programmed more often than its endurance is worn out and goes on.
 //!
 //! # Leaves out
-//! Bytes; that a program of zeros is faster; bit errors, drift and stuck cells; wear of single chunks.
+//! That a program of zeros is faster; bit errors, drift and stuck cells; wear of single chunks.
 //!
 //! # Sources
 //! akel-2011 section 2.2, of the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, a cell
@@ -137,6 +137,12 @@ impl Rows {
     /// Rows that were programmed more often than their endurance.
     pub fn worn_out(&self) -> u64 {
         self.worn_out
+    }
+
+    /// How often each row was programmed in its life.
+    pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
+        let count = |row: u64| self.programs_of(row);
+        (0..self.count).map(count)
     }
 
     /// Programs of rows `first..end`: of all together, and of the one programmed most.
