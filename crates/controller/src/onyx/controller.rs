@@ -34,6 +34,8 @@ struct Timing {
     setup: Time,
     row_bytes: u64,
     row_ranks: usize,
+    /// Groups of so many ranks.
+    groups: u64,
     /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
     alone: Vec<Time>,
 }
@@ -168,12 +170,13 @@ impl Controller {
         let time = self.timing.setup + rank.read * rank.beats(part.offset, part.bytes);
         let (first, count) = rank.chunks(part.offset, part.bytes);
         let ranks = self.timing.row_ranks;
-        let (first, count) = (first as usize % ranks, (count as usize).min(ranks));
+        let (first, count) = (self.timing.rank_of(first), (count as usize).min(ranks));
         let group = self.group(part.row);
-        let start = self.free_together(earliest, time, group, first, count);
+        let pass = Pass { group, first, count, lead: Time::ZERO };
+        let start = self.free_together(earliest, time, pass);
         self.lines.reserve_at(start, time);
         for index in 0..count {
-            self.ranks[group + (first + index) % ranks].reserve_at(start, time);
+            self.ranks[pass.rank(index, ranks)].reserve_at(start, time);
         }
         self.book.lines.charge(activity, time);
         self.book.ranks.charge(activity, time * count as u64);
@@ -187,7 +190,7 @@ impl Controller {
         let Timing { rank, fill, setup, row_ranks, .. } = self.timing;
         let (first, count) = rank.chunks(part.offset, part.bytes);
         let group = self.group(part.row);
-        let (mut first, mut left) = (first as usize % row_ranks, count as usize);
+        let (mut first, mut left) = (self.timing.rank_of(first), count as usize);
         let mut lead = setup;
         let (mut start, mut done) = (earliest, earliest);
         while left > 0 {
@@ -204,7 +207,8 @@ impl Controller {
             }
             lead = Time::ZERO;
             left -= pass.count;
-            first = (first + pass.count) % row_ranks;
+            first += pass.count;
+            first -= if first >= row_ranks { row_ranks } else { 0 };
         }
         let lines = setup + fill * count;
         self.book.lines.charge(activity, lines);
@@ -215,26 +219,23 @@ impl Controller {
     /// The first rank of the group that physical row `row` lies in.
     #[inline]
     fn group(&self, row: u64) -> usize {
-        let groups = self.ranks.len() / self.timing.row_ranks;
-        (row % groups as u64) as usize * self.timing.row_ranks
+        let group = if self.timing.groups.is_power_of_two() {
+            row & (self.timing.groups - 1)
+        } else {
+            row % self.timing.groups
+        };
+        group as usize * self.timing.row_ranks
     }
 
-    /// When the lines and `count` ranks of `group`, from its rank `first` on, are free together.
+    /// When the lines and all ranks of a pass are free together.
     #[inline]
-    fn free_together(
-        &mut self,
-        earliest: Time,
-        time: Time,
-        group: usize,
-        first: usize,
-        count: usize,
-    ) -> Time {
+    fn free_together(&mut self, earliest: Time, time: Time, pass: Pass) -> Time {
         self.lines.forget_before(self.forgotten);
         let mut start = self.lines.earliest_start(earliest, time);
         loop {
             let mut latest = start;
-            for index in 0..count {
-                let rank = &mut self.ranks[group + (first + index) % self.timing.row_ranks];
+            for index in 0..pass.count {
+                let rank = &mut self.ranks[pass.rank(index, self.timing.row_ranks)];
                 rank.forget_before(self.forgotten);
                 latest = latest.max(rank.earliest_start(start, time));
             }
@@ -356,10 +357,18 @@ impl Timing {
             setup: config.row_setup,
             row_bytes: config.row.0,
             row_ranks: config.row_ranks as usize,
+            groups: u64::from(config.ranks / config.row_ranks),
             alone: Vec::new(),
         };
         timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();
         timing
+    }
+
+    /// The rank of a row's chunk, in its group.
+    #[inline]
+    fn rank_of(&self, chunk: u64) -> usize {
+        let ranks = self.row_ranks as u64;
+        (if ranks.is_power_of_two() { chunk & (ranks - 1) } else { chunk % ranks }) as usize
     }
 
     /// How long `chunks` take on idle ranks: fills one after the other, each when its rank is free.

@@ -11,11 +11,13 @@ use std::collections::BinaryHeap;
 pub(super) struct Outstanding {
     places: usize,
     ends: BinaryHeap<Reverse<Time>>,
+    /// Whether the first to end has given its place to what was just admitted.
+    given: bool,
 }
 
 impl Outstanding {
     pub(super) fn new(places: u32) -> Outstanding {
-        Outstanding { places: places as usize, ends: BinaryHeap::with_capacity(places as usize) }
+        Outstanding { places: places as usize, ends: BinaryHeap::with_capacity(places as usize), given: false }
     }
 
     /// When what comes at `at`, after all that came before, gets a place.
@@ -24,8 +26,9 @@ impl Outstanding {
         if self.ends.len() < self.places {
             return at;
         }
-        let Reverse(first) = self.ends.pop().expect("there is a place");
-        at.max(first)
+        self.given = true;
+        let Reverse(first) = self.ends.peek().expect("there is a place");
+        at.max(*first)
     }
 
     /// Adds when what is under way ends.
@@ -43,10 +46,14 @@ impl Outstanding {
         Ok(())
     }
 
-    /// What was admitted ends at `end`.
+    /// What was just admitted ends at `end`.
     #[inline]
     pub(super) fn hold(&mut self, end: Time) {
-        if self.ends.len() < self.places {
+        if self.given {
+            // In the place of the one that was waited for: one way down the heap instead of two.
+            *self.ends.peek_mut().expect("there is a place") = Reverse(end);
+            self.given = false;
+        } else if self.ends.len() < self.places {
             self.ends.push(Reverse(end));
         }
     }

@@ -40,15 +40,21 @@ impl Rank {
     /// Reads that bytes `offset..offset + bytes` take.
     #[inline]
     pub fn beats(&self, offset: u64, bytes: u64) -> u64 {
-        (offset + bytes - 1) / self.beat - offset / self.beat + 1
+        divided(offset + bytes - 1, self.beat) - divided(offset, self.beat) + 1
     }
 
     /// The first chunk that bytes `offset..offset + bytes` touch, and how many they do.
     #[inline]
     pub fn chunks(&self, offset: u64, bytes: u64) -> (u64, u64) {
-        let first = offset / self.chunk;
-        (first, (offset + bytes - 1) / self.chunk - first + 1)
+        let first = divided(offset, self.chunk);
+        (first, divided(offset + bytes - 1, self.chunk) - first + 1)
     }
+}
+
+/// `bytes / unit`. Units are nearly always powers of two, whose shift takes a tenth of a division's time.
+#[inline]
+fn divided(bytes: u64, unit: u64) -> u64 {
+    if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
 }
 
 /// The wear of rows.

@@ -217,6 +217,21 @@ fn preconditioning_wears_and_maps_as_writes_do() {
 }
 
 #[test]
+fn all_mistakes_come_at_once() {
+    let settings = "kind = \"onyx\"\nrow = \"1000 B\"\nrow_ranks = 5\ncapacitors = \"1 mJ\"";
+    let problems = Workbench::new(1).build(settings).err().expect("it cannot be built").to_string();
+    for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
+        assert!(problems.contains(part), "{part} in {problems}");
+    }
+    let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
+    let problems = Workbench::new(1).build(domains).err().expect("it cannot be built").to_string();
+    assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
+    let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
+    let problems = Workbench::new(1).build(uneven).err().expect("it cannot be built").to_string();
+    assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
+}
+
+#[test]
 fn mistakes_are_named_with_what_is_allowed() {
     for (settings, expected) in [
         ("row = \"1000 B\"", "device.row"),
@@ -230,6 +245,7 @@ fn mistakes_are_named_with_what_is_allowed() {
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
         assert!(problems.contains(expected), "{settings}: {problems}");
     }
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"10 mJ\"\nmay_lose_writes = true");
     drive("program_energy = \"2 uJ\"\ncapacitors = \"10.24 mJ\"");
     drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
 }
