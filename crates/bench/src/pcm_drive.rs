@@ -10,8 +10,9 @@ use nacre_machine::stack::build;
 const REQUESTS: u64 = 2_000_000;
 /// Requests under way at a time.
 const DEPTH: usize = 16;
-/// Requests between two calls of `advance`, as of the driver.
-const GROUP: u64 = 64;
+/// Requests whose memory is asked for at once, and times of that between two calls of `advance`, as of the driver.
+const WARMED: usize = 16;
+const GROUPS: u64 = 4;
 
 /// Measures the drive of the paper, through the device alone.
 pub(crate) fn measure(report: &Report) -> Result<()> {
@@ -51,16 +52,34 @@ impl Host {
     }
 
     fn ask(&mut self, device: &mut dyn Device, count: u64) {
-        for number in 0..count {
-            let first = (0..DEPTH).min_by_key(|&thread| self.threads[thread]).expect("there are threads");
-            let address = self.random.below(self.places) * u64::from(self.bytes);
-            let now = self.threads[first];
-            let request = Request { arrival: now, address, bytes: self.bytes, volume: 0, op: self.op };
-            self.trail.clear();
-            self.threads[first] = device.submit(now, &request, &mut self.trail).done;
-            if number % GROUP == 0 {
-                device.advance(now);
+        let mut batch = Vec::with_capacity(WARMED);
+        for number in 0..count / WARMED as u64 {
+            batch.clear();
+            batch.extend((0..WARMED).map(|_| self.request()));
+            device.warm(&batch);
+            for request in &batch {
+                self.issue(device, request);
+            }
+            if number % GROUPS == 0 {
+                device.advance(self.threads.iter().copied().fold(Time::MAX, Time::min));
             }
         }
+    }
+
+    fn request(&mut self) -> Request {
+        let address = self.random.below(self.places) * u64::from(self.bytes);
+        Request { arrival: Time::ZERO, address, bytes: self.bytes, volume: 0, op: self.op }
+    }
+
+    /// The thread that is free first asks.
+    fn issue(&mut self, device: &mut dyn Device, request: &Request) {
+        let first = (1..DEPTH).fold(
+            0,
+            |first, other| {
+                if self.threads[other] < self.threads[first] { other } else { first }
+            },
+        );
+        self.trail.clear();
+        self.threads[first] = device.submit(self.threads[first], request, &mut self.trail).done;
     }
 }

@@ -103,7 +103,7 @@ pub struct Config {
     pub completion: CompletionPoint,
     /// Writes to rows that a controller's buffer holds.
     #[config(
-        default = 8,
+        default = 5,
         min = 1,
         max = 4096,
         source = "fitted: early completion 174 % above late for small writes, akel-2011 section 3.1"
@@ -111,12 +111,20 @@ pub struct Config {
     pub buffered_writes: u32,
     /// Writes to rows that a controller works on at a time where each is done only when it is programmed.
     #[config(
-        default = 3,
+        default = 2,
         min = 1,
         max = 4096,
-        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1"
+        source = "assumed: one for each group of ranks, which a row occupies as a whole"
     )]
     pub late_writes: u32,
+    /// How long, with late completion, such a place is taken after the last program: until the host's next data
+    /// is there, none of which waits in a buffer.
+    #[config(
+        default = "45 us",
+        max = "1 s",
+        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1"
+    )]
+    pub late_refill: Time,
     /// Requests under way at one time.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
     pub tags: u32,

@@ -12,10 +12,11 @@
 //! goes before either.
 //!
 //! A write holds one of the places of its controller until it is programmed: `buffered_writes` with early
-//! completion, `late_writes` with late. With late completion it is done when all its rows are programmed, with
-//! early completion when its data has arrived in the controllers' buffers. The `wear_levelling` moves rows: a row
-//! more is read and written, with the time and wear of that, and the place of the write that caused it is free
-//! when it is done. Every row counts its programs; the first that has more than `endurance` is reported.
+//! completion; with late `late_writes`, which take another only after `late_refill`. With late completion it is
+//! done when all its rows are programmed, with early completion when its data has arrived in the controllers'
+//! buffers. The `wear_levelling` moves rows: a row more is read and written, with the time and wear of that, and
+//! the place of the write that caused it is free when it is done. Every row counts its programs; the first that
+//! has more than `endurance` is reported.
 //!
 //! When power fails, capacitors have the energy for so many programs, and it goes to those that would end first.
 //! Without it a program stops where it is. What was acknowledged and is not programmed is lost; how much is

@@ -17,7 +17,11 @@ pub(super) struct Outstanding {
 
 impl Outstanding {
     pub(super) fn new(places: u32) -> Outstanding {
-        Outstanding { places: places as usize, ends: BinaryHeap::with_capacity(places as usize), given: false }
+        Outstanding {
+            places: places as usize,
+            ends: BinaryHeap::with_capacity(places as usize),
+            given: false,
+        }
     }
 
     /// When what comes at `at`, after all that came before, gets a place.

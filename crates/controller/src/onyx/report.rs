@@ -2,7 +2,9 @@
 
 use super::controller::{Book, Controller};
 use super::model::Onyx;
-use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Spread, Time, Wear};
+use nacre_kernel::{
+    Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Spread, Time, Wear,
+};
 
 /// Most rows of the table of wear: each stands for equally many rows of one controller.
 const BINS_MAX: u64 = 1024;

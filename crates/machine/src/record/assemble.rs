@@ -82,7 +82,8 @@ pub(crate) fn outcome(
 /// What drivers took of the host's processors, which are the resource `cpus` of a device.
 fn host_cpu_ns(reports: &[ComponentReport], completed: u64) -> Option<f64> {
     let cpus = reports.iter().flat_map(|report| &report.resources).filter(|resource| resource.name == "cpus");
-    let busy = cpus.map(|cpus| Activity::ALL.into_iter().map(|activity| cpus.ledger.busy_s(activity)).sum::<f64>());
+    let busy =
+        cpus.map(|cpus| Activity::ALL.into_iter().map(|activity| cpus.ledger.busy_s(activity)).sum::<f64>());
     let busy = busy.reduce(|sum, each| sum + each)?;
     (completed > 0).then(|| busy * 1e9 / completed as f64)
 }
