@@ -213,7 +213,9 @@ def _worn_out(worn: WornOut | None) -> str | None:
     if worn is None:
         return None
     if worn.seconds < 2 * _DAY:
-        after = duration(1e9 * worn.seconds) if worn.seconds < 1 else f"{significant(worn.seconds)} s"
+        after = (
+            duration(1e9 * worn.seconds) if worn.seconds < 1 else f"{significant(worn.seconds)} s"
+        )
     else:
         after = str(_days(worn.seconds / _DAY))
     if worn.simulated or worn.writes is None:

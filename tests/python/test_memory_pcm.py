@@ -45,8 +45,8 @@ def test_a_drive_without_transactions_says_so() -> None:
 def test_capacitors_too_small_lose_what_they_cannot_program() -> None:
     short = {"stack.program_energy": "1 uJ", "stack.capacitors": "15 uJ"}
     with pytest.raises(nacre.ConfigError, match="may_lose_writes = true") as refused:
-        nacre.open(SMALL, {**short, "stack.wear_levelling.interval": 0})
-    assert "stack.wear_levelling.interval" in str(refused.value), "all mistakes at once"
+        nacre.open(SMALL, {**short, "stack.row_ranks": 3})
+    assert "stack.row_ranks" in str(refused.value), "all mistakes at once"
     with nacre.open(SMALL, {**short, "stack.may_lose_writes": True}) as memory:
         for chunk in range(8):
             memory[chunk * 256 : (chunk + 1) * 256] = b"\xff" * 256

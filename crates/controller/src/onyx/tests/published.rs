@@ -42,7 +42,6 @@ fn early_completion_gains_most_for_small_writes() {
     let gains: Vec<f64> = [512, 1024, 4096, 16384, 1 << 20]
         .map(|bytes| bandwidth(ONYX, "", Op::Write, bytes) / bandwidth(ONYX, LATE, Op::Write, bytes))
         .into();
-    println!("early over late: {gains:?}");
     assert_close("early over late at 512 B", gains[0], 2.74, 0.2);
     assert_close("early over late at 1 MiB", gains[4], 1.32, 0.2);
     assert!(gains.iter().all(|&gain| gain > 1.0), "late completion is never better: {gains:?}");
