@@ -11,11 +11,12 @@ from nacre.record import IDLE
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
 if TYPE_CHECKING:
-    from nacre.record import Record
+    from nacre.record import Record, WornOut
 
 _PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
 _SMALL = 0.005
 _YEAR = 365.25
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,9 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost)),
         ("erases", None if record.erases is None else count(record.erases) + _per_block(record)),
+        ("host CPU", _cpu(record.get("host_cpu_ns"))),
         ("lifetime", _days(record.lifetime_days)),
+        ("first worn out", _worn_out(record.get("worn_out"))),
     ]
     return [(name, value) for name, value in shown if value is not None]
 
@@ -198,6 +201,26 @@ def _days(value: float | None) -> str | None:
         return None
     years = f" ({significant(value / _YEAR)} years)" if value >= 2 * _YEAR else ""
     return f"{significant(value)} days{years}"
+
+
+def _cpu(nanoseconds: float | None) -> str | None:
+    """What drivers took of the host's processors."""
+    return None if nanoseconds is None else f"{duration(nanoseconds)} a request"
+
+
+def _worn_out(worn: WornOut | None) -> str | None:
+    """When the first block or row failed, in the unit that suits it."""
+    if worn is None:
+        return None
+    if worn.seconds < 2 * _DAY:
+        after = (
+            duration(1e9 * worn.seconds) if worn.seconds < 1 else f"{significant(worn.seconds)} s"
+        )
+    else:
+        after = str(_days(worn.seconds / _DAY))
+    if worn.simulated or worn.writes is None:
+        return f"after {after}"
+    return f"after {after} and {count(worn.writes)} writes, at the rate of this run"
 
 
 def _cautions(record: Record) -> list[str]:

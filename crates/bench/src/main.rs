@@ -7,6 +7,7 @@
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
+//! | `pcm-drive` | measures Onyx alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -17,6 +18,7 @@ mod caches;
 mod curves;
 mod flash_memory;
 mod key_value;
+mod pcm_drive;
 mod report;
 mod runs;
 mod streams;
@@ -27,7 +29,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | pcm-drive | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
+        ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
     };
@@ -64,5 +67,6 @@ fn run(folder: &Path) -> Result<()> {
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
+    pcm_drive::measure(&report)?;
     runs::measure(&report, folder)
 }

@@ -173,8 +173,43 @@ pub struct Wear {
     pub erases: u64,
     /// Erases of every block in its whole life.
     pub block_erases: Vec<u32>,
-    /// Erases a block is made for.
+    /// Erases a block is made for; programs a row, where nothing is erased.
     pub endurance: Option<u64>,
+    /// When the first block or row was programmed more often than it is made for; `None` before.
+    pub worn_out_at: Option<crate::time::Time>,
+    /// Programs of rows that are written in place, in their whole life.
+    pub row_programs: Option<Spread>,
+}
+
+/// How often each of many parts was worn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// How many parts.
+    pub count: u64,
+    /// Of the one worn least.
+    pub min: u32,
+    /// Over all.
+    pub mean: f64,
+    /// Of the one worn most.
+    pub max: u32,
+    /// Standard deviation over all.
+    pub stddev: f64,
+}
+
+impl Spread {
+    /// Of these counts; `None` if there are none.
+    pub fn of(counts: impl Iterator<Item = u32>) -> Option<Spread> {
+        let (mut count, mut min, mut max) = (0_u64, u32::MAX, 0);
+        let (mut sum, mut squares) = (0_u128, 0_u128);
+        for each in counts {
+            (count, min, max) = (count + 1, min.min(each), max.max(each));
+            (sum, squares) = (sum + u128::from(each), squares + u128::from(each) * u128::from(each));
+        }
+        let mean = sum as f64 / count as f64;
+        // Whole numbers, so that equal counts have no spread by rounding.
+        let variance = (squares * u128::from(count) - sum * sum) as f64 / (count as f64 * count as f64);
+        (count > 0).then(|| Spread { count, min, mean, max, stddev: variance.sqrt() })
+    }
 }
 
 impl Wear {

@@ -4,6 +4,8 @@
 //! gaps: a cache fill reserved for +900 us does not delay a hit that arrives later in the program but
 //! earlier in simulated time. A [`Pool`] is several equal servers behind one queue.
 
+mod state;
+
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -36,6 +38,14 @@ impl Timeline {
         let start = self.earliest_start(earliest, duration);
         self.occupy(start, duration);
         start
+    }
+
+    /// Reserves the server for `duration` from `start` on, which [`Timeline::earliest_start`] has just named:
+    /// for what needs several servers at one time.
+    #[inline]
+    pub fn reserve_at(&mut self, start: Time, duration: Time) {
+        debug_assert_eq!(self.earliest_start(start, duration), start, "the server is not free");
+        self.occupy(start, duration);
     }
 
     /// When a reservation of `duration` from `earliest` on would start.

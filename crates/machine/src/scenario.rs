@@ -41,6 +41,10 @@ pub struct RunConfig {
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
     pub warm_up: u64,
+    /// After the run, go on with writes of the workload until the first block or row is worn out: when that is,
+    /// at the rate at which the run wrote. It takes no simulated time.
+    #[config(default = false, source = "assumed: a run, not a life")]
+    pub wear_out: bool,
     /// Stop after this many requests, warm-up included.
     #[config(min = 1)]
     pub requests: Option<u64>,

@@ -28,8 +28,8 @@ pub use error::WorkloadError;
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
-use nacre_kernel::{Op, Random, Request, Time};
-use synthetic::{hot_cold, mix, sequential, shaped, uniform, zipf};
+use nacre_kernel::{Burst, Op, Random, Request, Time};
+use synthetic::{birthday, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: Send {
@@ -47,6 +47,12 @@ pub trait Workload: Send {
     /// one workload gives either requests or writes alone.
     fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         keep_writes(batch, limit, |batch| self.fill(batch, limit))
+    }
+
+    /// The same writes as of [`Workload::fill_writes`], at most `limit` of them: those of one address in sequence
+    /// may come as one. Appends no more than `bursts` has room for, and one at least.
+    fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
+        single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
     }
 
     /// How many whole units of work, where it has any, ended within the first `requests` requests it gave.
@@ -72,6 +78,19 @@ pub trait Workload: Send {
 
     /// What the user should know about the input, once it has been read.
     fn notes(&self) -> Notes;
+}
+
+/// Writes that `fill` gives, each as a burst of one.
+pub(crate) fn single_writes(
+    bursts: &mut Vec<Burst>,
+    limit: u64,
+    fill: impl FnOnce(&mut Vec<Request>, usize) -> Result<(), WorkloadError>,
+) -> Result<(), WorkloadError> {
+    let room = (bursts.capacity() - bursts.len()).max(1);
+    let mut batch = Vec::new();
+    fill(&mut batch, usize::try_from(limit).map_or(room, |limit| limit.min(room)))?;
+    bursts.extend(batch.into_iter().map(|request| Burst { request, times: 1 }));
+    Ok(())
 }
 
 /// Requests a workload may give without a write among them until it is taken to write no more.
@@ -171,6 +190,8 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     zipf::WORKLOAD,
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
+    hammer::WORKLOAD,
+    birthday::WORKLOAD,
     mix::WORKLOAD,
     shaped::WORKLOAD,
     tpca::ROOM,

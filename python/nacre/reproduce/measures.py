@@ -9,13 +9,16 @@ from typing import TypeAlias
 
 from nacre.errors import Error
 from nacre.record import Record
-from nacre.reproduce import envy
+from nacre.reproduce import envy, onyx
 from nacre.reproduce.outcome import Outcomes, UnknownError
 from nacre.reproduce.paper import Claim, Paper
 from nacre.reproduce.plan import Point, Selection
 from nacre.view import View
 
-OF_PAPERS: Mapping[str, Mapping[str, Callable[[Record], float]]] = {"envy": envy.MEASURES}
+OF_PAPERS: Mapping[str, Mapping[str, Callable[[Record], float]]] = {
+    "envy": envy.MEASURES,
+    "onyx": onyx.MEASURES,
+}
 """What a paper measures that is no field of a record."""
 
 

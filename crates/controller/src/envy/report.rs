@@ -49,6 +49,8 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
         erases: envy.array.flash.erases() - envy.book.erases_before,
         block_erases: envy.array.flash.blocks().iter().map(|block| block.erases).collect(),
         endurance: Some(envy.config.endurance),
+        worn_out_at: None,
+        row_programs: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, outcome};
+use crate::record::{Ending, Outcome, WornOut, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
@@ -49,18 +49,23 @@ pub fn run(
         Some(mut workload) => driver.precondition(&mut *workload, watch)?,
         None => ControlFlow::Continue(()),
     };
-    let ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
+    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
     driver.meter.settle();
+    if checked.run.wear_out && ending == Ending::Complete {
+        ending = driver.wear_out(watch)?;
+    }
     let Driver { device, workload, meter, measured, .. } = &driver;
-    Ok(outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending))
+    let mut outcome = outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending);
+    outcome.record.worn_out = driver.worn_out.take();
+    Ok(outcome)
 }
 
 pub(crate) struct Driver<'a> {
     pub(crate) checked: &'a Checked,
     pub(crate) device: Box<dyn Device>,
-    workload: Box<dyn nacre_workload::Workload>,
-    meter: Meter,
+    pub(crate) workload: Box<dyn nacre_workload::Workload>,
+    pub(crate) meter: Meter,
     components: usize,
     trail: Trail,
     capacity: u64,
@@ -71,6 +76,8 @@ pub(crate) struct Driver<'a> {
     measured: u64,
     /// Units of the workload that were done by then.
     units_before: u64,
+    /// When the first block or row was worn out, where the run asks for that.
+    pub(crate) worn_out: Option<WornOut>,
 }
 
 impl<'a> Driver<'a> {
@@ -87,6 +94,7 @@ impl<'a> Driver<'a> {
             issued: 0,
             measured: 0,
             units_before: 0,
+            worn_out: None,
         }
     }
 

@@ -21,8 +21,10 @@ pub struct Wear {
     pub erases: u64,
     /// Erases by block, in the whole life of the medium; null where nothing is erased.
     pub block_erases: Option<BlockErases>,
-    /// Erases a block is made for; null where not known.
+    /// Erases a block is made for, or programs a row where nothing is erased; null where not known.
     pub endurance: Option<u64>,
+    /// Programs by row, in the whole life of a medium that is written in place; null where none is.
+    pub row_programs: Option<RowPrograms>,
     /// Pages programmed per page of host data; null before the first.
     pub write_amplification: Option<f64>,
     /// Pages programmed by the cleaner per page of host data; null before the first.
@@ -44,6 +46,21 @@ pub struct BlockErases {
     pub stddev: f64,
 }
 
+/// How often rows were programmed in their whole life.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RowPrograms {
+    /// Rows.
+    pub rows: u64,
+    /// Of the row programmed least.
+    pub min: u32,
+    /// Over all rows.
+    pub mean: f64,
+    /// Of the row programmed most.
+    pub max: u32,
+    /// Standard deviation over all rows.
+    pub stddev: f64,
+}
+
 /// The wear of one component.
 pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     Wear {
@@ -55,6 +72,10 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
         erases: wear.erases,
         block_erases: block_erases(&wear.block_erases),
         endurance: wear.endurance,
+        row_programs: wear.row_programs.map(|spread| {
+            let ledger::Spread { count: rows, min, mean, max, stddev } = spread;
+            RowPrograms { rows, min, mean, max, stddev }
+        }),
         write_amplification: wear.write_amplification(),
         cleaning_cost: wear.cleaning_cost(),
     }
