@@ -5,6 +5,7 @@
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
 //! | `flash-memory` | measures eNVy alone |
+//! | `flash-drive` | measures the SSD alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -12,6 +13,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod flash_drive;
 mod flash_memory;
 mod report;
 mod runs;
@@ -28,9 +30,10 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | memory FILE COUNT".into()),
+        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-drive | flash-memory | memory FILE COUNT".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,5 +52,6 @@ fn run(folder: &Path) -> Result<()> {
     caches::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
+    flash_drive::measure(&report)?;
     runs::measure(&report, folder)
 }

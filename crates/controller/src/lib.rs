@@ -9,6 +9,7 @@ pub mod envy;
 pub mod hdd;
 pub mod latency;
 pub mod measured;
+pub mod ssd;
 #[cfg(test)]
 mod workbench;
 
@@ -49,7 +50,7 @@ pub trait Builder {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM, ssd::ROOM];
 
 /// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
 pub const MEMORY_DEVICES: &[&str] = &["envy"];

@@ -1,0 +1,142 @@
+//! The way between host and flash: driver, link, places for requests, processors.
+
+use super::config::{Config, Translator};
+use nacre_kernel::{Activity, ComponentId, Ledger, Link, Pool, Resource, Time, Trail};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Processors of one kind, and where their time went.
+struct Processors {
+    pool: Pool,
+    busy: Ledger,
+    request: Time,
+    unit: Time,
+}
+
+impl Processors {
+    fn new(count: u32, request: Time, unit: Time) -> Processors {
+        Processors { pool: Pool::new(count), busy: Ledger::default(), request, unit }
+    }
+
+    /// One of them works on a request of so many units from `at` on; gives when it is done.
+    #[inline]
+    fn work(&mut self, at: Time, units: u64, id: ComponentId, trail: &mut Trail) -> Time {
+        let time = self.request + self.unit * units;
+        if time.is_zero() {
+            return at;
+        }
+        let start = self.pool.reserve(at, time);
+        self.busy.charge(Activity::Software, time);
+        trail.add(id, Activity::Queue, start - at);
+        trail.add(id, Activity::Software, time);
+        start + time
+    }
+
+    fn resource(&self, name: &'static str) -> Resource {
+        Resource { name, servers: self.pool.len(), ledger: self.busy.clone() }
+    }
+}
+
+/// The host and the drive's front end.
+pub(super) struct Front {
+    id: ComponentId,
+    host: Processors,
+    device: Processors,
+    into: Link,
+    out: Link,
+    /// When the requests under way end, where there may be so many only.
+    under_way: Option<(usize, BinaryHeap<Reverse<Time>>)>,
+}
+
+impl Front {
+    pub(super) fn new(id: ComponentId, config: &Config) -> Front {
+        let (at_host, at_device) = match config.translator {
+            Translator::Host => ((config.translation, config.translation_unit), (Time::ZERO, Time::ZERO)),
+            Translator::Device => ((Time::ZERO, Time::ZERO), (config.translation, config.translation_unit)),
+        };
+        Front {
+            id,
+            host: Processors::new(config.cpus, config.driver + at_host.0, at_host.1),
+            device: Processors::new(config.processors, config.firmware + at_device.0, at_device.1),
+            into: Link::new(config.link),
+            out: Link::new(config.link),
+            under_way: config.queue_depth.map(|depth| (depth as usize, BinaryHeap::new())),
+        }
+    }
+
+    /// A request of so many units comes at `now`: the driver works on it, it gets a place, `bytes` come with
+    /// it, a processor of the drive works on it. Gives when the drive can begin.
+    #[inline]
+    pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, trail: &mut Trail) -> Time {
+        let mut at = self.host.work(now, units, self.id, trail);
+        if let Some((depth, ends)) = &mut self.under_way
+            && ends.len() == *depth
+            && let Some(Reverse(first)) = ends.pop()
+        {
+            trail.add(self.id, Activity::Queue, first.saturating_sub(at));
+            at = at.max(first);
+        }
+        if bytes > 0 {
+            at = cross(&mut self.into, at, bytes, self.id, trail);
+        }
+        self.device.work(at, units, self.id, trail)
+    }
+
+    /// So many `bytes` go to the host at `at`; gives when they are there.
+    #[inline]
+    pub(super) fn answer(&mut self, at: Time, bytes: u64, trail: &mut Trail) -> Time {
+        cross(&mut self.out, at, bytes, self.id, trail)
+    }
+
+    /// A request that entered is done at `end`.
+    #[inline]
+    pub(super) fn leave(&mut self, end: Time) {
+        if let Some((_, ends)) = &mut self.under_way {
+            ends.push(Reverse(end));
+        }
+    }
+
+    pub(super) fn forget_before(&mut self, now: Time) {
+        self.host.pool.forget_before(now);
+        self.device.pool.forget_before(now);
+        self.into.forget_before(now);
+        self.out.forget_before(now);
+    }
+
+    pub(super) fn busy_until(&self) -> Time {
+        let pools = self.host.pool.free_from().max(self.device.pool.free_from());
+        pools.max(self.into.free_from()).max(self.out.free_from())
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        self.host.busy = Ledger::default();
+        self.device.busy = Ledger::default();
+        self.into.restart_ledger();
+        self.out.restart_ledger();
+    }
+
+    pub(super) fn resources(&self) -> Vec<Resource> {
+        vec![
+            self.host.resource("cpus"),
+            self.into.resource("link_in"),
+            self.out.resource("link_out"),
+            self.device.resource("processors"),
+        ]
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.host.pool.check_invariants();
+        self.device.pool.check_invariants();
+        self.into.check_invariants();
+        self.out.check_invariants();
+    }
+}
+
+#[inline]
+fn cross(link: &mut Link, at: Time, bytes: u64, id: ComponentId, trail: &mut Trail) -> Time {
+    let time = link.time_for(bytes);
+    let there = link.cross(at, time);
+    trail.add(id, Activity::Queue, there - at - time);
+    trail.add(id, Activity::Link, time);
+    there
+}
