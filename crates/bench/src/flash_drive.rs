@@ -17,8 +17,7 @@ const WARMED: usize = 16;
 const PAGE: u64 = 4096;
 
 /// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
-const DRIVE: &str = "[workload]\nkind = \"synthetic\"\npattern = { kind = \"uniform\", footprint = \"1 GiB\" }\n\
-    arrival = { kind = \"closed\", depth = 32 }\n\
+const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\narrival = { kind = \"closed\" }\n\
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
     bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nsuspend = \"20 us\"\n";
