@@ -16,7 +16,7 @@ use nacre_media::store::Store;
 use std::collections::BTreeSet;
 
 /// Units the host programs between two looks at what cleaning has to do.
-const PACE: u32 = 16;
+const PACE: u32 = 64;
 /// No superblock.
 pub(super) const NOBODY: u32 = u32::MAX;
 

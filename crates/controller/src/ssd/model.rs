@@ -254,12 +254,18 @@ impl Ssd {
         ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
     }
 
-    /// Reads the entries of the mapping that `requests` will need, all at once.
+    /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
+    /// which is known only when the mapping has been read.
     #[inline]
     fn warm_entries(&self, requests: &[Request]) {
-        let entry = |request: &Request| self.array.table.get((request.address >> self.unit_shift) as usize);
-        let sum = requests.iter().fold(0, |sum, request| sum ^ entry(request).copied().unwrap_or(0));
-        std::hint::black_box(sum);
+        let entry = |request: &Request| {
+            let entry = self.array.table.get((request.address >> self.unit_shift) as usize);
+            entry.copied().unwrap_or(0)
+        };
+        std::hint::black_box(requests.iter().fold(0, |sum, request| sum ^ entry(request)));
+        let writes = requests.iter().filter(|request| request.op == Op::Write);
+        let bits = writes.map(|request| self.array.live[entry(request).saturating_sub(1) as usize / 64]);
+        std::hint::black_box(bits.fold(0, |sum, bits| sum ^ bits));
     }
 }
 

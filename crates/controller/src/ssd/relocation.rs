@@ -32,7 +32,7 @@ pub(super) struct Relocation {
     /// What the host has paid for, in units times `gain`.
     credit: u64,
     /// The operation whose units were copied last and so many of them.
-    reading: (u32, u32),
+    pub(super) reading: (u32, u32),
 }
 
 impl<S: Store> Array<S> {
