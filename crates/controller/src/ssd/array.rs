@@ -251,6 +251,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Bytes that tables by unit take in the memory of the simulation once every unit was touched.
+    #[cfg(test)]
     pub(super) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
         let places = self.places.len() * (size_of::<Place>() + 12);

@@ -99,6 +99,8 @@ impl Blocks {
         &self.erases
     }
 
+    /// Bytes it takes in the memory of the simulation.
+    #[cfg(test)]
     pub(super) fn bytes(&self) -> u64 {
         (self.members.len() + self.erases.len() + self.limits.len()) as u64 * 4
     }

@@ -19,6 +19,12 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         let given = config.suspend.unwrap_or_default().to_string();
         reader.conflict("suspend", &given, "only a read that goes first suspends anything", remedy);
     }
+    if !config.unit.0.is_power_of_two() {
+        let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
+        let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
+        reader.conflict("unit", &config.unit.to_string(), "bytes of a unit are a power of two", &remedy);
+        return;
+    }
     if !config.page.0.is_multiple_of(config.unit.0) {
         let remedy = format!("use a divisor of {}, or pages of at least {}", config.page, config.unit);
         reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);

@@ -108,6 +108,7 @@ impl Geometry {
     }
 
     /// Units of all superblocks.
+    #[cfg(test)]
     pub(super) fn physical_units(&self) -> u64 {
         u64::from(self.superblocks) * u64::from(self.units_per_superblock)
     }

@@ -69,7 +69,39 @@ pub(super) struct Front {
     into: Wire,
     out: Wire,
     /// When the requests under way end, where there may be so many only.
-    under_way: Option<(usize, BinaryHeap<Reverse<Time>>)>,
+    under_way: Option<UnderWay>,
+}
+
+/// Requests under way, of which there may be so many.
+struct UnderWay {
+    most: usize,
+    ends: BinaryHeap<Reverse<Time>>,
+    /// When the latest of them came.
+    latest: Time,
+    /// Whether the request being served has a place. One that came before others that were served already
+    /// needs none: who waits for whom is known only in the order of time.
+    has_place: bool,
+}
+
+impl UnderWay {
+    #[inline]
+    fn enter(&mut self, at: Time) -> Time {
+        self.has_place = at >= self.latest;
+        if !self.has_place {
+            return at;
+        }
+        let first = if self.ends.len() == self.most { self.ends.pop() } else { None };
+        let at = first.map_or(at, |Reverse(first)| at.max(first));
+        self.latest = at;
+        at
+    }
+
+    #[inline]
+    fn leave(&mut self, end: Time) {
+        if self.has_place {
+            self.ends.push(Reverse(end));
+        }
+    }
 }
 
 impl Front {
@@ -84,7 +116,12 @@ impl Front {
             device: Processors::new(config.processors, config.firmware + at_device.0, at_device.1),
             into: Wire::new(config.link),
             out: Wire::new(config.link),
-            under_way: config.queue_depth.map(|depth| (depth as usize, BinaryHeap::new())),
+            under_way: config.queue_depth.map(|depth| UnderWay {
+                most: depth as usize,
+                ends: BinaryHeap::new(),
+                latest: Time::ZERO,
+                has_place: false,
+            }),
         }
     }
 
@@ -93,12 +130,10 @@ impl Front {
     #[inline]
     pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, trail: &mut Trail) -> Time {
         let mut at = self.host.work(now, units, self.id, trail);
-        if let Some((depth, ends)) = &mut self.under_way
-            && ends.len() == *depth
-            && let Some(Reverse(first)) = ends.pop()
-        {
-            trail.add(self.id, Activity::Queue, first.saturating_sub(at));
-            at = at.max(first);
+        if let Some(under_way) = &mut self.under_way {
+            let begin = under_way.enter(at);
+            trail.add(self.id, Activity::Queue, begin - at);
+            at = begin;
         }
         if bytes > 0 {
             at = self.into.cross(at, bytes, self.id, trail);
@@ -115,8 +150,8 @@ impl Front {
     /// A request that entered is done at `end`.
     #[inline]
     pub(super) fn leave(&mut self, end: Time) {
-        if let Some((_, ends)) = &mut self.under_way {
-            ends.push(Reverse(end));
+        if let Some(under_way) = &mut self.under_way {
+            under_way.leave(end);
         }
     }
 

@@ -31,8 +31,41 @@ pub(super) struct Relocation {
     gain: u32,
     /// What the host has paid for, in units times `gain`.
     credit: u64,
-    /// The operation whose units were copied last and so many of them.
-    pub(super) reading: (u32, u32),
+    pub(super) reading: Reading,
+}
+
+/// The operation whose units are being copied, and so many of them: they are read together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    superblock: u32,
+    cause: Cause,
+    operation: u32,
+    pub(super) units: u32,
+}
+
+impl Reading {
+    fn new(superblock: u32, cause: Cause) -> Reading {
+        Reading { superblock, cause, operation: 0, units: 0 }
+    }
+
+    /// A unit of `operation` is copied next.
+    #[inline]
+    fn copy<W: Work>(&mut self, operation: u32, work: &mut W) {
+        if operation != self.operation {
+            self.end(work);
+            self.operation = operation;
+        }
+        self.units += 1;
+    }
+
+    /// No more of it is copied.
+    #[inline]
+    fn end<W: Work>(&mut self, work: &mut W) {
+        if self.units > 0 {
+            work.read(self.superblock, self.operation, self.units, self.cause);
+            self.units = 0;
+        }
+    }
 }
 
 impl<S: Store> Array<S> {
@@ -170,7 +203,7 @@ impl<S: Store> Array<S> {
             live,
             gain: if cause == Cause::Wear { live.div_ceil(WEAR_PACE) } else { units - live },
             credit: 0,
-            reading: (0, 0),
+            reading: Reading::new(superblock, cause),
         });
     }
 
@@ -229,12 +262,7 @@ impl<S: Store> Array<S> {
             bits &= bits - 1;
             let owner = self.owners[from];
             debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
-            let operation = self.geometry.operation_of((from - base) as u32);
-            if operation != relocation.reading.0 && relocation.reading.1 > 0 {
-                work.read(relocation.superblock, relocation.reading.0, relocation.reading.1, relocation.cause);
-                relocation.reading.1 = 0;
-            }
-            relocation.reading = (operation, relocation.reading.1 + 1);
+            relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
             if self.room(frontier) == 0 {
                 self.seal(frontier, relocation.cause, work);
                 self.open_next(frontier);
@@ -277,11 +305,8 @@ impl<S: Store> Array<S> {
 
     /// Nothing in the superblock is live any more: it is erased.
     fn finish<W: Work>(&mut self, work: &mut W) {
-        let relocation = self.relocation.take().expect("a superblock is being emptied");
-        let (operation, units) = relocation.reading;
-        if units > 0 {
-            work.read(relocation.superblock, operation, units, relocation.cause);
-        }
+        let mut relocation = self.relocation.take().expect("a superblock is being emptied");
+        relocation.reading.end(work);
         if self.mapping.is_some() {
             self.write_moved(work);
         }
@@ -344,19 +369,14 @@ impl<S: Store> Array<S> {
         self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
         self.open(frontier, fresh, place);
         let base = old << self.geometry.shift();
-        let (mut number, mut reading) = (0, (0, 0));
+        let (mut number, mut reading) = (0, Reading::new(old, cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);
             self.warm_entries(word * 64, bits, 64);
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let operation = self.geometry.operation_of(from as u32 - base);
-                if operation != reading.0 && reading.1 > 0 {
-                    work.read(old, reading.0, reading.1, cause);
-                    reading.1 = 0;
-                }
-                reading = (operation, reading.1 + 1);
+                reading.copy(self.geometry.operation_of(from as u32 - base), work);
                 let neighbour = match number {
                     _ if number < to_higher => Some(partition + 1).filter(|&next| next < self.host_frontiers),
                     _ if live - number <= to_lower => partition.checked_sub(1),
@@ -372,9 +392,7 @@ impl<S: Store> Array<S> {
                 number += 1;
             }
         }
-        if reading.1 > 0 {
-            work.read(old, reading.0, reading.1, cause);
-        }
+        reading.end(work);
         self.partitions[partition].copied += u64::from(live);
         self.count_copies(cause, live);
         self.erase(old, work);

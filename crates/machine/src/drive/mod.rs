@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, outcome};
+use crate::record::{Ending, Outcome, Steadiness, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
@@ -53,7 +53,9 @@ pub fn run(
     driver.device.check_invariants();
     driver.meter.settle();
     let Driver { device, workload, meter, measured, .. } = &driver;
-    Ok(outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending))
+    let mut outcome = outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending);
+    outcome.record.steadiness = driver.steadiness;
+    Ok(outcome)
 }
 
 pub(crate) struct Driver<'a> {
@@ -71,6 +73,8 @@ pub(crate) struct Driver<'a> {
     measured: u64,
     /// Units of the workload that were done by then.
     units_before: u64,
+    /// How a steady state was looked for.
+    pub(crate) steadiness: Option<Steadiness>,
 }
 
 impl<'a> Driver<'a> {
@@ -87,6 +91,7 @@ impl<'a> Driver<'a> {
             issued: 0,
             measured: 0,
             units_before: 0,
+            steadiness: None,
         }
     }
 

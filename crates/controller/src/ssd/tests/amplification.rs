@@ -4,9 +4,9 @@ use super::*;
 use crate::cleaning::laws;
 use nacre_testkit::assert_close;
 
-/// Superblocks, of 256 units each, and those that hold no data: the reserve less the one that cleaning has
+/// Superblocks, of 128 units each, and those that hold no data: the reserve less the one that cleaning has
 /// just gained on average, and half of each of the two that are being filled.
-const SUPERBLOCKS: f64 = 2048.0;
+const SUPERBLOCKS: f64 = 1024.0;
 const IDLE: f64 = 4.5;
 
 /// The utilisation of what holds data in a drive that sees `live` of its flash.
@@ -17,7 +17,7 @@ fn utilisation(live: f64) -> f64 {
 /// Write amplification under uniform writes to all but the `trimmed` share, once it is steady.
 fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     let settings = format!(
-        "blocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\""
+        "pages = 32\nblocks = {SUPERBLOCKS}\ncleaning = \"{cleaning}\"\nover_provisioning = \"{over_provisioning} %\""
     );
     let mut device = drive(&settings);
     let count = unit_count(&*device);
@@ -30,9 +30,9 @@ fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
         number += u64::from(pages);
     }
     let mut random = random("amplification");
-    precondition(&mut *device, 3 * count, |_| random.below(kept));
+    precondition(&mut *device, 5 * count / 2, |_| random.below(kept));
     device.restart_ledger();
-    precondition(&mut *device, 2 * count, |_| random.below(kept));
+    precondition(&mut *device, 3 * count / 2, |_| random.below(kept));
     device.check_invariants();
     device.report(Time::ZERO).wear.unwrap().write_amplification().unwrap()
 }
@@ -61,7 +61,7 @@ fn trimmed_space_is_spare_space() {
 
 /// Write amplification when 90 % of the writes go to 10 % of the data.
 fn of_hot_and_cold(settings: &str) -> f64 {
-    let mut device = drive(&format!("blocks = 256\nover_provisioning = \"28 %\"\n{settings}"));
+    let mut device = drive(&format!("pages = 32\nblocks = 256\nover_provisioning = \"28 %\"\n{settings}"));
     let count = unit_count(&*device);
     let mut random = random("hot");
     let mut draw = |_| {
@@ -69,9 +69,9 @@ fn of_hot_and_cold(settings: &str) -> f64 {
         if random.chance(0.9) { random.below(hot) } else { hot + random.below(count - hot) }
     };
     precondition(&mut *device, count, |number| number);
-    precondition(&mut *device, 8 * count, &mut draw);
+    precondition(&mut *device, 6 * count, &mut draw);
     device.restart_ledger();
-    precondition(&mut *device, 4 * count, &mut draw);
+    precondition(&mut *device, 3 * count, &mut draw);
     device.check_invariants();
     device.report(Time::ZERO).wear.unwrap().write_amplification().unwrap()
 }

@@ -82,7 +82,8 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
         for round in 0..rounds {
             // Enough programs for the whole round, so that the die is never idle.
             let now = Time::from_ms(40 * round);
-            for _ in 0..21 {
+            device.advance(now);
+            for _ in 0..19 {
                 device.submit(now, &unit(Op::Write, number % 1000), &mut Trail::new());
                 number += 1;
             }

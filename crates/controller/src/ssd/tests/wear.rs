@@ -24,7 +24,7 @@ fn spread(erases: &[f64]) -> f64 {
 #[test]
 fn static_levelling_bounds_the_spread_that_cold_data_causes() {
     let without = spread(&erases("", 40));
-    assert!(without > 100.0, "{without}");
+    assert!(without > 60.0, "{without}");
     for limit in [5, 20] {
         let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
         // What is ahead may gain a few erases while one superblock is emptied.
@@ -67,14 +67,16 @@ fn wear_out(settings: &str) -> (u64, Box<dyn Device>) {
 
 #[test]
 fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
-    for (settings, endurance) in [("endurance = 50", 50.0), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 50.0)]
+    // Spare blocks come in when the others are nearly worn out, and add little.
+    for (settings, blocks) in
+        [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
     {
         let (written, device) = wear_out(settings);
         let report = device.report(device.busy_until());
         let wear = report.wear.as_ref().unwrap();
         let amplification = wear.write_amplification().unwrap();
-        // 64 blocks of 64 pages on each of four dies, all of which take so many programs.
-        let expected = endurance * (64 * 64 * 4) as f64 / amplification;
+        // So many blocks of 64 pages on each of four dies, all of which take 50 programs.
+        let expected = 50.0 * f64::from(blocks * 64 * 4) / amplification;
         assert_close(settings, written as f64, expected, 0.1);
         let column = |name: &str| {
             let found = report.columns.iter().find(|column| column.name == name);
