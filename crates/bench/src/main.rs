@@ -33,7 +33,10 @@ fn main() -> ExitCode {
         ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-drive | flash-memory | memory FILE COUNT".into()),
+        _ => Err(
+            "usage: nacre-bench streams FOLDER | run FOLDER | flash-drive | flash-memory | memory FILE COUNT"
+                .into(),
+        ),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -102,8 +102,11 @@ impl<S: Store> Array<S> {
         let size = divided.map_or(count, |size| size as usize);
         let partitions: Vec<Partition> = (0..count)
             .step_by(size)
-            .map(|first| {
-                Partition { first, count: size.min(count - first), active: first, ..Partition::default() }
+            .map(|first| Partition {
+                first,
+                count: size.min(count - first),
+                active: first,
+                ..Partition::default()
             })
             .collect();
         let host_frontiers = partitions.len();
@@ -255,7 +258,11 @@ impl<S: Store> Array<S> {
     pub(super) fn table_bytes(&self) -> u64 {
         let physical = self.geometry.physical_units();
         let places = self.places.len() * (size_of::<Place>() + 12);
-        self.table.len() as u64 * 4 + physical * 4 + physical.div_ceil(8) + places as u64 + self.blocks.bytes()
+        self.table.len() as u64 * 4
+            + physical * 4
+            + physical.div_ceil(8)
+            + places as u64
+            + self.blocks.bytes()
     }
 
     /// Whether the drive has room for all its data when the reserve is left alone.
@@ -299,7 +306,11 @@ impl<S: Store> Array<S> {
             assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
         }
         let Programs { host, cleaned, levelled, mapping, padding, .. } = self.programs;
-        assert_eq!(self.flash.programs(), host + cleaned + levelled + mapping + padding, "programs have causes");
+        assert_eq!(
+            self.flash.programs(),
+            host + cleaned + levelled + mapping + padding,
+            "programs have causes"
+        );
         self.blocks.check_invariants(self.flash.erases());
     }
 }

@@ -39,7 +39,12 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// `per_lane` blocks in each lane of `geometry`.
-    pub(super) fn new(geometry: &Geometry, per_lane: u32, durability: Durability, mut random: Random) -> Blocks {
+    pub(super) fn new(
+        geometry: &Geometry,
+        per_lane: u32,
+        durability: Durability,
+        mut random: Random,
+    ) -> Blocks {
         let lanes = geometry.lanes();
         let all = lanes as usize * per_lane as usize;
         let mut blocks = Blocks {
@@ -144,6 +149,10 @@ impl Blocks {
         assert_eq!(in_use + others, self.erases.len() as u64, "every block is somewhere");
         let sum: u64 = self.erases.iter().map(|&erases| u64::from(erases)).sum();
         assert_eq!(sum, self.erased, "every erase was counted");
-        assert_eq!(self.erased, superblock_erases * u64::from(self.lanes), "superblocks are erased as a whole");
+        assert_eq!(
+            self.erased,
+            superblock_erases * u64::from(self.lanes),
+            "superblocks are erased as a whole"
+        );
     }
 }

@@ -54,7 +54,12 @@ fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = config.mapping_cache else { return };
     if cache.0 < config.unit.0 {
         let remedy = format!("give at least one unit, {}, or leave it out", config.unit);
-        reader.conflict("mapping_cache", &cache.to_string(), "it holds no page of the mapping table", &remedy);
+        reader.conflict(
+            "mapping_cache",
+            &cache.to_string(),
+            "it holds no page of the mapping table",
+            &remedy,
+        );
     }
 }
 

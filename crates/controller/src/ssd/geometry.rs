@@ -11,7 +11,7 @@ pub(super) struct Divisor {
 }
 
 impl Divisor {
-    fn new(by: u32) -> Divisor {
+    pub(super) fn new(by: u32) -> Divisor {
         // For 1 the reciprocal would be 2^64; quotients are then taken as they are.
         Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
     }
@@ -56,6 +56,8 @@ pub(super) struct Geometry {
     operations_per_page: u32,
     by_operation: Divisor,
     by_die: Divisor,
+    by_channel: Divisor,
+    by_page: Divisor,
 }
 
 /// Where one operation of a superblock lies.
@@ -93,6 +95,8 @@ impl Geometry {
             operations_per_page: if config.multi_plane { 1 } else { config.planes },
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
+            by_channel: Divisor::new(config.channels),
+            by_page: Divisor::new(units_per_page),
         }
     }
 
@@ -139,6 +143,12 @@ impl Geometry {
     /// The channel of `die`.
     #[inline]
     pub(super) fn channel_of(&self, die: u32) -> u32 {
-        die % self.channels
+        self.by_channel.divide(die).1
+    }
+
+    /// Pages of one operation that so many of its units lie on, one beside the other.
+    #[inline]
+    pub(super) fn pages_of(&self, units: u32) -> u32 {
+        self.by_page.divide(units + self.units_per_page - 1).0
     }
 }

@@ -90,10 +90,9 @@ impl UnderWay {
         if !self.has_place {
             return at;
         }
-        let first = if self.ends.len() == self.most { self.ends.pop() } else { None };
-        let at = first.map_or(at, |Reverse(first)| at.max(first));
         self.latest = at;
-        at
+        let first = if self.ends.len() == self.most { self.ends.pop() } else { None };
+        first.map_or(at, |Reverse(first)| at.max(first))
     }
 
     #[inline]

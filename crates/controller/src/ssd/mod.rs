@@ -91,7 +91,8 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Pr
     let config: Config = slot.config(builder.families());
     let geometry = Geometry::of(&config);
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
-    if config.mapping_cache.is_some() && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)
+    if config.mapping_cache.is_some()
+        && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)
     {
         let problem = "a mapping table in flash needs superblocks of the cleaner's own";
         let problem = Problem::new(&format!("{}.mapping_cache", slot.path()), None, problem);

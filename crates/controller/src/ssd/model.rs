@@ -121,7 +121,8 @@ impl Ssd {
                     units += 1;
                 }
             }
-            let wants_flash = !is_buffered && (superblock != u32::MAX || self.config.unwritten == Unwritten::Flash);
+            let wants_flash =
+                !is_buffered && (superblock != u32::MAX || self.config.unwritten == Unwritten::Flash);
             let fetch =
                 wants_flash.then(|| self.schedule.fetch(translated, operation, units, Activity::Read));
             self.schedule.counts.host_reads += u64::from(wants_flash);
@@ -146,8 +147,8 @@ impl Ssd {
             return (u32::MAX, self.array.geometry.operation_of(index), false);
         }
         let (superblock, operation) = self.array.locate(entry - 1);
-        let is_buffered = self.array.is_held(entry - 1)
-            || self.schedule.is_programming(at, superblock, operation);
+        let is_buffered =
+            self.array.is_held(entry - 1) || self.schedule.is_programming(at, superblock, operation);
         (superblock, operation, is_buffered)
     }
 

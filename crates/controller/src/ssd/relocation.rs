@@ -157,8 +157,10 @@ impl<S: Store> Array<S> {
             }
             self.begin_cleaning();
         }
+        // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
+        let lacking = (self.geometry.reserve as usize - 1).saturating_sub(self.erased.len()) as u64;
         let Some(relocation) = &mut self.relocation else { return };
-        relocation.credit += u64::from(units) * u64::from(relocation.live);
+        relocation.credit += u64::from(units) * u64::from(relocation.live.max(1)) * (1 + lacking);
         let gain = u64::from(relocation.gain.max(1));
         let due = relocation.credit / gain;
         relocation.credit -= due * gain;
@@ -216,7 +218,10 @@ impl<S: Store> Array<S> {
         };
         let decision = self.cleaner.decide(&view, partition);
         let places = view.places_of(partition);
-        assert!(places.contains(&decision.victim), "{decision:?} is not in partition {partition}: {places:?}");
+        assert!(
+            places.contains(&decision.victim),
+            "{decision:?} is not in partition {partition}: {places:?}"
+        );
         assert!(view.invalid(decision.victim) > 0, "{decision:?} gains nothing, and other victims would");
         decision
     }
@@ -314,7 +319,8 @@ impl<S: Store> Array<S> {
         assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
         // Cold data stays cold: what took it is as old as what it left.
         let written_at = self.places[place].written_at;
-        let target = if relocation.cause == Cause::Wear { self.frontiers.len() - 1 } else { self.host_frontiers };
+        let target =
+            if relocation.cause == Cause::Wear { self.frontiers.len() - 1 } else { self.host_frontiers };
         if self.frontiers[target].superblock != NOBODY {
             let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
             self.places[taking].written_at = written_at;

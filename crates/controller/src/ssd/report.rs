@@ -109,7 +109,8 @@ fn columns(ssd: &Ssd) -> Vec<Column> {
     let array = &ssd.array;
     let units = f64::from(array.geometry.units_per_superblock);
     // A superblock that is erased, or given up, has no place and nothing live.
-    let live = |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
+    let live =
+        |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
     let blocks = array.flash.blocks();
     let column = |name, value: f64| Column { name, values: vec![value] };
     let mut columns = vec![

@@ -3,7 +3,7 @@
 use super::Config;
 use super::die::{Die, Suspending, Turn};
 use super::frontier::{Cause, Work};
-use super::geometry::Geometry;
+use super::geometry::{Divisor, Geometry};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;
 
@@ -20,10 +20,27 @@ pub(super) struct Counts {
     pub(super) transfers: u64,
 }
 
+/// Times of the pages that share a word line, over and over.
+struct Cycle {
+    times: Vec<Time>,
+    by_count: Divisor,
+}
+
+impl Cycle {
+    fn new(times: &[Time]) -> Cycle {
+        Cycle { times: times.to_vec(), by_count: Divisor::new(times.len() as u32) }
+    }
+
+    #[inline]
+    fn of(&self, page: u32) -> Time {
+        self.times[self.by_count.divide(page).1 as usize]
+    }
+}
+
 /// How long things take.
 pub(super) struct Pace {
-    read: Vec<Time>,
-    program: Vec<Time>,
+    read: Cycle,
+    program: Cycle,
     erase: Time,
     /// Commands and the bytes of what one operation programs.
     program_transfer: Time,
@@ -74,8 +91,8 @@ impl Schedule {
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
             pace: Pace {
-                read: config.read.clone(),
-                program: config.program.clone(),
+                read: Cycle::new(&config.read),
+                program: Cycle::new(&config.program),
                 erase: Time::from_ps(config.erase.as_ps() * planes),
                 program_transfer: transfer + config.command * pages,
                 command: config.command,
@@ -106,7 +123,7 @@ impl Schedule {
     #[inline]
     pub(super) fn fetch(&mut self, at: Time, operation: u32, units: u32, activity: Activity) -> Fetch {
         let spot = self.geometry.spot(operation);
-        let read = self.pace.read[spot.page as usize % self.pace.read.len()];
+        let read = self.pace.read.of(spot.page);
         let die = &mut self.dies[spot.die as usize];
         let turn = if self.pace.read_priority {
             die.read(at, read, &self.pace.suspending)
@@ -114,7 +131,7 @@ impl Schedule {
             die.read_in_turn(at, read)
         };
         let sensed = turn.start + read;
-        let pages = units.div_ceil(self.geometry.units_per_page);
+        let pages = self.geometry.pages_of(units);
         let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
         let transfer = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
         let done = transfer + time;
@@ -196,7 +213,7 @@ fn activity(cause: Cause) -> Activity {
 impl Work for Schedule {
     fn program(&mut self, superblock: u32, operation: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
-        let time = self.pace.program[spot.page as usize % self.pace.program.len()];
+        let time = self.pace.program.of(spot.page);
         let transfer = self.pace.program_transfer;
         let number = self.number(superblock, operation);
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
@@ -222,8 +239,8 @@ impl Work for Schedule {
 
     fn read(&mut self, _superblock: u32, operation: u32, units: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
-        let read = self.pace.read[spot.page as usize % self.pace.read.len()];
-        let pages = units.div_ceil(self.geometry.units_per_page);
+        let read = self.pace.read.of(spot.page);
+        let pages = self.geometry.pages_of(units);
         let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };

@@ -17,14 +17,15 @@ struct Programs {
 
 impl Programs {
     fn of(report: &ComponentReport) -> Programs {
-        let own = report.wear.as_ref().map_or(Programs::default(), |wear| Programs {
-            host: wear.host,
-            all: wear.programs(),
-        });
-        report.children.iter().map(Programs::of).fold(own, |sum, below| Programs {
-            host: sum.host + below.host,
-            all: sum.all + below.all,
-        })
+        let own = report
+            .wear
+            .as_ref()
+            .map_or(Programs::default(), |wear| Programs { host: wear.host, all: wear.programs() });
+        report
+            .children
+            .iter()
+            .map(Programs::of)
+            .fold(own, |sum, below| Programs { host: sum.host + below.host, all: sum.all + below.all })
     }
 }
 
@@ -35,7 +36,8 @@ fn is_steady(values: &[Option<f64>], criterion: &UntilSteady) -> bool {
     let Some(last) = values.len().checked_sub(count).map(|from| &values[from..]) else { return false };
     let Some(last) = last.iter().copied().collect::<Option<Vec<f64>>>() else { return false };
     let mean = last.iter().sum::<f64>() / count as f64;
-    let spread = last.iter().copied().fold(f64::MIN, f64::max) - last.iter().copied().fold(f64::MAX, f64::min);
+    let spread =
+        last.iter().copied().fold(f64::MIN, f64::max) - last.iter().copied().fold(f64::MAX, f64::min);
     let middle = (count - 1) as f64 / 2.0;
     let places = || (0..count).map(|place| place as f64 - middle);
     let slope = places().zip(&last).map(|(place, value)| place * (value - mean)).sum::<f64>()
@@ -100,8 +102,7 @@ impl Driver<'_> {
             writes += batch.len() as u64;
             written += batch.iter().map(|request| u64::from(request.bytes)).sum::<u64>();
             let done = before + writes;
-            let progress =
-                Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO };
+            let progress = Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO };
             if watch(progress).is_break() {
                 return Ok((writes, ControlFlow::Break(())));
             }
@@ -170,7 +171,10 @@ mod tests {
         let measured = record.write_amplification.expect("it is an SSD");
         let last = &values[values.len() - 5..];
         let mean = last.iter().sum::<f64>() / 5.0;
-        assert!((measured / mean - 1.0).abs() < 0.25, "a thousand writes cost {measured}, the windows {mean}");
+        assert!(
+            (measured / mean - 1.0).abs() < 0.25,
+            "a thousand writes cost {measured}, the windows {mean}"
+        );
     }
 
     #[test]

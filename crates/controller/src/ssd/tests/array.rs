@@ -27,10 +27,14 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let config: Config = document.device.config(crate::Builder::families(&workbench));
     let geometry = Geometry::of(&config);
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, &mut workbench).unwrap();
-    let durability =
-        Durability { endurance: config.endurance, spread: config.endurance_spread.0, bad: config.factory_bad.0 };
+    let durability = Durability {
+        endurance: config.endurance,
+        spread: config.endurance_spread.0,
+        bad: config.factory_bad.0,
+    };
     let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));
-    let mapping = config.mapping_cache.map(|cache| MappingCache::new(geometry.mapping_units, (cache.0 / 4096) as u32));
+    let mapping =
+        config.mapping_cache.map(|cache| MappingCache::new(geometry.mapping_units, (cache.0 / 4096) as u32));
     let rules = Rules {
         separate: config.streams == Kinds::Separate,
         youngest_first: config.youngest_first,
@@ -97,8 +101,14 @@ fn every_unit_reads_as_what_was_written_last_whatever_cleans_and_levels() {
         ("blocks = 32\nover_provisioning = \"40 %\"", "locality_gathering"),
         ("blocks = 32\nover_provisioning = \"40 %\"", "hybrid"),
         ("blocks = 32\nplanes = 3\nover_provisioning = \"40 %\"\nbuffer_kept = \"25 %\"", "cost_benefit"),
-        ("blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"", "greedy"),
-        ("blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"4 KiB\"\nwear_spread = 4\nmapping_entry = \"64 B\"", "fifo"),
+        (
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"8 KiB\"\nmapping_entry = \"16 B\"",
+            "greedy",
+        ),
+        (
+            "blocks = 64\nover_provisioning = \"60 %\"\nmapping_cache = \"4 KiB\"\nwear_spread = 4\nmapping_entry = \"64 B\"",
+            "fifo",
+        ),
         ("blocks = 48\nspare_blocks = 8\nfactory_bad = \"4 %\"\nover_provisioning = \"70 %\"", "greedy"),
     ];
     for (settings, cleaning) in settings {
@@ -168,7 +178,8 @@ fn the_flash_is_told_of_every_program_read_and_erase() {
 fn division_by_a_fixed_number_is_exact() {
     let mut random = random("division");
     for planes in [1, 3, 5, 7, 64] {
-        let array = small(&format!("planes = {planes}\npages = 64\nblocks = 64"), "greedy");
+        let array =
+            small(&format!("planes = {planes}\npages = 64\nblocks = 64\nbuffer = \"1 MiB\""), "greedy");
         let geometry = array.geometry;
         for _ in 0..1000 {
             let number = random.below(u64::from(u32::MAX)) as u32;
@@ -212,7 +223,11 @@ fn short_sequences_of_every_operation_keep_the_newest_version() {
         }
         array.check_invariants();
         for unit in 0..array.geometry.logical_units {
-            assert_eq!(read(&array, unit as usize), newest.get(&unit).copied(), "unit {unit} after {sequence}");
+            assert_eq!(
+                read(&array, unit as usize),
+                newest.get(&unit).copied(),
+                "unit {unit} after {sequence}"
+            );
         }
     }
 }

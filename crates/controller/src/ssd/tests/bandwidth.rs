@@ -71,7 +71,9 @@ fn the_depth_of_the_queue_is_kept() {
 
 #[test]
 fn writes_are_limited_by_programs_of_all_planes_of_all_dies() {
-    for (settings, planes) in [("planes = 4\npages = 16", 4.0), ("planes = 4\npages = 16\nmulti_plane = false", 1.0)] {
+    for (settings, planes) in
+        [("planes = 4\npages = 16", 4.0), ("planes = 4\npages = 16\nmulti_plane = false", 1.0)]
+    {
         let mut device = drive(&format!("{settings}\nblocks = 4096\nbus = \"4 GB/s\"\ncommand = \"0 s\""));
         let found = rate(&mut *device, Op::Write, 64, 4, 10_000);
         assert_close(settings, found, 4.0 * planes * 4096.0 / 500e-6, 0.02);
@@ -80,7 +82,8 @@ fn writes_are_limited_by_programs_of_all_planes_of_all_dies() {
 
 #[test]
 fn pages_of_a_word_line_take_their_own_times() {
-    let mut device = drive("program = [\"200 us\", \"400 us\", \"900 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"");
+    let mut device =
+        drive("program = [\"200 us\", \"400 us\", \"900 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"");
     let found = rate(&mut *device, Op::Write, 64, 4, 10_000);
     assert_close("programs", found, 4.0 * 4096.0 / 500e-6, 0.02);
     let mut device = drive("read = [\"20 us\", \"40 us\", \"90 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"");
@@ -130,9 +133,13 @@ fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
     let mut device = drive("driver = \"5 us\"\nfirmware = \"2 us\"");
     let mut trail = Trail::new();
     let Completion { done, .. } = device.submit(Time::ZERO, &unit(Op::Read, 9), &mut trail);
-    let expected = [("software", 5e-6), ("software", 2e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
-    let found: Vec<_> =
-        trail.segments().iter().map(|segment| (segment.activity.name(), segment.time.as_secs_f64())).collect();
+    let expected =
+        [("software", 5e-6), ("software", 2e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
+    let found: Vec<_> = trail
+        .segments()
+        .iter()
+        .map(|segment| (segment.activity.name(), segment.time.as_secs_f64()))
+        .collect();
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for ((activity, time), (name, expected)) in found.iter().zip(expected) {
         assert_eq!(*activity, name);

@@ -16,7 +16,11 @@ fn a_million_random_writes_complete_at_every_depth_while_cleaning() {
         let report = report(&*device);
         assert!(counter(&report, "cleanings") > 200, "at depth {depth}");
         let wear = report.wear.unwrap();
-        assert_eq!(wear.host + counter_of_coalesced(&*device), 200_000, "every write is programmed or changed");
+        assert_eq!(
+            wear.host + counter_of_coalesced(&*device),
+            200_000,
+            "every write is programmed or changed"
+        );
     }
 }
 
@@ -98,7 +102,8 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
 
 #[test]
 fn what_was_never_written_is_read_where_it_would_lie() {
-    let read = |settings: &str| drive(settings).submit(Time::ZERO, &unit(Op::Read, 5), &mut Trail::new()).done;
+    let read =
+        |settings: &str| drive(settings).submit(Time::ZERO, &unit(Op::Read, 5), &mut Trail::new()).done;
     assert!(read("") > Time::from_us(50));
     assert!(read("unwritten = \"zeros\"") < Time::from_us(5));
 }

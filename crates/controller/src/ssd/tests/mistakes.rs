@@ -3,7 +3,11 @@
 use super::*;
 
 fn problems(settings: &str) -> String {
-    Workbench::new(1).build(&text(settings)).err().unwrap_or_else(|| panic!("{settings} was taken")).to_string()
+    Workbench::new(1)
+        .build(&text(settings))
+        .err()
+        .unwrap_or_else(|| panic!("{settings} was taken"))
+        .to_string()
 }
 
 #[test]

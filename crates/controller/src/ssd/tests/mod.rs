@@ -28,7 +28,8 @@ pub(super) fn text(settings: &str) -> String {
         ("buffer", "\"256 KiB\""),
         ("link", "\"4 GB/s\""),
     ];
-    let is_given = |name: &str| settings.lines().any(|line| line.split('=').next().map(str::trim) == Some(name));
+    let is_given =
+        |name: &str| settings.lines().any(|line| line.split('=').next().map(str::trim) == Some(name));
     let defaults = DEFAULTS.iter().filter(|(name, _)| !is_given(name));
     let defaults = defaults.fold(String::new(), |text, (name, value)| text + name + " = " + value + "\n");
     format!("kind = \"ssd\"\n{defaults}{settings}\n")

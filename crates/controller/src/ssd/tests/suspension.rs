@@ -60,7 +60,8 @@ fn a_program_is_suspended_so_many_times_and_then_ends() {
 #[test]
 fn without_priority_reads_go_in_their_turn() {
     for (settings, programs) in [("read_priority = false", 3.0), ("read_priority = true", 1.0)] {
-        let mut device = drive(&format!("channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\n{settings}"));
+        let mut device =
+            drive(&format!("channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\n{settings}"));
         for number in 0..3 {
             device.submit(Time::ZERO, &unit(Op::Write, number), &mut Trail::new());
         }
