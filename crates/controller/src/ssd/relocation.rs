@@ -160,7 +160,12 @@ impl<S: Store> Array<S> {
         // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
         let lacking = (self.geometry.reserve as usize - 1).saturating_sub(self.erased.len()) as u64;
         let Some(relocation) = &mut self.relocation else { return };
-        relocation.credit += u64::from(units) * u64::from(relocation.live.max(1)) * (1 + lacking);
+        // Where nothing is left to be copied it is erased at once.
+        if self.places[relocation.place as usize].live == 0 {
+            self.copy(u32::MAX, work);
+            return;
+        }
+        relocation.credit += u64::from(units) * u64::from(relocation.live) * (1 + lacking);
         let gain = u64::from(relocation.gain.max(1));
         let due = relocation.credit / gain;
         relocation.credit -= due * gain;
