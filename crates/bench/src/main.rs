@@ -8,6 +8,7 @@
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `pcm-drive` | measures Onyx alone |
+//! | `flash-drive` | measures the SSD alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -16,6 +17,7 @@
 
 mod caches;
 mod curves;
+mod flash_drive;
 mod flash_memory;
 mod key_value;
 mod pcm_drive;
@@ -29,7 +31,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | flash-drive | pcm-drive | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
             curves::measure(&Report::begin(Path::new(folder)));
             Ok(())
         }
+        ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
@@ -68,5 +71,6 @@ fn run(folder: &Path) -> Result<()> {
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
     pcm_drive::measure(&report)?;
+    flash_drive::measure(&report)?;
     runs::measure(&report, folder)
 }

@@ -10,6 +10,7 @@ pub mod hdd;
 pub mod latency;
 pub mod measured;
 pub mod onyx;
+pub mod ssd;
 pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
@@ -104,7 +105,8 @@ pub struct Accesses {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> =
+    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM];
 
 /// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
 pub const MEMORY_DEVICES: &[&str] = &["envy", "onyx"];

@@ -94,6 +94,8 @@ pub enum Status {
     Done,
     /// The device could not return the data. Misbehaviour of a device is data, not an error.
     MediaError,
+    /// The device takes no writes any more: its medium is worn out.
+    WriteRefused,
 }
 
 /// The answer to one request.

@@ -158,7 +158,7 @@ impl Resource {
 
 /// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
 ///
-/// `host + cleaned + levelled + metadata` are all programs there were.
+/// `host + cleaned + levelled + metadata + padding` are all programs there were.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wear {
     /// Pages programmed with data that came from the host.
@@ -169,6 +169,8 @@ pub struct Wear {
     pub levelled: u64,
     /// Pages programmed with the device's own tables.
     pub metadata: u64,
+    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    pub padding: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Erases of every block in its whole life.
@@ -215,7 +217,7 @@ impl Spread {
 impl Wear {
     /// All pages programmed.
     pub fn programs(&self) -> u64 {
-        self.host + self.cleaned + self.levelled + self.metadata
+        self.host + self.cleaned + self.levelled + self.metadata + self.padding
     }
 
     /// Pages programmed per page of host data; `None` before the first.

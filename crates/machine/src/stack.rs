@@ -64,7 +64,8 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
         return Err(problem.remedy("use a larger device or a smaller footprint").into());
     }
     builder.draws = "precondition.";
-    let preconditioning = (checked.run.precondition > 0).then(|| builder.workload(slot)).transpose()?;
+    let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
+    let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, WornOut, outcome};
+use crate::record::{Ending, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build};
 use nacre_config::{Problem, Problems};
@@ -58,6 +58,7 @@ pub fn run(
     let Driver { device, workload, meter, measured, .. } = &driver;
     let mut outcome = outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending);
     outcome.record.worn_out = driver.worn_out.take();
+    outcome.record.steadiness = driver.steadiness;
     Ok(outcome)
 }
 
@@ -78,6 +79,8 @@ pub(crate) struct Driver<'a> {
     units_before: u64,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
+    /// How a steady state was looked for.
+    pub(crate) steadiness: Option<Steadiness>,
 }
 
 impl<'a> Driver<'a> {
@@ -95,6 +98,7 @@ impl<'a> Driver<'a> {
             measured: 0,
             units_before: 0,
             worn_out: None,
+            steadiness: None,
         }
     }
 

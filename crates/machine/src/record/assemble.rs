@@ -46,6 +46,7 @@ pub(crate) fn outcome(
         complete: ending == Ending::Complete,
         scenario: resolved_json(&checked.resolved),
         origins: checked.resolved.iter().map(value_origin).collect(),
+        steadiness: None,
         requests: requests(meter, issued),
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),

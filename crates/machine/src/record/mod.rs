@@ -54,6 +54,8 @@ pub struct Record {
     pub scenario: serde_json::Value,
     /// Where each of those values came from.
     pub origins: Vec<ValueOrigin>,
+    /// How a steady state was looked for before the run; null where none was.
+    pub steadiness: Option<Steadiness>,
     /// Requests, counted.
     pub requests: Requests,
     /// Bytes the host asked for.
@@ -102,6 +104,19 @@ pub struct WornOut {
     pub writes: Option<u64>,
     /// Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's.
     pub simulated: bool,
+}
+
+/// How a steady state was looked for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Steadiness {
+    /// Whether write amplification came to be steady by the scenario's criterion.
+    pub reached: bool,
+    /// Host data of one window, in bytes.
+    pub window_bytes: u64,
+    /// Writes of all windows.
+    pub writes: u64,
+    /// Write amplification of each window; null where nothing was programmed for the host.
+    pub write_amplification: Vec<Option<f64>>,
 }
 
 /// A value of the scenario and its origin.

@@ -15,6 +15,8 @@ pub struct Wear {
     pub levelled: u64,
     /// Pages programmed with the device's own tables.
     pub metadata: u64,
+    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    pub padding: u64,
     /// All pages programmed.
     pub programs: u64,
     /// Blocks erased.
@@ -68,6 +70,7 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
         cleaned: wear.cleaned,
         levelled: wear.levelled,
         metadata: wear.metadata,
+        padding: wear.padding,
         programs: wear.programs(),
         erases: wear.erases,
         block_erases: block_erases(&wear.block_erases),
@@ -90,6 +93,7 @@ pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
             cleaned: sum.cleaned + wear.cleaned,
             levelled: sum.levelled + wear.levelled,
             metadata: sum.metadata + wear.metadata,
+            padding: sum.padding + wear.padding,
             erases: sum.erases + wear.erases,
             ..sum
         })

@@ -60,6 +60,7 @@ fn flash() -> ComponentReport {
         cleaned: 150,
         levelled: 20,
         metadata: 5,
+        padding: 0,
         erases: 12,
         block_erases: vec![2, 4, 4, 4, 5, 5, 7, 9],
         endurance: Some(10_000),
