@@ -13,6 +13,7 @@ from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
+from nacre.figures.mixes import mixes
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
 from nacre.figures.time_spent import time_spent
@@ -26,6 +27,7 @@ __all__ = [
     "drawings",
     "latency",
     "mean_latency",
+    "mixes",
     "record_figures",
     "save",
     "throughput",

@@ -1,0 +1,156 @@
+"""What mixes of tiers are worth, over the shares of the first two: a surface seen from above."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.text import duration, significant
+
+if TYPE_CHECKING:
+    from nacre.mixes import Mixes
+
+Data = list[dict[str, Any]]
+
+SCHEME = ["#F4F7FB", "#BFD9EA", "#6FB1D8", "#0072B2", "#003A5C"]
+_SIDE = 430
+_TITLES = {
+    "iops_per_cost": "IOPS per cost",
+    "iops": "serial IOPS",
+    "mean_ns": "mean latency (ns)",
+    "cost": "price of a GiB",
+}
+
+
+def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
+    """A field per mix, darker where it is better; the best of all is marked.
+
+    With more than three tiers a field is the best mix with these shares of the first two. Two
+    tiers make a line over the share of the first.
+    """
+    best = found.best(1, by).to_dicts()[0]
+    headline = f"Best {_TITLES[by]}: {_value(best[by], by)} with {said(best, found.names)}"
+    subtitle = f"{found.name}: every mix in equal steps, extents placed best, one access at a time"
+    if len(found.names) < 3:
+        chart = _line(found, by, best)
+    else:
+        rows = _fields(found, by)
+        chart = surface(
+            rows, f"{found.names[0]} (% of capacity)", f"{found.names[1]} (%)", _TITLES[by],
+            is_least=by in ("mean_ns", "cost"),
+        )
+    titled = chart.properties(title=theme.title(headline, subtitle))
+    return theme.themed(cast("alt.LayerChart", titled))
+
+
+def said(row: dict[str, Any], names: list[str]) -> str:
+    """`5 % pcm_ssd, 35 % emlc_ssd, 60 % disk`."""
+    shares = [(100 * row[name], name) for name in names if row[name] > 0]
+    return ", ".join(f"{share:.3g} % {name}" for share, name in shares)
+
+
+def surface(
+    rows: Data, x_title: str, y_title: str, title: str, *, is_least: bool = False
+) -> alt.LayerChart:
+    """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed."""
+    pick = min if is_least else max
+    best = pick(rows, key=lambda row: float(row["value"]))
+    width = _step([row["x"] for row in rows])
+    height = _step([row["y"] for row in rows])
+    for row in rows:
+        row |= {
+            "left": row["x"] - width / 2,
+            "right": row["x"] + width / 2,
+            "low": row["y"] - height / 2,
+            "high": row["y"] + height / 2,
+        }
+    x_domain = [min(row["left"] for row in rows), max(row["right"] for row in rows)]
+    y_domain = [min(row["low"] for row in rows), max(row["high"] for row in rows)]
+    x = alt.X("left:Q", title=x_title).scale(domain=x_domain, nice=False).axis(grid=False)
+    y = alt.Y("low:Q", title=y_title).scale(domain=y_domain, nice=False).axis(grid=False)
+    colour = (
+        alt.Color("value:Q", title=title)
+        .scale(range=SCHEME[::-1] if is_least else SCHEME, type="log" if _is_wide(rows) else "linear")
+        .legend(
+            title=title, orient="right", direction="vertical", gradientLength=_SIDE - 60,
+            format="~s",
+        )
+    )
+    fields = (
+        alt.Chart(theme.data(rows))
+        .mark_rect(stroke="white", strokeWidth=0.6)
+        .encode(
+            x=x,
+            x2="right:Q",
+            y=y,
+            y2="high:Q",
+            color=colour,
+            tooltip=["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")],
+        )
+    )
+    ring = (
+        alt.Chart(theme.data([best]))
+        .mark_point(shape="circle", size=110, color=theme.VERMILION, strokeWidth=2.6)
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    )
+    words = (
+        alt.Chart(theme.data([best]))
+        .mark_text(align="left", dx=12, dy=-10, color=theme.VERMILION, fontWeight="bold")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text="label:N")
+    )
+    chart = alt.layer(fields, ring, words).properties(width=_SIDE, height=_SIDE)
+    return cast("alt.LayerChart", chart)
+
+
+def _fields(found: Mixes, by: str) -> Data:
+    """The best mix for each pair of shares of the first two tiers."""
+    first, second, *_ = found.names
+    fields: dict[tuple[float, float], dict[str, Any]] = {}
+    for row in found.best(len(found), by).to_dicts():
+        fields.setdefault((row[first], row[second]), row)
+    return [
+        {"x": 100 * x, "y": 100 * y, "value": row[by], "label": said(row, found.names)}
+        for (x, y), row in fields.items()
+    ]
+
+
+def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
+    name = found.names[0]
+    rows = [
+        {"x": 100 * row[name], "value": row[by], "label": said(row, found.names)}
+        for row in found.frame().drop_nulls(by).to_dicts()
+    ]
+    x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
+    y = alt.Y("value:Q", title=_TITLES[by])
+    tooltip = ["label:N", alt.Tooltip("value:Q", title=_TITLES[by], format=",.4~g")]
+    base = alt.Chart(theme.data(rows)).encode(x=x, y=y, tooltip=tooltip)
+    mark = {"x": 100 * best[name], "value": best[by]}
+    chart = alt.layer(
+        base.mark_line(color=theme.BLUE),
+        base.mark_point(color=theme.BLUE, filled=True, size=30, opacity=1),
+        alt.Chart(theme.data([mark]))
+        .mark_point(shape="circle", size=110, color=theme.VERMILION, strokeWidth=2.6)
+        .encode(x="x:Q", y="value:Q"),
+    ).properties(width=theme.WIDTH, height=300)
+    return cast("alt.LayerChart", chart)
+
+
+def _step(places: list[float]) -> float:
+    """The distance of neighbouring places."""
+    known = sorted(set(places))
+    gaps = [after - before for before, after in zip(known, known[1:], strict=False)]
+    return min(gaps, default=1.0)
+
+
+def _is_wide(rows: Data) -> bool:
+    values = [row["value"] for row in rows]
+    if min(values) <= 0:
+        raise Error("there is no surface to draw: a score is zero")
+    return max(values) > 10 * min(values)
+
+
+def _value(value: float, by: str) -> str:
+    return duration(value) if by == "mean_ns" else significant(value)
