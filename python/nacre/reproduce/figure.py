@@ -9,6 +9,7 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.reproduce.forms import columns, surface
 from nacre.reproduce.judge import Row, number, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
@@ -30,8 +31,14 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
     """The figure `name`, with a line for each claim about it."""
     drawing = results.paper.drawings[name]
     found = rows(results, [name])
+    panel: alt.LayerChart | alt.Chart
+    only_shape = False
     if drawing.form == "bars":
-        panel, only_shape = _bars(found), False
+        panel = _bars(found)
+    elif drawing.form == "columns":
+        panel = columns(results, drawing)
+    elif drawing.form == "surface":
+        panel = surface(results, drawing)
     else:
         claims = [claim for claim in results.paper.claims if claim.figure == name]
         panel, only_shape = _lines(results, drawing, claims)
