@@ -71,7 +71,8 @@ class Mixes:
     def frame(self) -> pl.DataFrame:
         """A row per mix: the share and the extents of each tier, then its scores.
 
-        A share is in a column of its tier's name. `mean_ns` is the mean latency; `cost` and
+        A share is in a column of its tier's name; where the extents cannot be divided so, the
+        tier has a part of one more or less. `mean_ns` is the mean latency; `cost` and
         `iops_per_cost` are null where the price of a tier that the mix uses is not known.
         """
         return self._frame
@@ -193,8 +194,8 @@ def mixes(
             if found is None:
                 raise Error("stopped before the whole workload was counted")
             resolved = json.loads(_core.check(*given))
-    document, columns = found
-    document = source.placed({"origins": [], **json.loads(document)})
+    text, columns = found
+    document = source.placed({"origins": [], **json.loads(text)})
     tiers = tuple(
         Tier(name, tier["read_s"] * 1e9, tier["write_s"] * 1e9, tier["price"])
         for name, tier in zip(_names(resolved), document["tiers"], strict=True)
@@ -208,8 +209,10 @@ def _answering(progress: Progress) -> Callable[[int, int | None], bool]:
 
 
 def _names(resolved: Mapping[str, Any]) -> list[str]:
-    """What the tiers are called: by their preset, else by their kind; numbered where that is not
-    enough to tell them apart."""
+    """What the tiers are called: by their preset, else by their kind.
+
+    Where that does not tell them apart, they are numbered.
+    """
     presets = {
         origin["path"]: origin["value"]
         for origin in resolved["origins"]
@@ -231,8 +234,8 @@ def _frame(tiers: tuple[Tier, ...], columns: Mapping[str, np.ndarray[Any, Any]])
 
     names = [tier.name for tier in tiers]
     extents = {f"{name}_extents": columns[f"extents.{i}"] for i, name in enumerate(names)}
-    every = sum(columns[f"extents.{i}"] for i in range(len(names)))
-    shares = {name: columns[f"extents.{i}"] / every for i, name in enumerate(names)}
+    steps = sum(columns[f"steps.{i}"] for i in range(len(names)))
+    shares = {name: columns[f"steps.{i}"] / steps for i, name in enumerate(names)}
     seconds, cost = columns["mean_s"], columns["price"]
     with np.errstate(divide="ignore", invalid="ignore"):
         iops = 1 / seconds

@@ -29,6 +29,7 @@ FIGURE_FILES = tuple(
         "wear",
         "cleaning",
         "blocks",
+        "tiers",
     )
     for suffix in ("svg", "png")
 )

@@ -119,4 +119,4 @@ def _shares(held: Sequence[int]) -> list[str]:
 def _bytes(size: str) -> int:
     """A size as a resolved scenario gives it."""
     number, unit = size.split()
-    return round(float(number) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit))
+    return int(float(number) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit))

@@ -70,7 +70,7 @@ pub(crate) fn check(
 }
 
 /// Every mix of the tiers of a scenario in `steps` parts: what is known of the tiers as JSON text, and for each
-/// mix the extents of every tier, the mean seconds of an access and the price of a GiB (NaN: not known). `None`
+/// mix the steps and extents of every tier, the mean seconds of an access and the price of a GiB (NaN: not known). `None`
 /// if `progress` ended it.
 #[pyfunction]
 #[pyo3(signature = (scenario, name, directory, overrides, steps, progress=None))]
@@ -113,6 +113,8 @@ pub(crate) fn mixes<'py>(
     for tier in 0..found.speeds.len() {
         let extents: Vec<u64> = found.mixes.iter().map(|mix| mix.extents[tier]).collect();
         columns.set_item(format!("extents.{tier}"), PyArray1::from_vec(py, extents))?;
+        let given: Vec<u32> = found.mixes.iter().map(|mix| mix.steps[tier]).collect();
+        columns.set_item(format!("steps.{tier}"), PyArray1::from_vec(py, given))?;
     }
     let mean_s: Vec<f64> = found.mixes.iter().map(|mix| found.mean_s(mix)).collect();
     let price: Vec<f64> = found.mixes.iter().map(|mix| found.price(mix).unwrap_or(f64::NAN)).collect();

@@ -30,6 +30,7 @@ from nacre.summary import (
 )
 from nacre.view import View
 
+
 @guarded
 def run(
     scenario: Scenario,

@@ -16,6 +16,7 @@ from nacre.figures.mean_latency import mean_latency
 from nacre.figures.mixes import mixes
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
+from nacre.figures.tiers import tiers
 from nacre.figures.time_spent import time_spent
 from nacre.figures.time_split import time_split
 from nacre.figures.wear import wear
@@ -31,6 +32,7 @@ __all__ = [
     "record_figures",
     "save",
     "throughput",
+    "tiers",
     "time_spent",
     "time_split",
     "title",
@@ -73,4 +75,6 @@ def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
         makers["cleaning"] = partial(cleaning, record)
     if tables.owners(record, "blocks", "live_share"):
         makers["blocks"] = partial(blocks, record)
+    if tables.owners(record, "epochs", "fastest_share"):
+        makers["tiers"] = partial(tiers, record)
     return makers

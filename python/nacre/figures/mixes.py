@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
@@ -39,11 +41,14 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
     else:
         rows = _fields(found, by)
         chart = surface(
-            rows, f"{found.names[0]} (% of capacity)", f"{found.names[1]} (%)", _TITLES[by],
+            rows,
+            f"{found.names[0]} (% of capacity)",
+            f"{found.names[1]} (%)",
+            _TITLES[by],
             is_least=by in ("mean_ns", "cost"),
         )
     titled = chart.properties(title=theme.title(headline, subtitle))
-    return theme.themed(cast("alt.LayerChart", titled))
+    return theme.themed(titled)
 
 
 def said(row: dict[str, Any], names: list[str]) -> str:
@@ -58,24 +63,18 @@ def surface(
     """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed."""
     pick = min if is_least else max
     best = pick(rows, key=lambda row: float(row["value"]))
-    width = _step([row["x"] for row in rows])
-    height = _step([row["y"] for row in rows])
-    for row in rows:
-        row |= {
-            "left": row["x"] - width / 2,
-            "right": row["x"] + width / 2,
-            "low": row["y"] - height / 2,
-            "high": row["y"] + height / 2,
-        }
-    x_domain = [min(row["left"] for row in rows), max(row["right"] for row in rows)]
-    y_domain = [min(row["low"] for row in rows), max(row["high"] for row in rows)]
-    x = alt.X("left:Q", title=x_title).scale(domain=x_domain, nice=False).axis(grid=False)
-    y = alt.Y("low:Q", title=y_title).scale(domain=y_domain, nice=False).axis(grid=False)
+    x, x2, centre_x = _axis(rows, "x", x_title)
+    y, y2, centre_y = _axis(rows, "y", y_title)
     colour = (
         alt.Color("value:Q", title=title)
-        .scale(range=SCHEME[::-1] if is_least else SCHEME, type="log" if _is_wide(rows) else "linear")
+        .scale(
+            range=SCHEME[::-1] if is_least else SCHEME, type="log" if _is_wide(rows) else "linear"
+        )
         .legend(
-            title=title, orient="right", direction="vertical", gradientLength=_SIDE - 60,
+            title=title,
+            orient="right",
+            direction="vertical",
+            gradientLength=_SIDE - 60,
             format="~s",
         )
     )
@@ -84,22 +83,22 @@ def surface(
         .mark_rect(stroke="white", strokeWidth=0.6)
         .encode(
             x=x,
-            x2="right:Q",
             y=y,
-            y2="high:Q",
+            **x2,
+            **y2,
             color=colour,
             tooltip=["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")],
         )
     )
     ring = (
         alt.Chart(theme.data([best]))
-        .mark_point(shape="circle", size=110, color=theme.VERMILION, strokeWidth=2.6)
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+        .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
+        .encode(x=centre_x, y=centre_y)
     )
     words = (
         alt.Chart(theme.data([best]))
         .mark_text(align="left", dx=12, dy=-10, color=theme.VERMILION, fontWeight="bold")
-        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text="label:N")
+        .encode(x=centre_x, y=centre_y, text="label:N")
     )
     chart = alt.layer(fields, ring, words).properties(width=_SIDE, height=_SIDE)
     return cast("alt.LayerChart", chart)
@@ -125,31 +124,44 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
     ]
     x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
     y = alt.Y("value:Q", title=_TITLES[by])
-    tooltip = ["label:N", alt.Tooltip("value:Q", title=_TITLES[by], format=",.4~g")]
+    tooltip: list[Any] = ["label:N", alt.Tooltip("value:Q", title=_TITLES[by], format=",.4~g")]
     base = alt.Chart(theme.data(rows)).encode(x=x, y=y, tooltip=tooltip)
     mark = {"x": 100 * best[name], "value": best[by]}
     chart = alt.layer(
         base.mark_line(color=theme.BLUE),
         base.mark_point(color=theme.BLUE, filled=True, size=30, opacity=1),
         alt.Chart(theme.data([mark]))
-        .mark_point(shape="circle", size=110, color=theme.VERMILION, strokeWidth=2.6)
+        .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
         .encode(x="x:Q", y="value:Q"),
     ).properties(width=theme.WIDTH, height=300)
     return cast("alt.LayerChart", chart)
 
 
-def _step(places: list[float]) -> float:
-    """The distance of neighbouring places."""
-    known = sorted(set(places))
-    gaps = [after - before for before, after in zip(known, known[1:], strict=False)]
-    return min(gaps, default=1.0)
+def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], str]:
+    """The encoding of one side of the fields, that of its other end, and that of the middles.
+
+    Places an even step apart have their room on the axis; others stand side by side.
+    """
+    channel: Any = alt.X if field == "x" else alt.Y
+    places = sorted({row[field] for row in rows})
+    step = min((after - before for before, after in itertools.pairwise(places)), default=1.0)
+    if not math.isclose(places[-1] - places[0], step * (len(places) - 1), rel_tol=1e-6):
+        order = "ascending" if field == "x" else "descending"
+        axis = channel(f"{field}:O", title=title).sort(order)
+        return axis.axis(labelAngle=0, format=".3~r"), {}, f"{field}:O"
+    start, end = f"{field}_from", f"{field}_to"
+    for row in rows:
+        row |= {start: row[field] - step / 2, end: row[field] + step / 2}
+    domain = [places[0] - step / 2, places[-1] + step / 2]
+    axis = channel(f"{start}:Q", title=title).scale(domain=domain, nice=False)
+    return axis.axis(grid=False), {f"{field}2": f"{end}:Q"}, f"{field}:Q"
 
 
 def _is_wide(rows: Data) -> bool:
     values = [row["value"] for row in rows]
     if min(values) <= 0:
         raise Error("there is no surface to draw: a score is zero")
-    return max(values) > 10 * min(values)
+    return bool(max(values) > 10 * min(values))
 
 
 def _value(value: float, by: str) -> str:

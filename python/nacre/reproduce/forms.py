@@ -7,7 +7,8 @@ from typing import Any, cast
 import altair as alt
 
 from nacre.errors import Error
-from nacre.figures import mixes, theme
+from nacre.figures import theme
+from nacre.figures.mixes import surface as fields
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Drawing
@@ -74,4 +75,4 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
     if not rows:
         raise Error("there is nothing to draw: no run of this figure has ended")
     value, _, rest = drawing.y_title.partition(";")
-    return mixes.surface(rows, drawing.x_title, rest.strip() or "y", value)
+    return fields(rows, drawing.x_title, rest.strip() or "y", value)

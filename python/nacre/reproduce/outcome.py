@@ -10,7 +10,6 @@ from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.reproduce.plan import Job, Point
 
-
 Result: TypeAlias = Record | Mixes
 """What a run ends in."""
 

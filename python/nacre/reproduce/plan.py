@@ -122,7 +122,9 @@ class Group:
             for path, item in settings.items()
         }
         labels = tuple((axis.name, v.label) for axis, v in zip(self.axes, values, strict=True))
-        return Point(self.name, labels, Job(self.scenario, tuple(sorted(texts.items())), self.mixes))
+        return Point(
+            self.name, labels, Job(self.scenario, tuple(sorted(texts.items())), self.mixes)
+        )
 
 
 Plan = Mapping[str, Group]
