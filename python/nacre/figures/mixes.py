@@ -137,7 +137,7 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
     return cast("alt.LayerChart", chart)
 
 
-def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], str]:
+def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], Any]:
     """The encoding of one side of the fields, that of its other end, and that of the middles.
 
     Places an even step apart have their room on the axis; others stand side by side.
@@ -146,15 +146,15 @@ def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], str]
     places = sorted({row[field] for row in rows})
     step = min((after - before for before, after in itertools.pairwise(places)), default=1.0)
     if not math.isclose(places[-1] - places[0], step * (len(places) - 1), rel_tol=1e-6):
-        order = "ascending" if field == "x" else "descending"
-        axis = channel(f"{field}:O", title=title).sort(order)
-        return axis.axis(labelAngle=0, format=".3~r"), {}, f"{field}:O"
+        order = places if field == "x" else places[::-1]
+        axis = channel(f"{field}:O", title=title).sort(order).axis(labelAngle=0, format=".3~r")
+        return axis, {}, axis
     start, end = f"{field}_from", f"{field}_to"
     for row in rows:
         row |= {start: row[field] - step / 2, end: row[field] + step / 2}
     domain = [places[0] - step / 2, places[-1] + step / 2]
     axis = channel(f"{start}:Q", title=title).scale(domain=domain, nice=False)
-    return axis.axis(grid=False), {f"{field}2": f"{end}:Q"}, f"{field}:Q"
+    return axis.axis(grid=False), {f"{field}2": f"{end}:Q"}, channel(f"{field}:Q")
 
 
 def _is_wide(rows: Data) -> bool:

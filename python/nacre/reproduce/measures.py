@@ -140,6 +140,19 @@ def _highest_at(results: Results, claim: Claim) -> float:
     return results.x(highest.point, axis)
 
 
+def remark(claim: Claim, results: Results) -> str:
+    """Which point is the highest, for claims about that; nothing for others."""
+    if claim.check not in ("highest_at", "gain"):
+        return ""
+    try:
+        readings = results.readings(claim.of, claim.measure)
+    except UnknownError:
+        return ""
+    highest = max(readings, key=lambda reading: reading.value).point
+    varies = [label for axis, label in highest.labels if _varies(readings, axis, label)]
+    return f"highest at {', '.join(varies)}" if varies else ""
+
+
 def _gain(results: Results, claim: Claim) -> float:
     """By how many percent the highest point of `of` is above the highest of `to`."""
     return 100 * (max(_values(results, claim)) / max(_others(results, claim)) - 1)
