@@ -95,12 +95,13 @@ def surface(
         .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
         .encode(x=centre_x, y=centre_y)
     )
+    named = alt.Chart(theme.data([best])).encode(x=centre_x, y=centre_y, text="label:N")
+    place: dict[str, Any] = {"align": "left", "dx": 12, "dy": -10, "fontWeight": "bold"}
     words = (
-        alt.Chart(theme.data([best]))
-        .mark_text(align="left", dx=12, dy=-10, color=theme.VERMILION, fontWeight="bold")
-        .encode(x=centre_x, y=centre_y, text="label:N")
+        named.mark_text(**place, stroke="white", strokeWidth=4, strokeJoin="round"),
+        named.mark_text(**place, color=theme.VERMILION),
     )
-    chart = alt.layer(fields, ring, words).properties(width=_SIDE, height=_SIDE)
+    chart = alt.layer(fields, ring, *words).properties(width=_SIDE, height=_SIDE)
     return cast("alt.LayerChart", chart)
 
 

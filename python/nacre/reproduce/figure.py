@@ -45,9 +45,8 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
     subtitles = [f"{results.paper.name}, {name}: {drawing.stated or results.paper.title}"]
     if drawing.form == "lines":
         subtitles.append(f"lines: simulated; {_ONLY_SHAPE if only_shape else _MARKED}")
-    chart: alt.VConcatChart = alt.vconcat(panel, _statements(found), spacing=18).properties(
-        title=theme.title(drawing.title, *subtitles)
-    )
+    joined = alt.vconcat(panel, _statements(found), spacing=18).resolve_scale(color="independent")
+    chart: alt.VConcatChart = joined.properties(title=theme.title(drawing.title, *subtitles))
     return theme.themed(chart)
 
 

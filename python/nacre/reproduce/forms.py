@@ -18,6 +18,9 @@ _HEIGHT = 280
 _ROOM = 60
 """Columns this wide have room for their number."""
 
+_LETTER = 7
+"""The width of a letter of a label."""
+
 Data = list[dict[str, Any]]
 
 
@@ -42,7 +45,7 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         alt.X("x:O", title=drawing.x_title or drawing.x)
         .sort(places)
         .scale(paddingInner=0.25)
-        .axis(grid=False, labelAngle=0, labelLimit=120)
+        .axis(grid=False, labelAngle=0 if _fit(places) else -35, labelLimit=160)
     )
     y = alt.Y("value:Q", title=drawing.y_title).axis(tickCount=6)
     colour = alt.Color("series:N").scale(domain=series, range=colours)
@@ -57,6 +60,11 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         layers.append(words.encode(x=x, xOffset=offset, y=y, text="said:N"))
     chart = alt.layer(*layers).properties(width=theme.WIDTH, height=_HEIGHT)
     return cast("alt.LayerChart", chart)
+
+
+def _fit(places: list[str]) -> bool:
+    """Whether the names of all places have room side by side."""
+    return max(map(len, places)) * _LETTER < theme.WIDTH / len(places)
 
 
 def surface(results: Results, drawing: Drawing) -> alt.LayerChart:

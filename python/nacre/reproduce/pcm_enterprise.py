@@ -13,8 +13,6 @@ from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.simulated import mean_ns
 
-_GIB = 2**30
-
 
 def _iops(record: Record) -> float | None:
     mean = mean_ns(record)
@@ -44,11 +42,10 @@ def _cost_ns(record: Record) -> float | None:
 
 
 def _share(tier: int) -> Callable[[Record], float]:
-    """Percent of the extents that a tier has."""
+    """Percent of the capacity that a tier is to have."""
 
     def share(record: Record) -> float:
-        extents = record.columns[f"{record.components[0].path}.tiers.extents"]
-        return float(100 * extents[tier] / extents.sum())
+        return float(str(record.scenario.stack.tier[tier].share).split()[0])
 
     return share
 
@@ -63,6 +60,7 @@ def _gain(found: Mixes) -> float:
 
 MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "mean_ns": mean_ns,
+    "read_us": lambda record: float(record.latency.read.mean_ns) / 1000,
     "serial_iops": _iops,
     "iops_per_cost": _iops_per_cost,
     "cost_ns": _cost_ns,
