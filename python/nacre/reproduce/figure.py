@@ -167,7 +167,8 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
         .axis(grid=False, labelLimit=300)
     )
     units = ", ".join(dict.fromkeys(row["unit"] for row in numbers if row["unit"]))
-    x = alt.X("simulated:Q", title=f"bar: simulated, line: published ({units})").axis(grid=False)
+    title = "bar: simulated, line: published" + (f" ({units})" if units else "")
+    x = alt.X("simulated:Q", title=title).axis(grid=False)
     chart = alt.layer(
         base.mark_bar(height={"band": 0.6}, color=theme.BLUE).encode(x=x),
         base.mark_tick(thickness=3, color=theme.INK, height={"band": 0.9}).encode(x="published:Q"),

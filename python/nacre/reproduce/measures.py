@@ -49,7 +49,7 @@ class Results:
         except (KeyError, StopIteration, ZeroDivisionError):
             value = None
         if value is None:
-            raise UnknownError(f"{point.name}: the result has no {measure}")
+            raise UnknownError(f"{point.name}: the record has no {measure}")
         return Reading(point, float(value))
 
     def x(self, point: Point, axis: str) -> float:
