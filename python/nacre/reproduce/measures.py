@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.record import Record
 from nacre.reproduce import envy, onyx, pcm_enterprise
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Claim, Paper
