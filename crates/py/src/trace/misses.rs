@@ -71,7 +71,6 @@ pub(crate) fn trace_misses<'py>(
     Ok((about.to_string(), found.columns(py, block_bytes)?))
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one of them at a time")]
 enum Follower {
     Exact(ExactCurve),
     Sampled(SampledCurve),
