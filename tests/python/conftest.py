@@ -47,6 +47,7 @@ def worn() -> Worn:
                     "metadata": 5,
                     "programs": 275,
                     "erases": 12,
+                    "row_programs": None,
                     "block_erases": {
                         "blocks": len(erases),
                         "min": int(numbers.min()),
