@@ -1,6 +1,7 @@
 """Nacre: a laboratory for non-volatile storage.
 
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
+`mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `reproduce` recomputes published results and says how far off each one is;
 `study` sweeps over many designs, or searches among them;
@@ -19,6 +20,7 @@ from nacre.errors import (
     TransactionTooLarge,
 )
 from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
+from nacre.mixes import Mixes, mixes
 from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
@@ -31,6 +33,7 @@ __all__ = [
     "ConfigError",
     "Error",
     "Memory",
+    "Mixes",
     "Record",
     "Reproduction",
     "StudyResult",
@@ -41,6 +44,7 @@ __all__ = [
     "catalog",
     "check",
     "compare",
+    "mixes",
     "open",
     "reproduce",
     "run",

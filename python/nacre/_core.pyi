@@ -17,6 +17,7 @@ __all__ = [
     "catalog",
     "check",
     "formats",
+    "mixes",
     "resolve",
     "rooms",
     "run",
@@ -140,6 +141,14 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def mixes(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    steps: int,
+    progress: _TraceProgress = None,
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]] | None: ...
 def resolve(scenario: str, name: str, overrides: _Overrides) -> str: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...

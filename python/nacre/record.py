@@ -256,6 +256,16 @@ class Record(View):
 
         return tables.cleaning(self, component)
 
+    def epochs(self, component: str | None = None) -> pl.DataFrame:
+        """One row per epoch with accesses, of one store of tiers or of all that move extents.
+
+        `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the
+        first tier served, and `migrated_bytes`. Raises `Error` for a component that moves none.
+        """
+        from nacre import tables
+
+        return tables.epochs(self, component)
+
     def busy(self) -> pl.DataFrame:
         """One row per resource and activity, and one for its idle rest.
 
@@ -355,6 +365,12 @@ class Record(View):
         from nacre.figures import blocks
 
         return blocks(self, component)
+
+    def plot_tiers(self, component: str | None = None) -> alt.TopLevelMixin:
+        """What the fastest tier served and what was moved between tiers, epoch by epoch."""
+        from nacre.figures import tiers
+
+        return tiers(self, component)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):

@@ -77,6 +77,12 @@ def claim(
         ("largest_step", at(curve="falling"), None, 0.75),
         ("smallest_step", at(curve="falling"), None, 0.5),
         ("largest_step", at(curve="valley"), None, 2.5),
+        ("highest_at", at(curve="falling"), at(x=2), 1),
+        ("gain", at(curve="falling"), at(curve="flat"), 300),
+        ("gain", at(curve="flat"), at(curve="flat"), 0),
+        # 8 - 6, 4 - 2, 3 - 5: the sign changes half-way from 2 to 4.
+        ("crossing", at(curve="falling"), at(curve="valley"), 3),
+        ("crossing", at(curve="valley"), at(curve="falling"), 3),
         # Means over the curves at 1, 2 and 4: 4, 2 and 2.5.
         ("lowest_at", at(), at(x=2), 2),
         ("lowest_at", at(curve="falling"), at(x=2), 4),

@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]
-    use super::run::{check, resolve, run};
+    use super::run::{check, mixes, resolve, run};
     #[pymodule_export]
     use super::trace::{
         trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,

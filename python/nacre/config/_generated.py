@@ -180,7 +180,7 @@ class MixWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShapedWorkloadClass(Table):
+class ShapedWorkloadGroup(Table):
     """What is asked for, at most 256 classes; their shares add up to 100 %."""
 
     share: str | float
@@ -215,7 +215,7 @@ class ShapedWorkload(Table):
     """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
     growth_step: int | None = None
     """Requests of a step of `growth`. Default: 10000."""
-    class: list[ShapedWorkloadClass]
+    group: list[ShapedWorkloadGroup]
     """What is asked for, at most 256 classes; their shares add up to 100 %."""
     arrival: Arrival | None = None
     """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
@@ -458,7 +458,7 @@ class MixPattern(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShapedPatternClass(Table):
+class ShapedPatternGroup(Table):
     """What is asked for, at most 256 classes; their shares add up to 100 %."""
 
     share: str | float
@@ -491,7 +491,7 @@ class ShapedPattern(Table):
     """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
     growth_step: int | None = None
     """Requests of a step of `growth`. Default: 10000."""
-    class: list[ShapedPatternClass]
+    group: list[ShapedPatternGroup]
     """What is asked for, at most 256 classes; their shares add up to 100 %."""
     kind: Literal["shaped"] = "shaped"
     """Which room this is."""
@@ -1484,9 +1484,9 @@ __all__ = [
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
     "ShapedPattern",
-    "ShapedPatternClass",
+    "ShapedPatternGroup",
     "ShapedWorkload",
-    "ShapedWorkloadClass",
+    "ShapedWorkloadGroup",
     "SieveReplacement",
     "SsdDevice",
     "StartGapWearLevelling",

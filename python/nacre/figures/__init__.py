@@ -14,10 +14,12 @@ from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
+from nacre.figures.mixes import mixes
 from nacre.figures.pareto import pareto
 from nacre.figures.sensitivity import sensitivity
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
+from nacre.figures.tiers import tiers
 from nacre.figures.time_spent import time_spent
 from nacre.figures.time_split import time_split
 from nacre.figures.wear import wear
@@ -32,12 +34,14 @@ __all__ = [
     "drawings",
     "latency",
     "mean_latency",
+    "mixes",
     "pareto",
     "record_figures",
     "save",
     "sensitivity",
     "study_figures",
     "throughput",
+    "tiers",
     "time_spent",
     "time_split",
     "title",
@@ -91,4 +95,6 @@ def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
         makers["cleaning"] = partial(cleaning, record)
     if tables.owners(record, "blocks", "live_share"):
         makers["blocks"] = partial(blocks, record)
+    if tables.owners(record, "epochs", "fastest_share"):
+        makers["tiers"] = partial(tiers, record)
     return makers

@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::meter::Meter;
 use crate::record::{Ending, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
-use crate::stack::{Built, Files, build};
+use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Device, Request, Time, Trail};
 use nacre_workload::{Pacing, Units, WorkloadError};
@@ -41,7 +41,7 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
-    let mut built = build(checked, files)?;
+    let mut built = build_watched(checked, files, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;

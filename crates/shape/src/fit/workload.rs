@@ -93,7 +93,7 @@ impl Settings {
         let first = if counted.new + again > 0.0 { counted.new / (counted.new + again) } else { 1.0 };
         let distances = counted.distances.quantiles(DISTANCE_STEPS);
         let first = if distances.is_empty() { 1.0 } else { first };
-        let mut text = String::from("[[workload.class]]\n");
+        let mut text = String::from("[[workload.group]]\n");
         let share = counted.requests as f64 / self.requests as f64 * 100.0;
         let op = if key.is_write { "write" } else { "read" };
         let bytes = Bytes(u64::from(key.bytes));

@@ -57,7 +57,7 @@ pub struct Config {
     #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
     pub growth_step: u64,
     /// What is asked for, at most 256 classes; their shares add up to 100 %.
-    pub class: Vec<Class>,
+    pub group: Vec<Class>,
 }
 
 /// Requests of one operation and one size.
@@ -101,14 +101,14 @@ const CLASSES_MAX: usize = 256;
 const OBJECTS_MAX: u64 = 1 << 28;
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    let sum: f64 = config.class.iter().map(|class| class.share.0).sum();
+    let sum: f64 = config.group.iter().map(|class| class.share.0).sum();
     if (sum - 1.0).abs() > SHARE_TOLERANCE {
         let problem = format!("the shares of the classes add up to {}", percent(sum));
-        reader.conflict("class", "", &problem, "make it 100 %");
+        reader.conflict("group", "", &problem, "make it 100 %");
     }
-    if config.class.len() > CLASSES_MAX {
-        let given = config.class.len().to_string();
-        reader.conflict("class", &given, "there are too many classes", "at most 256 are allowed");
+    if config.group.len() > CLASSES_MAX {
+        let given = config.group.len().to_string();
+        reader.conflict("group", &given, "there are too many classes", "at most 256 are allowed");
     }
     if let Some(growth) = &config.growth
         && (growth.iter().any(|weight| *weight < 0.0) || growth.iter().all(|weight| *weight == 0.0))
@@ -127,7 +127,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let problem = "it holds more than 2^28 blocks";
         reader.conflict("footprint", &config.footprint.to_string(), problem, "use a larger block or less");
     }
-    for (place, class) in config.class.iter().enumerate() {
+    for (place, class) in config.group.iter().enumerate() {
         check_class(place, class, config, reader);
     }
 }
@@ -135,21 +135,21 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader<'_>) {
     let distances = class.distance.as_deref().unwrap_or(&[]);
     if !distances.is_sorted() {
-        let path = format!("class[{place}].distance");
+        let path = format!("group[{place}].distance");
         reader.conflict(&path, "", "the distances fall", "sort them");
     }
     if distances.len() < 2 && class.first.0 < 1.0 {
         let problem = "not all touch something new, and there are no two distances";
         let remedy = "give the smallest and the largest distance, or first = \"100 %\"";
-        reader.conflict(&format!("class[{place}].distance"), "", problem, remedy);
+        reader.conflict(&format!("group[{place}].distance"), "", problem, remedy);
     }
     if class.offset.0 >= config.block.0 {
         let problem = "a request would begin behind its first block";
-        reader.conflict(&format!("class[{place}].offset"), &class.offset.to_string(), problem, "lower it");
+        reader.conflict(&format!("group[{place}].offset"), &class.offset.to_string(), problem, "lower it");
     }
     if class.bytes.0 + class.offset.0 + config.block.0 > config.footprint.0 {
         let problem = "a request does not fit the footprint";
-        reader.conflict(&format!("class[{place}].bytes"), &class.bytes.to_string(), problem, "enlarge it");
+        reader.conflict(&format!("group[{place}].bytes"), &class.bytes.to_string(), problem, "enlarge it");
     }
 }
 
@@ -177,7 +177,7 @@ fn pattern(
     let block = config.block.0;
     let mut groups: Vec<u32> = Vec::new();
     let mut kinds = Vec::new();
-    for class in &config.class {
+    for class in &config.group {
         let shared = class.offset.0 > 0 && class.bytes.0.is_multiple_of(block);
         let blocks = (class.offset.0 + class.bytes.0).div_ceil(block) as u32 - u32::from(shared);
         let group = groups.iter().position(|&known| known == blocks).unwrap_or(groups.len());
@@ -197,7 +197,7 @@ fn pattern(
         });
     }
     let mut upto = 0.0;
-    let bounds = config.class.iter().map(|class| {
+    let bounds = config.group.iter().map(|class| {
         upto += class.share.0;
         upto
     });

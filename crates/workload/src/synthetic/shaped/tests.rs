@@ -4,7 +4,7 @@ use nacre_kernel::{Op, Request};
 /// Settings with these classes and this much following.
 fn settings(requests: u64, follow: &str, classes: &str) -> String {
     format!(
-        "kind = \"shaped\"\nrequests = {requests}\nfootprint = \"1 GiB\"\nfollow = \"{follow}\"\nclass = [{classes}]"
+        "kind = \"shaped\"\nrequests = {requests}\nfootprint = \"1 GiB\"\nfollow = \"{follow}\"\ngroup = [{classes}]"
     )
 }
 
