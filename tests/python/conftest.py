@@ -47,7 +47,6 @@ def worn() -> Worn:
                     "metadata": 5,
                     "programs": 275,
                     "erases": 12,
-                    "row_programs": None,
                     "block_erases": {
                         "blocks": len(erases),
                         "min": int(numbers.min()),

@@ -63,7 +63,6 @@ DATA: dict[str, Any] = {
         "issued": 3, "completed": 3, "reads": 3, "writes": 0, "trims": 0, "flushes": 0, "errors": 0,
     },
     "bytes": {"read": 12288, "written": 0},
-    "host_cpu_ns": None,
     "simulated_s": 12e-6,
     "drained_s": 12e-6,
     "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9, "units_per_s": None},
@@ -77,7 +76,6 @@ DATA: dict[str, Any] = {
     "cost": 2.5,
     "cost_unknown": [],
     "lifetime_days": None,
-    "worn_out": None,
     "workload": {"kind": "trace", "records": 3, "bad_records": 0, "notes": []},
 }  # fmt: skip
 
