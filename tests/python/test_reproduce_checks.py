@@ -68,6 +68,7 @@ def claim(
         ("highest", at(curve="valley"), None, 6),
         ("lowest", at(curve="valley"), None, 2),
         ("ratio", at(curve="falling", x=1), at(curve="falling", x=2), 2),
+        ("highest_ratio", at(curve="falling"), at(curve="valley"), 8 / 6),
         ("largest_ratio", at(curve="falling"), at(curve="valley"), 2),
         ("largest_ratio", at(curve="falling"), at(curve="flat", x=1), 4),
         ("smallest_ratio", at(curve="falling"), at(curve="valley"), 0.6),
@@ -105,6 +106,7 @@ def test_every_check_is_tried_above() -> None:
     ("name", "of", "to"),
     [
         ("ratio", at(curve="flat", x=1), at(curve="zero", x=1)),
+        ("highest_ratio", at(curve="flat"), at(curve="zero")),
         ("steepening", at(curve="falling", x=(1, 2)), at(curve="flat", x=(1, 2))),
         ("largest_step", at(curve="zero"), None),
     ],

@@ -17,6 +17,8 @@ BYTES |= {"16 KiB": 16384, "64 KiB": 65536, "256 KiB": 262144, "1 MiB": 1 << 20}
 DAY = 86_400.0
 STANDS = {"none": 87.0, "one domain": 87.0, "64 domains": DAY, "64 domains, adapting": 3 * DAY}
 DRIVES = {"onyx": 1.0, "onyx, late": 1.0, "moneta": 2.0}
+SMALL_WRITES = {512: 2.2, 1024: 1.72}
+TRANSACTIONS = {"hash": {"onyx": 1.21}, "btree": {"onyx": 1 / 1.48}}
 
 
 def rate(point: Point) -> float:
@@ -27,11 +29,15 @@ def rate(point: Point) -> float:
     match point.group:
         case "reads":
             own = {512: 478e3 * 512, 4096: 191e3 * 4096}.get(size, 1.1e9)
+            if labels["drive"] == "iodrive":
+                return 90e3 * 512 if size == 512 else own / 1.11
             return own * DRIVES[labels["drive"]]
         case "writes" | "mixed":
             own = 470e6 * (1 - 0.5 * small) * (1.0 if point.group == "writes" else 1.5)
             if labels["drive"] == "onyx, late":
                 return own / (1.32 + (2.74 - 1.32) * small)
+            if labels["drive"] == "iodrive":
+                return own / SMALL_WRITES.get(size, 0.8)
             return own * {"onyx": 1.0, "moneta": 5.5}[labels["drive"]]
         case "controller":
             return 156e6 if labels["operation"] == "read" else 34e6
@@ -50,14 +56,20 @@ def as_published(point: Point) -> dict[str, Any]:
     """A record that agrees with the paper in all its text states."""
     labels = dict(point.labels)
     latency_ns = 38e3 if labels.get("operation") == "read" else 179e3
-    if point.group == "intervals":
+    if point.group == "moves":
         latency_ns = 300e3 / share(labels["interval"]) ** 0.5
+    transactions = TRANSACTIONS.get(labels.get("method", ""), {}).get(labels.get("drive", ""), 1.0)
     stands = STANDS[labels["levelling"]] if point.group == "attacks" else 1.0
     size = BYTES.get(labels.get("size", ""), 4096)
     return {
         "name": point.name,
         "origins": [],
-        "throughput": {"bytes_per_s": rate(point), "iops": rate(point) / size},
+        "host_cpu_ns": 5.4e3 if labels.get("drive") == "iodrive" else 3.6e3,
+        "throughput": {
+            "bytes_per_s": rate(point),
+            "iops": rate(point) / size,
+            "units_per_s": transactions,
+        },
         "latency": {"read": None, "write": {"mean_ns": latency_ns, "count": 1000}},
         "worn_out": {"seconds": stands, "writes": None, "simulated": True},
         "components": [{"wear": {"row_programs": {"max": 33_554_432}}}],
@@ -100,6 +112,7 @@ def distorted(seed: int, point: Point) -> dict[str, Any]:
     phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
     factor = 30 ** math.sin(phase * phase)
     made["throughput"] = {key: value * factor for key, value in made["throughput"].items()}
+    made["host_cpu_ns"] *= factor
     made["latency"]["write"]["mean_ns"] *= factor
     made["worn_out"]["seconds"] *= factor**2
     made["components"][0]["wear"]["row_programs"]["max"] *= factor

@@ -117,6 +117,14 @@ def _ratio(results: Results, claim: Claim) -> float:
     return ratio
 
 
+def _highest_ratio(results: Results, claim: Claim) -> float:
+    """The highest of one side as a multiple of the highest of the other."""
+    other = max(_others(results, claim))
+    if not other:
+        raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
+    return max(_values(results, claim)) / other
+
+
 def _steps(results: Results, claim: Claim) -> list[float]:
     """Each value as a multiple of the one before it."""
     values = _values(results, claim)
@@ -211,6 +219,7 @@ CHECKS: Mapping[str, Check] = {
     "highest": _over(max, _values),
     "lowest": _over(min, _values),
     "ratio": _ratio,
+    "highest_ratio": _highest_ratio,
     "largest_ratio": _over(max, _ratios),
     "smallest_ratio": _over(min, _ratios),
     "largest_gap": _over(lambda ratios: max(abs(ratio - 1) for ratio in ratios), _ratios),

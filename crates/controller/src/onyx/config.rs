@@ -103,10 +103,10 @@ pub struct Config {
     pub completion: CompletionPoint,
     /// Writes to rows that a controller's buffer holds.
     #[config(
-        default = 5,
+        default = 3,
         min = 1,
         max = 4096,
-        source = "fitted: early completion 174 % above late for small writes, akel-2011 section 3.1"
+        source = "fitted: for small writes, early completion 174 % above late and 72 to 120 % above the ioDrive, akel-2011 section 3.1; nearest to both"
     )]
     pub buffered_writes: u32,
     /// Writes to rows that a controller works on at a time where each is done only when it is programmed.

@@ -238,14 +238,14 @@ fn mistakes_are_named_with_what_is_allowed() {
         ("row_ranks = 5", "device.row_ranks"),
         ("chip = \"5 KiB\"\nranks = 1\nrow_ranks = 1\ndata_chips = 1\nrow = \"4 KiB\"", "device.chip"),
         ("wear_levelling = { kind = \"start_gap\", domains = 3 }", "device.wear_levelling.domains"),
-        // 8 controllers * 5 writes * 16 chunks * 5 chips * 2 uJ are 6.4 mJ.
-        ("program_energy = \"2 uJ\"\ncapacitors = \"6 mJ\"", "device.capacitors"),
+        // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
+        ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
     ] {
         let built = Workbench::new(1).build(&format!("kind = \"onyx\"\n{settings}"));
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
         assert!(problems.contains(expected), "{settings}: {problems}");
     }
-    drive("program_energy = \"2 uJ\"\ncapacitors = \"6 mJ\"\nmay_lose_writes = true");
-    drive("program_energy = \"2 uJ\"\ncapacitors = \"6.4 mJ\"");
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"\nmay_lose_writes = true");
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"3.84 mJ\"");
     drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
 }
