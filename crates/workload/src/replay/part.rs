@@ -160,8 +160,10 @@ mod tests {
     #[test]
     fn volumes_of_a_part_have_numbers_without_gaps() {
         let request = |volume| Request { arrival: Time::ZERO, address: 0, bytes: 512, volume, op: Op::Read };
-        let seen: Vec<u32> =
-            (0..9).flat_map(|volume| pieces(&part(By::Volume, 3, 1), &request(volume))).map(|r| r.volume).collect();
+        let seen: Vec<u32> = (0..9)
+            .flat_map(|volume| pieces(&part(By::Volume, 3, 1), &request(volume)))
+            .map(|r| r.volume)
+            .collect();
         assert_eq!(seen, [0, 1, 2]);
     }
 

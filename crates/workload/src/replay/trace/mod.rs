@@ -333,7 +333,7 @@ impl Workload for Replay {
             if cut > 0 {
                 notes.push(format!("requests cut where extents lie apart: {cut} cuts"));
             }
-        } else if tally.volumes.len() > 1 && self.part.is_none() {
+        } else if tally.volumes.len() > 1 && self.part.as_ref().is_none_or(|part| part.parts == 1) {
             notes.push("volumes lie 16 TiB apart; placement = \"compact\" puts them side by side".into());
         }
         Notes { kind: "trace", records: self.given, bad_records: tally.bad_records, notes }
