@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.engine_name import EngineName
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.cli.engine_name import EngineName
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.progress import Bar
 from nacre.record import Record
@@ -161,7 +161,11 @@ def _simulate_parts(
 
         record = conduct(plan, engine, kept, tick)
     if record is None:
-        said = f"; the parts that are done are kept in {out}, and the same command goes on" if out else ""
+        said = (
+            f"; the parts that are done are kept in {out}, and the same command goes on"
+            if out
+            else ""
+        )
         complain(f"interrupted{said}")
         raise typer.Exit(INTERRUPTED)
     kept.clear(plan)

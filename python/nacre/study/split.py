@@ -97,9 +97,7 @@ def planned(
             raise ValueError(f"a seed is a whole number from 0 to {SEED_MAX}; given {seed}")
         settings = [*settings, ("run.seed", str(seed))]
     with source.cited():
-        parts = _core.split_parts(
-            source.text, source.name, source.directory, settings, way, watch
-        )
+        parts = _core.split_parts(source.text, source.name, source.directory, settings, way, watch)
     if parts is None:
         raise KeyboardInterrupt
     points = Points(source, {})
@@ -148,6 +146,8 @@ class Kept:
         if self._directory is not None:
             for key in plan.keys:
                 (self._directory / f"{key}{_SUFFIX}").unlink(missing_ok=True)
+            for cut_short in self._directory.glob(f".*{_SUFFIX}"):
+                cut_short.unlink(missing_ok=True)
             with suppress(OSError):
                 self._directory.rmdir()
 

@@ -13,9 +13,10 @@ use nacre_kernel::{Bytes, Op, Request};
 #[config(check = "check")]
 pub struct Part {
     /// What is dealt out to the parts.
+    #[config(default = "hash", source = "assumed: any trace has addresses")]
     pub by: By,
     /// How many parts there are.
-    #[config(min = 1, max = 1048576)]
+    #[config(default = 1, min = 1, max = 1048576, source = "assumed: the whole trace")]
     pub parts: u32,
     /// Which of them this is, counted from 0.
     #[config(default = 0, source = "assumed: the first")]
