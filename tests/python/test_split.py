@@ -37,6 +37,11 @@ VOLUMES = """timestamp_us,op,offset,length,volume
 90,write,1048576,4096,7
 """
 
+VOLUMES_ON_COPIES: dict[str, Any] = {
+    "workload": {"kind": "trace", "file": "volumes.csv"},
+    "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+}
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -59,7 +64,14 @@ def test_every_engine_makes_the_same_record() -> None:
     assert here == nacre.run_split(CACHE, "hash:3", workers=1)
     assert here == nacre.run_split(CACHE, "hash:3", engine="dask")
     assert here.requests.issued == here.requests.completed
-    assert sum(part["requests"] for part in here["split"]["parts"]) == here.requests.issued
+    assert sum(part["requests"] for part in here["split"]["copies"]) == here.requests.issued
+
+
+def test_the_summary_says_what_the_record_is_of() -> None:
+    from nacre.summary import facts
+
+    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
+    assert "2 parts by volume, each on a copy of the stack" in facts(record)
 
 
 def test_one_part_is_the_plain_run() -> None:
@@ -86,13 +98,9 @@ def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
 
 
 def test_volumes_are_runs_of_their_own() -> None:
-    scenario = {
-        "workload": {"kind": "trace", "file": "volumes.csv"},
-        "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
-    }
-    record = nacre.run_split(scenario, "volume")
+    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
     assert (record.requests.reads, record.requests.writes) == (3, 2)
-    assert [part["requests"] for part in record["split"]["parts"]] == [3, 2]
+    assert [part["requests"] for part in record["split"]["copies"]] == [3, 2]
     # One device would have made the write of the second volume wait.
     assert record.latency.write is not None
     assert record.latency.write.max_ns == 20_000
@@ -123,9 +131,7 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> Non
         record = split.conduct(plan, engine, Watched(folder / "out" / "parts"))
     assert len(taken) == 12 - len(kept)
     assert not {f"{key}.part" for key in taken} & kept.keys()
-    done = command(*arguments)
-    assert done.exit_code == 0, done.stderr
-    assert nacre.Record.load("out") == record
+    assert nacre.run_split("cache.toml", "hash:12", keep="out/parts") == record
     assert not (folder / "out" / "parts").exists(), "the record is there, and the parts are gone"
 
 
@@ -174,6 +180,7 @@ def test_the_command_prints_the_record_of_all() -> None:
     done = command("cache.toml", "--split", "hash:2", "--json")
     assert done.exit_code == 0, done.stderr
     document = json.loads(done.stdout)
+    assert document["requests"]["issued"] == nacre.run_split(CACHE, "hash:2").requests.issued
     assert document["split"]["by"] == "hash"
     assert document["split"]["shared"] == [
         "stack.level[0].device.capacity",

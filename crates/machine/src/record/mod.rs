@@ -107,13 +107,13 @@ pub struct Split {
     pub by: &'static str,
     /// Settings by path that every copy has a share of.
     pub shared: Vec<String>,
-    /// The parts.
-    pub parts: Vec<SplitPart>,
+    /// What each of them did with its part of the trace.
+    pub copies: Vec<SplitCopy>,
 }
 
-/// One part of a trace that was split.
+/// One copy of the stack, with its part of a trace that was split.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SplitPart {
+pub struct SplitCopy {
     /// Requests that were measured in it.
     pub requests: u64,
     /// From its first measured arrival until nothing was left to do, in seconds.

@@ -5,7 +5,7 @@
 //! waits for another part, and what is measured adds up.
 
 use crate::drive::{Progress, findings};
-use crate::record::{Findings, Outcome, Split, SplitPart, outcome};
+use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Files, Watch, shares};
 use nacre_config::{Problem, Problems, Value};
@@ -118,18 +118,18 @@ pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, 
     let split = Split {
         by: if way.by == By::Volume { "volume" } else { "hash" },
         shared: shared.into_iter().map(|(path, _)| path).collect(),
-        parts: read.iter().map(of_part).collect(),
+        copies: read.iter().map(of_part).collect(),
     };
     let mut outcome = outcome(checked, Findings::together(read));
     outcome.record.split = Some(split);
     Ok(outcome)
 }
 
-fn of_part(findings: &Findings) -> SplitPart {
+fn of_part(findings: &Findings) -> SplitCopy {
     let meter = &findings.meter;
     let mut latency = meter.reads.latency.clone();
     latency.merge(&meter.writes.latency);
-    SplitPart {
+    SplitCopy {
         requests: findings.issued,
         drained_s: (findings.drained - meter.start).as_secs_f64(),
         mean_ns: latency.mean_ps().map(|ps| ps / 1e3),

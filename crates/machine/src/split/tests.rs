@@ -109,7 +109,7 @@ fn one_part_is_the_plain_run_bit_for_bit() {
         let expected = plain(overrides);
         for by in [By::Volume, By::Hash] {
             let mut found = split(overrides, by, Some(1));
-            assert_eq!(found.record.split.take().expect("it was split").parts.len(), 1);
+            assert_eq!(found.record.split.take().expect("it was split").copies.len(), 1);
             assert_eq!(found.record.to_json(), expected.record.to_json());
             assert_eq!(format!("{:?}", found.columns), format!("{:?}", expected.columns));
         }
@@ -203,7 +203,7 @@ fn a_hash_gives_every_byte_to_one_part_and_every_part_a_share_of_the_cache() {
     assert!(found.cost.zip(expected.cost).is_some_and(|(a, b)| (a / b - 1.0).abs() < 1e-9));
     let split = found.split.expect("it was split");
     assert_eq!(split.shared, ["stack.level[0].device.capacity", "stack.backing.capacity"]);
-    assert_eq!(split.parts.iter().map(|part| part.requests).sum::<u64>(), found.requests.issued);
+    assert_eq!(split.copies.iter().map(|part| part.requests).sum::<u64>(), found.requests.issued);
     assert!(found.steadiness.is_none() && found.latency.read.is_some_and(|read| read.mean_ci95_ns.is_none()));
 }
 
@@ -213,7 +213,7 @@ fn the_first_requests_of_the_whole_trace_warm_the_parts_up() {
     assert_eq!(found.requests.issued, 6000);
     // The interleaving is even: volumes 7 and 9 are in part 0.
     assert_eq!(
-        found.split.expect("it was split").parts.iter().map(|part| part.requests).collect::<Vec<_>>(),
+        found.split.expect("it was split").copies.iter().map(|part| part.requests).collect::<Vec<_>>(),
         [4000, 2000]
     );
 }
