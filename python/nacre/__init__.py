@@ -2,6 +2,7 @@
 
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
+`serve` makes the device a block device for real programs;
 `reproduce` recomputes published results and says how far off each one is;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
@@ -22,6 +23,7 @@ from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
+from nacre.serve import Service, serve
 
 __all__ = [
     "CleaningView",
@@ -31,6 +33,7 @@ __all__ = [
     "Memory",
     "Record",
     "Reproduction",
+    "Service",
     "TraceError",
     "TransactionError",
     "TransactionTooLarge",
@@ -42,5 +45,6 @@ __all__ = [
     "reproduce",
     "run",
     "scenarios",
+    "serve",
     "trace",
 ]

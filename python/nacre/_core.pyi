@@ -19,6 +19,7 @@ __all__ = [
     "formats",
     "rooms",
     "run",
+    "serve",
     "shipped_scenarios",
     "trace_columns",
     "trace_convert",
@@ -141,6 +142,17 @@ def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
+def serve(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    terms: Mapping[str, object],
+    ready: Callable[[str, int], object],
+    stop: Callable[[], bool],
+) -> str:
+    """Serves the stack of a scenario over NBD until told to stop; returns what was seen as JSON."""
+
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress

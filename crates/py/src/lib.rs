@@ -14,6 +14,7 @@ mod errors;
 mod memory;
 mod progress;
 mod run;
+mod serve;
 mod trace;
 
 /// The module Python imports as `nacre._core`.
@@ -29,6 +30,8 @@ mod _core {
     use super::memory::Memory;
     #[pymodule_export]
     use super::run::{check, run};
+    #[pymodule_export]
+    use super::serve::serve;
     #[pymodule_export]
     use super::trace::{trace_columns, trace_convert, trace_from_columns, trace_info, trace_sample};
 

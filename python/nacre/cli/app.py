@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, report, reproduce, run, trace
+from nacre.cli import catalog, report, reproduce, run, serve, trace
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
@@ -28,6 +28,7 @@ app.command()(reproduce.reproduce)
 app.add_typer(trace.app, name="trace", no_args_is_help=True)
 app.add_typer(catalog.app, name="catalog")
 app.command()(report.report)
+app.command()(serve.serve)
 
 
 def _version(wanted: bool) -> None:

@@ -59,7 +59,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario in virtual time."""
-    overrides = _overrides(scenario, settings)
+    overrides = overrides_of(scenario, settings)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out)) if out else None
@@ -92,7 +92,7 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
 
     Without mistakes, shows every value it resolves to, with its origin.
     """
-    resolved = check_scenario(scenario, _overrides(scenario, settings))
+    resolved = check_scenario(scenario, overrides_of(scenario, settings))
     if as_json:
         write_json(resolved.to_dict())
         return
@@ -119,7 +119,7 @@ def _simulate(
         return run_scenario(scenario, overrides, seed=seed, progress=tick)
 
 
-def _overrides(scenario: str, settings: list[str] | None) -> dict[str, object]:
+def overrides_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
     """The settings by path; raises `ConfigError` with their mistakes and the scenario's."""
     overrides: dict[str, object] = {}
     problems: list[Problem] = []

@@ -1,0 +1,100 @@
+"""`nacre serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import place
+from nacre.cli.failure import guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.run import Json, Scenario, Settings, overrides_of
+from nacre.cli.terminal import flush, write_json, write_line, write_table
+from nacre.serve import Service
+from nacre.serve import serve as serve_scenario
+from nacre.summary import Table
+from nacre.text import count, duration, percent, si
+
+_SLOW = 0.01
+"""The share of late answers above which the machine is said not to keep up."""
+
+
+@guarded
+def serve(
+    scenario: Scenario,
+    image: Annotated[
+        Path,
+        typer.Option(
+            metavar="PATH", parser=place, help="The file that keeps the bytes; made if missing."
+        ),
+    ],
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="unix:PATH or tcp:HOST:PORT; default: a unix socket beside the image.",
+        ),
+    ] = None,
+    timing: Annotated[
+        str, typer.Option(metavar="emulated|none", help="Answer when the model says, or at once.")
+    ] = "emulated",
+    dilate: Annotated[
+        float, typer.Option(metavar="N", help="Everything takes N times as long.")
+    ] = 1.0,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Take no writes.")] = False,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Be the device: a block device for real programs, over NBD."""
+    address = listen or f"unix:{image}.sock"
+
+    def ready(uri: str, size: int) -> None:
+        if not as_json:
+            write_line(f"{si(size)}B at {uri}")
+            write_line("Ctrl-C ends it; what was written stays in the image")
+            flush()
+
+    with Interruption() as interruption:
+        service = serve_scenario(
+            scenario,
+            overrides_of(scenario, settings),
+            image=image,
+            listen=address,
+            timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
+            dilate=dilate,
+            read_only=read_only,
+            ready=ready,
+            stop=lambda: interruption.asked,
+        )
+    if as_json:
+        write_json(service.to_dict())
+    else:
+        _show(service, dilate)
+
+
+def _show(service: Service, dilate: float) -> None:
+    export = service.export
+    write_line()
+    write_line(f"{count(service.clients)} clients, {count(export.answered)} requests answered")
+    if service.dropped:
+        write_line(f"{count(service.dropped)} clients were dropped; the last: {service.last_drop}")
+    rows = []
+    for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
+        for op in ("read", "write"):
+            if summary := seen[op]:
+                marks = ("mean", "p50", "p99", "p999", "max")
+                cells = [duration(summary[f"{mark}_ns"]) for mark in marks]
+                rows.append([f"{op}s, {name}", count(summary.count), *cells])
+    if rows:
+        columns = ["latency", "count", "mean", "p50", "p99", "p99.9", "max"]
+        write_line()
+        write_table(Table("", columns, [False] + [True] * 6, rows))
+    if export.answered and export.late / export.answered > _SLOW:
+        share = percent(export.late / export.answered)
+        write_line()
+        write_line(
+            f"{share} of the answers left late: this machine cannot keep up; "
+            f"try --dilate {max(2, round(dilate * 10))}"
+        )
