@@ -37,7 +37,7 @@ test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generat
 	$(XTASK) gen --check
 
 test-python: environment ## the Python tests, with the documents' examples
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
 check: environment ## formatting, lints, types, tidiness, licences
 	cargo fmt --all --check

@@ -1,9 +1,11 @@
 """Nacre: a laboratory for non-volatile storage.
 
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
+`mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `serve` makes the device a block device for real programs;
 `reproduce` recomputes published results and says how far off each one is;
+`study` sweeps over many designs, or searches among them;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
@@ -19,11 +21,13 @@ from nacre.errors import (
     TransactionTooLarge,
 )
 from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
+from nacre.mixes import Mixes, mixes
 from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
 from nacre.serve import Service, serve
+from nacre.study import StudyResult, study
 
 __all__ = [
     "CleaningView",
@@ -31,9 +35,11 @@ __all__ = [
     "ConfigError",
     "Error",
     "Memory",
+    "Mixes",
     "Record",
     "Reproduction",
     "Service",
+    "StudyResult",
     "TraceError",
     "TransactionError",
     "TransactionTooLarge",
@@ -41,10 +47,12 @@ __all__ = [
     "catalog",
     "check",
     "compare",
+    "mixes",
     "open",
     "reproduce",
     "run",
     "scenarios",
     "serve",
+    "study",
     "trace",
 ]

@@ -17,14 +17,18 @@ __all__ = [
     "catalog",
     "check",
     "formats",
+    "mixes",
+    "resolve",
     "rooms",
     "run",
     "serve",
     "shipped_scenarios",
     "trace_columns",
     "trace_convert",
+    "trace_fit",
     "trace_from_columns",
     "trace_info",
+    "trace_misses",
     "trace_sample",
 ]
 
@@ -138,6 +142,15 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def mixes(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    steps: int,
+    progress: _TraceProgress = None,
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]] | None: ...
+def resolve(scenario: str, name: str, overrides: _Overrides) -> str: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def rooms() -> str: ...
@@ -154,12 +167,28 @@ def serve(
     """Serves the stack of a scenario over NBD until told to stop; returns what was seen as JSON."""
 
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
+def trace_misses(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    share: float | None,
+    blocks: int | None,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...
 def trace_sample(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...
+def trace_fit(
+    paths: list[str],
+    options: _Options,
+    block_bytes: int,
+    seed: int,
+    progress: _TraceProgress,
+) -> tuple[str, str]: ...
 def trace_columns(
     paths: list[str], options: _Options, progress: _TraceProgress
 ) -> dict[str, np.ndarray[Any, Any]]: ...

@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 
 class Recovery(View):
-    """What a memory did to be ready again after a power failure."""
+    """What a memory did to be ready again after a power failure, and what it had to give up."""
 
     programs_repeated: int
     erases_repeated: int
     is_cleaning: bool
     pages_rolled_back: int
+    programs_finished: int
+    programs_lost: int
+    bytes_lost: int
     duration_s: float
 
 

@@ -105,10 +105,23 @@ class BlockErases(View):
     stddev: float
 
 
+class RowPrograms(View):
+    """How often rows that are written in place were programmed in their whole life."""
+
+    rows: int
+    min: int
+    mean: float
+    max: int
+    stddev: float
+
+
 class Wear(View):
     """Pages programmed and blocks erased since measuring began, by cause."""
 
-    parts: ClassVar[Mapping[str, type[View]]] = {"block_erases": BlockErases}
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "block_erases": BlockErases,
+        "row_programs": RowPrograms,
+    }
     host: int
     cleaned: int
     levelled: int
@@ -117,6 +130,7 @@ class Wear(View):
     erases: int
     block_erases: BlockErases | None
     endurance: int | None
+    row_programs: RowPrograms | None
     write_amplification: float | None
     cleaning_cost: float | None
 
@@ -139,6 +153,14 @@ class Component(View):
     tables: View
 
 
+class WornOut(View):
+    """When the first block or row was programmed more often than it is made for."""
+
+    seconds: float
+    writes: int | None
+    simulated: bool
+
+
 class Record(View):
     """The result of a run: the JSON document, and the distributions as columns.
 
@@ -153,6 +175,7 @@ class Record(View):
         "latency": Latency,
         "time_spent": TimeSpent,
         "components": Component,
+        "worn_out": WornOut,
     }
 
     schema: str
@@ -164,6 +187,7 @@ class Record(View):
     origins: tuple[View, ...]
     requests: Requests
     bytes: View
+    host_cpu_ns: float | None
     simulated_s: float
     drained_s: float
     throughput: Throughput
@@ -177,6 +201,7 @@ class Record(View):
     cost: float | None
     cost_unknown: tuple[str, ...]
     lifetime_days: float | None
+    worn_out: WornOut | None
     workload: View
 
     def __init__(
@@ -230,6 +255,16 @@ class Record(View):
         from nacre import tables
 
         return tables.cleaning(self, component)
+
+    def epochs(self, component: str | None = None) -> pl.DataFrame:
+        """One row per epoch with accesses, of one store of tiers or of all that move extents.
+
+        `component`, `end_s`, `accesses` (parts of requests), `fastest_share` of them that the
+        first tier served, and `migrated_bytes`. Raises `Error` for a component that moves none.
+        """
+        from nacre import tables
+
+        return tables.epochs(self, component)
 
     def busy(self) -> pl.DataFrame:
         """One row per resource and activity, and one for its idle rest.
@@ -330,6 +365,12 @@ class Record(View):
         from nacre.figures import blocks
 
         return blocks(self, component)
+
+    def plot_tiers(self, component: str | None = None) -> alt.TopLevelMixin:
+        """What the fastest tier served and what was moved between tiers, epoch by epoch."""
+        from nacre.figures import tiers
+
+        return tiers(self, component)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import io
+import json
 import os
 import shutil
 import tempfile
@@ -13,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nacre.mixes import Mixes
     from nacre.record import Record
 
 RECORD_FILE = "record.json"
@@ -26,6 +29,7 @@ FIGURE_FILES = tuple(
         "wear",
         "cleaning",
         "blocks",
+        "tiers",
     )
     for suffix in ("svg", "png")
 )
@@ -91,6 +95,26 @@ class Staging:
             self.write(name, draw())
             self.commit()
         return True
+
+    def mixes(self, mixes: Mixes) -> None:
+        """Commits the mixes of tiers as tables; the figure of earlier ones goes."""
+        frame, parquet = mixes.frame(), io.BytesIO()
+        frame.write_parquet(parquet)
+        document = json.dumps(mixes.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        self.write("mixes.parquet", parquet.getvalue())
+        self.write("mixes.csv", frame.write_csv().encode())
+        self.write("mixes.json", f"{document}\n".encode())
+        self.discard(["mixes.svg", "mixes.png"])
+        self.commit()
+
+    def figures_of_mixes(self, mixes: Mixes) -> None:
+        """Draws the surface, and commits it."""
+        from nacre.figures import export
+        from nacre.summary_mixes import by
+
+        for suffix, data in export.images(mixes.plot(by(mixes))).items():
+            self.write(f"mixes.{suffix}", data)
+        self.commit()
 
     def discard(self, names: Iterable[str]) -> None:
         """Files of earlier results that go at the next commit."""

@@ -11,11 +11,13 @@ from nacre.record import IDLE
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
 if TYPE_CHECKING:
-    from nacre.record import Record
+    from nacre.record import Record, WornOut
+    from nacre.view import View
 
 _PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
 _SMALL = 0.005
 _YEAR = 365.25
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def facts(record: Record) -> list[str]:
     if (ratio := record.hit_ratio()) is not None:
         lines.append(f"{percent(ratio)} of the blocks read were in a cache")
     lines += [f"{name} {value}" for name, value in _totals(record)]
-    return lines + _cautions(record)
+    return lines + _steady(record) + _cautions(record)
 
 
 def latencies(record: Record) -> Table:
@@ -141,13 +143,20 @@ def assumed(origins: Sequence[object]) -> list[str]:
 def _totals(record: Record) -> list[tuple[str, str]]:
     """The figures of the whole system that this run has."""
     energy = sum(record.energy_j.values()) if record.energy_j else None
+    erased = _is_erased(record)
+    worn_out = _worn_out(record.get("worn_out"))
+    lifetime = _days(record.lifetime_days)
+    if lifetime and worn_out:
+        lifetime += " if wear were even"
     shown = [
         ("cost", None if record.cost is None else amount(record.cost) + _without(record)),
         ("energy", None if not energy else f"{significant(energy)} J"),
         ("write amplification", _maybe(record.write_amplification)),
-        ("cleaning cost", _maybe(record.cleaning_cost)),
-        ("erases", None if record.erases is None else count(record.erases) + _per_block(record)),
-        ("lifetime", _days(record.lifetime_days)),
+        ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),
+        ("erases", count(record.erases) + _per_block(record) if erased else None),
+        ("host CPU", _cpu(record.get("host_cpu_ns"))),
+        ("lifetime", lifetime),
+        ("first worn out", worn_out),
     ]
     return [(name, value) for name, value in shown if value is not None]
 
@@ -183,10 +192,31 @@ def _units(record: Record) -> str:
     return f", {si(rate)} {unit}/s" if unit and rate is not None else ""
 
 
+def _block_erases(record: Record) -> list[View]:
+    """What the blocks of each medium that has any have been through."""
+    worn = [wear for part in record.components if (wear := part.get("wear"))]
+    return [blocks for wear in worn if (blocks := wear.get("block_erases"))]
+
+
+def _is_erased(record: Record) -> bool:
+    """Whether any medium knows erases; one that is written in place does not."""
+    return bool(record.erases or _block_erases(record))
+
+
+def _steady(record: Record) -> list[str]:
+    """Whether the steady state was reached that was looked for before the run."""
+    found = record.get("steadiness")
+    if not found:
+        return []
+    amplification = [value for value in found.write_amplification if value is not None]
+    last = f": write amplification {significant(amplification[-1])}" if amplification else ""
+    state = "in its steady state" if found.reached else "not in a steady state"
+    return [f"{state} after {count(found.writes)} writes before the run{last}"]
+
+
 def _per_block(record: Record) -> str:
     """How evenly the blocks of all media were erased."""
-    worn = [wear for part in record.components if (wear := part.get("wear"))]
-    blocks = [wear.block_erases for wear in worn if wear.block_erases]
+    blocks = _block_erases(record)
     if not blocks:
         return ""
     low, high = min(block.min for block in blocks), max(block.max for block in blocks)
@@ -198,6 +228,26 @@ def _days(value: float | None) -> str | None:
         return None
     years = f" ({significant(value / _YEAR)} years)" if value >= 2 * _YEAR else ""
     return f"{significant(value)} days{years}"
+
+
+def _cpu(nanoseconds: float | None) -> str | None:
+    """What drivers took of the host's processors."""
+    return None if nanoseconds is None else f"{duration(nanoseconds)} a request"
+
+
+def _worn_out(worn: WornOut | None) -> str | None:
+    """When the first block or row failed, in the unit that suits it."""
+    if worn is None:
+        return None
+    if worn.seconds < 2 * _DAY:
+        after = (
+            duration(1e9 * worn.seconds) if worn.seconds < 1 else f"{significant(worn.seconds)} s"
+        )
+    else:
+        after = str(_days(worn.seconds / _DAY))
+    if worn.simulated or worn.writes is None:
+        return f"after {after}"
+    return f"after {after} and {count(worn.writes)} writes, at the rate of this run"
 
 
 def _cautions(record: Record) -> list[str]:

@@ -31,6 +31,11 @@ def cleaning(record: Record, component: str | None) -> pl.DataFrame:
     return _table(record, "cleaning", component)
 
 
+def epochs(record: Record, component: str | None) -> pl.DataFrame:
+    """One row per epoch of a store of tiers: `component`, `end_s`, then how it went."""
+    return _table(record, "epochs", component)
+
+
 def busy(record: Record) -> pl.DataFrame:
     """One row per activity of each resource, then its idle rest.
 

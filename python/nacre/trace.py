@@ -1,4 +1,4 @@
-"""Block traces: what is in them, other formats, smaller samples, frames.
+"""Block traces: what is in them, what caches would miss, other formats, smaller samples, frames.
 
 Every function takes one path or several, or the name of a shipped trace. Several files of one
 recording (blktrace writes one per processor) are merged by time. Parquet files with the columns
@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from nacre import _core
 from nacre.errors import SEED_MAX, TraceError, nearest
+from nacre.fitted import FittedWorkload
+from nacre.miss_ratio import MissRatioCurve
 from nacre.saving import write_file
 from nacre.text import printable
 from nacre.view import View
@@ -68,10 +70,61 @@ def info(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Requests, sizes, footprint, duration and damage of a trace."""
+    """Requests, sizes, footprint, duration and damage of a trace; its shape is in `profile`.
+
+    The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
+    """
     chosen = _options(options)
     with _readable(paths) as files:
         return View(json.loads(_core.trace_info(files, chosen, _answering(progress))))
+
+
+def mrc(
+    paths: Paths,
+    *,
+    block: int = 4096,
+    sample: float | None = None,
+    blocks: int | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> MissRatioCurve:
+    """The misses of an LRU cache of every size, from one pass.
+
+    All blocks of `block` bytes are followed, or a sample: a share of them (`sample=0.01`), or so
+    many at most (`blocks=65536`, with a share that falls as the trace touches more).
+    """
+    chosen = _options(options)
+    if sample is not None and blocks is not None:
+        raise TraceError("both a share and a number of blocks to follow; give one")
+    if sample is not None and not 0 < sample <= 1:
+        raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
+    if blocks is not None:
+        blocks = _whole("blocks", blocks, 64, 2**30)
+    block = _whole("block", block, 512, 2**20)
+    if block & (block - 1):
+        raise TraceError(f"block is {block}; it is a power of two, as 4096")
+    with _readable(paths) as files:
+        about, columns = _core.trace_misses(
+            files, chosen, block, sample, blocks, _seed(seed), _answering(progress)
+        )
+    listed = _listed(paths)
+    name = Path(listed[0]).name + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
+    return MissRatioCurve(name, json.loads(about), columns)
+
+
+def fit(
+    paths: Paths,
+    *,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> FittedWorkload:
+    """A workload with the shape of a trace and none of its addresses, and how close it comes."""
+    chosen = _options(options)
+    with _readable(paths) as files:
+        text, found = _core.trace_fit(files, chosen, 4096, _seed(seed), _answering(progress))
+    return FittedWorkload(text, json.loads(found))
 
 
 def read(

@@ -55,6 +55,7 @@ def worn() -> Worn:
                         "stddev": float(numbers.std()),
                     },
                     "endurance": endurance,
+                    "row_programs": None,
                     "write_amplification": 2.75,
                     "cleaning_cost": 1.5,
                 },

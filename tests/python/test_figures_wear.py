@@ -35,7 +35,8 @@ def heading(chart: Any) -> str:
 
 def test_a_record_with_wear_has_every_figure_in_files_and_report(worn: Worn) -> None:
     record = worn()
-    assert tuple(name for name, _ in drawings(record)) == FIGURE_FILES
+    of_tiers = {"tiers.svg", "tiers.png"}
+    assert [name for name, _ in drawings(record)] == [f for f in FIGURE_FILES if f not in of_tiers]
     page = report({"worn": record})
     for chart in record_figures(record).values():
         assert heading(chart).split(";")[0].split("\n")[0] in re.sub("&amp;", "&", page)

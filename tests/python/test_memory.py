@@ -542,7 +542,7 @@ def test_a_scenario_without_bytes_says_which_have_them(image: Path) -> None:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
         "stack: this device is simulated without bytes, given server_cache;"
-        " those that carry bytes: envy"
+        " those that carry bytes: envy, onyx"
     )
     assert not image.exists()
 

@@ -55,6 +55,8 @@ DATA: dict[str, Any] = {
     "name": "three reads",
     "seed": 7,
     "complete": True,
+    "host_cpu_ns": None,
+    "worn_out": None,
     "scenario": {"stack": {"kind": "measured"}},
     "origins": [],
     "requests": {

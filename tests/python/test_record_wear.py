@@ -144,6 +144,28 @@ def test_wear_is_told_in_sentences(worn: Worn) -> None:
     assert "lifetime 90.0 days" in short
 
 
+def test_a_medium_without_blocks_says_nothing_of_erases(worn: Worn) -> None:
+    data = worn().to_dict() | {"erases": 0, "cleaning_cost": 0.0}
+    for part in data["components"]:
+        part["wear"] |= {"erases": 0, "block_erases": None}
+    assert not any(line.startswith(("erases", "cleaning cost")) for line in facts(Record(data)))
+
+
+def test_a_row_worn_out_early_and_the_lifetime_do_not_contradict_each_other(worn: Worn) -> None:
+    worn_out = {"seconds": 140.0, "writes": None, "simulated": False}
+    lines = facts(Record(worn().to_dict() | {"worn_out": worn_out}))
+    assert "lifetime 3,151 days (8.63 years) if wear were even" in lines
+
+
+def test_a_steady_state_is_told_or_that_there_was_none(worn: Worn) -> None:
+    found = {"writes": 2_000, "window_bytes": 4096, "write_amplification": [None, 3.5, 4.25]}
+    lines = facts(Record(worn().to_dict() | {"steadiness": found | {"reached": True}}))
+    after = "after 2,000 writes before the run: write amplification 4.25"
+    assert f"in its steady state {after}" in lines
+    lines = facts(Record(worn().to_dict() | {"steadiness": found | {"reached": False}}))
+    assert f"not in a steady state {after}" in lines
+
+
 def test_transactions_are_told_beside_requests(worn: Worn) -> None:
     data = worn().to_dict()
     assert not any("transactions" in line for line in facts(Record(data)))

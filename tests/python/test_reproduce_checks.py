@@ -68,6 +68,7 @@ def claim(
         ("highest", at(curve="valley"), None, 6),
         ("lowest", at(curve="valley"), None, 2),
         ("ratio", at(curve="falling", x=1), at(curve="falling", x=2), 2),
+        ("highest_ratio", at(curve="falling"), at(curve="valley"), 8 / 6),
         ("largest_ratio", at(curve="falling"), at(curve="valley"), 2),
         ("largest_ratio", at(curve="falling"), at(curve="flat", x=1), 4),
         ("smallest_ratio", at(curve="falling"), at(curve="valley"), 0.6),
@@ -76,6 +77,12 @@ def claim(
         ("largest_step", at(curve="falling"), None, 0.75),
         ("smallest_step", at(curve="falling"), None, 0.5),
         ("largest_step", at(curve="valley"), None, 2.5),
+        ("highest_at", at(curve="falling"), at(x=2), 1),
+        ("gain", at(curve="falling"), at(curve="flat"), 300),
+        ("gain", at(curve="flat"), at(curve="flat"), 0),
+        # 8 - 6, 4 - 2, 3 - 5: the sign changes half-way from 2 to 4.
+        ("crossing", at(curve="falling"), at(curve="valley"), 3),
+        ("crossing", at(curve="valley"), at(curve="falling"), 3),
         # Means over the curves at 1, 2 and 4: 4, 2 and 2.5.
         ("lowest_at", at(), at(x=2), 2),
         ("lowest_at", at(curve="falling"), at(x=2), 4),
@@ -99,6 +106,7 @@ def test_every_check_is_tried_above() -> None:
     ("name", "of", "to"),
     [
         ("ratio", at(curve="flat", x=1), at(curve="zero", x=1)),
+        ("highest_ratio", at(curve="flat"), at(curve="zero")),
         ("steepening", at(curve="falling", x=(1, 2)), at(curve="flat", x=(1, 2))),
         ("largest_step", at(curve="zero"), None),
     ],

@@ -4,7 +4,11 @@
 //! |---|---|
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
+//! | `key-value` | measures the key-value store alone |
+//! | `pcm-drive` | measures Onyx alone |
+//! | `flash-drive` | measures the SSD alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -12,7 +16,11 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod curves;
+mod flash_drive;
 mod flash_memory;
+mod key_value;
+mod pcm_drive;
 mod report;
 mod runs;
 mod streams;
@@ -22,15 +30,26 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What it may be asked.
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | flash-drive | pcm-drive | key-value | \
+                     memory FILE COUNT";
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["curves", folder] => {
+            curves::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
+        ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
+        ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
-        _ => Err("usage: nacre-bench streams FOLDER | run FOLDER | flash-memory | memory FILE COUNT".into()),
+        _ => Err(USAGE.into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,7 +66,11 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn run(folder: &Path) -> Result<()> {
     let report = Report::begin(folder);
     caches::measure(&report);
+    curves::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
+    key_value::measure(&report)?;
+    pcm_drive::measure(&report)?;
+    flash_drive::measure(&report)?;
     runs::measure(&report, folder)
 }

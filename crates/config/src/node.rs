@@ -319,6 +319,9 @@ impl Node {
             source: source.into(),
             confidence: text("confidence").into(),
         };
-        Node { value: value.value.clone(), origin }
+        // The entries of a list come from where the list does.
+        let mut sourced = value.clone();
+        sourced.set_origin(&origin);
+        sourced
     }
 }

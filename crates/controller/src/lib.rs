@@ -9,6 +9,9 @@ pub mod envy;
 pub mod hdd;
 pub mod latency;
 pub mod measured;
+pub mod onyx;
+pub mod ssd;
+pub mod wear_levelling;
 #[cfg(test)]
 mod workbench;
 
@@ -102,10 +105,11 @@ pub struct Accesses {
 }
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<DeviceFamily> = &[measured::ROOM, hdd::ROOM, envy::ROOM];
+pub static DEVICES: &nacre_config::Table<DeviceFamily> =
+    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM];
 
 /// The kinds of [`DEVICES`] that carry bytes: [`memory_device`] builds them.
-pub const MEMORY_DEVICES: &[&str] = &["envy"];
+pub const MEMORY_DEVICES: &[&str] = &["envy", "onyx"];
 
 /// What a store has to hold for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +126,7 @@ pub struct StoreLayout {
 pub fn store_layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<StoreLayout, Problems> {
     match slot.kind() {
         "envy" => Ok(envy::store_layout(slot, families)),
+        "onyx" => onyx::store_layout(slot, families),
         _ => Err(carries_no_bytes(slot)),
     }
 }
@@ -135,6 +140,7 @@ pub fn memory_device<S: Store + 'static>(
 ) -> Result<Box<dyn MemoryDevice>, Problems> {
     match slot.kind() {
         "envy" => envy::open(slot, builder, store),
+        "onyx" => onyx::open(slot, builder, store),
         _ => Err(carries_no_bytes(slot)),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cleaning::{self, Cleaner, CleaningFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
+use crate::wear_levelling::{self, WearLevellingFamily};
 use crate::{Accesses, Builder, DEVICES, DeviceFamily, Idle};
 use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
@@ -24,7 +25,9 @@ fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
     let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
     let policies = cleaning::ROOMS.iter().map(|room| &room.card);
     let policies = policies.filter(move |_| family == CleaningFamily::NAME);
-    devices.chain(latencies).chain(policies)
+    let levellers = wear_levelling::ROOMS.iter().map(|room| &room.card);
+    let levellers = levellers.filter(move |_| family == WearLevellingFamily::NAME);
+    devices.chain(latencies).chain(policies).chain(levellers)
 }
 
 /// A builder with one seed and a few files.
@@ -67,6 +70,11 @@ impl Workbench {
             .lines()
             .filter(|line| !line.starts_with("summary"))
             .fold(String::new(), |text, line| text + line + "\n")
+    }
+
+    /// The slot that the inside of a TOML table describes.
+    pub(crate) fn slot(&self, toml: &str) -> Result<Slot<DeviceFamily>, Problems> {
+        Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
     }
 
     /// The device that the inside of a TOML table describes.

@@ -11,7 +11,7 @@ use nacre_controller::{Accesses, Builder, DeviceFamily, Idle};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate and of those below it.
-struct Rooms;
+pub(crate) struct Rooms;
 
 impl Families for Rooms {
     fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {

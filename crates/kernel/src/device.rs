@@ -53,10 +53,38 @@ pub trait Device: Send {
         false
     }
 
+    /// Goes on with these writes, each as often as it says and one after the other, until the first block or row
+    /// of the medium is programmed more often than it is made for: only wear and mapping change, no time passes.
+    /// `None` where the device does not know what its medium is made for.
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Option<Endured> {
+        None
+    }
+
     /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     #[inline]
     fn warm(&self, _requests: &[Request]) {}
+}
+
+/// A write that is made again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    /// What is written.
+    pub request: Request,
+    /// How often.
+    pub times: u64,
+}
+
+/// How far a medium took writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Endured {
+    /// It took them all.
+    All,
+    /// The first block or row wore out.
+    WornOut {
+        /// The writes up to and with the one that did it.
+        writes: u64,
+    },
 }
 
 /// How a request ended.
@@ -66,6 +94,8 @@ pub enum Status {
     Done,
     /// The device could not return the data. Misbehaviour of a device is data, not an error.
     MediaError,
+    /// The device takes no writes any more: its medium is worn out.
+    WriteRefused,
 }
 
 /// The answer to one request.

@@ -158,7 +158,7 @@ impl Resource {
 
 /// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
 ///
-/// `host + cleaned + levelled + metadata` are all programs there were.
+/// `host + cleaned + levelled + metadata + padding` are all programs there were.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wear {
     /// Pages programmed with data that came from the host.
@@ -169,18 +169,55 @@ pub struct Wear {
     pub levelled: u64,
     /// Pages programmed with the device's own tables.
     pub metadata: u64,
+    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    pub padding: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Erases of every block in its whole life.
     pub block_erases: Vec<u32>,
-    /// Erases a block is made for.
+    /// Erases a block is made for; programs a row, where nothing is erased.
     pub endurance: Option<u64>,
+    /// When the first block or row was programmed more often than it is made for; `None` before.
+    pub worn_out_at: Option<crate::time::Time>,
+    /// Programs of rows that are written in place, in their whole life.
+    pub row_programs: Option<Spread>,
+}
+
+/// How often each of many parts was worn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// How many parts.
+    pub count: u64,
+    /// Of the one worn least.
+    pub min: u32,
+    /// Over all.
+    pub mean: f64,
+    /// Of the one worn most.
+    pub max: u32,
+    /// Standard deviation over all.
+    pub stddev: f64,
+}
+
+impl Spread {
+    /// Of these counts; `None` if there are none.
+    pub fn of(counts: impl Iterator<Item = u32>) -> Option<Spread> {
+        let (mut count, mut min, mut max) = (0_u64, u32::MAX, 0);
+        let (mut sum, mut squares) = (0_u128, 0_u128);
+        for each in counts {
+            (count, min, max) = (count + 1, min.min(each), max.max(each));
+            (sum, squares) = (sum + u128::from(each), squares + u128::from(each) * u128::from(each));
+        }
+        let mean = sum as f64 / count as f64;
+        // Whole numbers, so that equal counts have no spread by rounding.
+        let variance = (squares * u128::from(count) - sum * sum) as f64 / (count as f64 * count as f64);
+        (count > 0).then(|| Spread { count, min, mean, max, stddev: variance.sqrt() })
+    }
 }
 
 impl Wear {
     /// All pages programmed.
     pub fn programs(&self) -> u64 {
-        self.host + self.cleaned + self.levelled + self.metadata
+        self.host + self.cleaned + self.levelled + self.metadata + self.padding
     }
 
     /// Pages programmed per page of host data; `None` before the first.

@@ -33,9 +33,9 @@ pub mod time;
 pub mod timeline;
 pub mod units;
 
-pub use device::{Completion, ComponentId, Device, Segment, Status, Trail};
+pub use device::{Burst, Completion, ComponentId, Device, Endured, Segment, Status, Trail};
 pub use host_counts::HostCounts;
-pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Wear};
+pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
 pub use memory_device::{MemoryDevice, Recovery, Refused};
 pub use random::{Random, Streams};

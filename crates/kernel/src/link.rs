@@ -1,6 +1,7 @@
 //! A link: bytes cross it, one transfer after the other.
 
 use crate::ledger::{Activity, Ledger, Resource};
+use crate::state::{StateError, StateReader, StateWriter};
 use crate::time::Time;
 use crate::timeline::Timeline;
 use crate::units::Bandwidth;
@@ -37,6 +38,21 @@ impl Link {
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.timeline.forget_before(time);
+    }
+
+    /// Adds all transfers that are reserved.
+    pub fn save(&self, state: &mut StateWriter) {
+        self.timeline.save(state);
+    }
+
+    /// Takes on what [`Link::save`] wrote. Errors: these are no transfers.
+    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        self.timeline.restore(state)
+    }
+
+    /// Forgets every transfer, as after a power failure.
+    pub fn clear(&mut self) {
+        self.timeline = Timeline::new();
     }
 
     /// When the last transfer ends.

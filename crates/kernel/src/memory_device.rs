@@ -39,6 +39,11 @@ pub trait MemoryDevice: Device {
     /// [`MemoryDevice::recover`] nothing may be asked.
     fn power_fail(&mut self, at: Time);
 
+    /// Whether a power failure may take what was acknowledged: which of it depends on the moment.
+    fn may_lose_writes(&self) -> bool {
+        false
+    }
+
     /// The power is back at `at`: what was interrupted is repaired.
     fn recover(&mut self, at: Time) -> Recovery;
 
@@ -79,4 +84,10 @@ pub struct Recovery {
     pub is_cleaning: bool,
     /// Pages that an open transaction had changed and that are as before it.
     pub pages_rolled_back: u64,
+    /// Programs of buffered writes that capacitors had the energy to finish.
+    pub programs_finished: u64,
+    /// Programs of acknowledged writes for which they had none.
+    pub programs_lost: u64,
+    /// Bytes of acknowledged writes that are lost.
+    pub bytes_lost: u64,
 }

@@ -4,6 +4,8 @@
 //! gaps: a cache fill reserved for +900 us does not delay a hit that arrives later in the program but
 //! earlier in simulated time. A [`Pool`] is several equal servers behind one queue.
 
+mod state;
+
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -33,9 +35,26 @@ impl Timeline {
     /// returns that moment. An empty duration waits for a free moment and reserves nothing.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
-        let start = self.earliest_start(earliest, duration);
+        let (last_start, last_end) = self.last;
+        if last_end <= earliest {
+            self.occupy(earliest, duration);
+            earliest
+        } else if last_start <= earliest {
+            self.occupy(last_end, duration);
+            last_end
+        } else if duration.is_zero() {
+            self.first_gap(earliest, Time::from_ps(1))
+        } else {
+            self.reserve_within(earliest, duration)
+        }
+    }
+
+    /// Reserves the server for `duration` from `start` on, which [`Timeline::earliest_start`] has just named:
+    /// for what needs several servers at one time.
+    #[inline]
+    pub fn reserve_at(&mut self, start: Time, duration: Time) {
+        debug_assert_eq!(self.earliest_start(start, duration), start, "the server is not free");
         self.occupy(start, duration);
-        start
     }
 
     /// When a reservation of `duration` from `earliest` on would start.
@@ -77,6 +96,28 @@ impl Timeline {
         }
     }
 
+    /// Reserves the first gap of `duration`, for an `earliest` before the last interval. The search for the gap
+    /// finds its neighbours too.
+    #[cold]
+    fn reserve_within(&mut self, earliest: Time, duration: Time) -> Time {
+        let mut at = self.earlier.partition_point(|&(_, end)| end <= earliest);
+        let mut start = earliest;
+        while let Some(&(busy_from, busy_to)) = self.earlier.get(at) {
+            if start + duration <= busy_from {
+                break;
+            }
+            start = start.max(busy_to);
+            at += 1;
+        }
+        if at == self.earlier.len() && start + duration > self.last.0 {
+            start = start.max(self.last.1);
+            self.occupy(start, duration);
+        } else {
+            self.occupy_before(at, start, start + duration);
+        }
+        start
+    }
+
     /// The first gap of `duration`, for an `earliest` before the last interval.
     #[cold]
     fn first_gap(&self, earliest: Time, duration: Time) -> Time {
@@ -108,13 +149,13 @@ impl Timeline {
             }
             self.last = (start, end);
         } else {
-            self.occupy_within(start, end);
+            let at = self.earlier.partition_point(|&(busy_from, _)| busy_from < start);
+            self.occupy_before(at, start, end);
         }
     }
 
-    #[cold]
-    fn occupy_within(&mut self, start: Time, end: Time) {
-        let at = self.earlier.partition_point(|&(busy_from, _)| busy_from < start);
+    /// Marks `[start, end)` as busy, which lies in the gap before interval `at`.
+    fn occupy_before(&mut self, at: usize, start: Time, end: Time) {
         let joined_from = match at.checked_sub(1).map(|before| self.earlier[before]) {
             Some((from, to)) if to == start => Some(from),
             _ => None,

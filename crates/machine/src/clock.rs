@@ -1,5 +1,5 @@
 //! When the next request is issued: at its arrival, when the one before is done, or when a place of the queue
-//! falls free.
+//! falls free. What the workload itself decides is an arrival too.
 
 use nacre_kernel::{Request, Time};
 use nacre_workload::Pacing;
@@ -35,7 +35,7 @@ struct Closed {
 impl Clock {
     pub(crate) fn new(pacing: Pacing) -> Clock {
         let pace = match pacing {
-            Pacing::Open => Pace::Open,
+            Pacing::Open | Pacing::Told => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
             Pacing::Closed { queue_depth, think } => {
                 Pace::Closed(Closed { free: BinaryHeap::new(), unused: queue_depth, think })

@@ -9,7 +9,7 @@
 //! | [`rooms`] | every family and room of the product |
 //! | [`catalog`] | shipped devices, workloads and scenarios |
 //! | [`stack`] | from a checked scenario to live components |
-//! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop |
+//! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
@@ -18,6 +18,7 @@ mod accesses;
 pub mod catalog;
 mod clock;
 pub mod drive;
+mod endurance;
 pub mod meter;
 mod precondition;
 pub mod record;

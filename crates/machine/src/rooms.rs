@@ -4,6 +4,7 @@ use nacre_config::{Card, Families, Family, Room};
 use nacre_controller::DeviceFamily;
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_controller::wear_levelling::WearLevellingFamily;
 use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
@@ -34,6 +35,10 @@ pub fn families() -> Vec<FamilyCard> {
         family::<CleaningFamily>(
             "what flash cleans, and where live pages go",
             [nacre_controller::cleaning::ROOMS, &[]],
+        ),
+        family::<WearLevellingFamily>(
+            "where rows that are written in place lie",
+            [nacre_controller::wear_levelling::ROOMS, &[]],
         ),
         family::<LatencyFamily>("how long one operation takes", [LATENCIES, &[]]),
     ]

@@ -6,7 +6,7 @@ use crate::stack::PARTS_MAX;
 use nacre_config::problem::nearest;
 use nacre_config::{Configuration, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
 use nacre_controller::DeviceFamily;
-use nacre_kernel::Time;
+use nacre_kernel::{Ratio, Time};
 use nacre_workload::WorkloadFamily;
 
 /// A scenario: a workload, the stack that serves it, and how long to run.
@@ -38,15 +38,53 @@ pub struct RunConfig {
     /// the trace; the requests that are served stay the same.
     #[config(default = 0, source = "assumed: a new device unless told otherwise")]
     pub precondition: u64,
+    /// Writes go on before simulated time begins, behind those of `precondition`, until write amplification is
+    /// steady.
+    pub until_steady: Option<UntilSteady>,
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
     pub warm_up: u64,
+    /// After the run, go on with writes of the workload until the first block or row is worn out: when that is,
+    /// at the rate at which the run wrote. It takes no simulated time.
+    #[config(default = false, source = "assumed: a run, not a life")]
+    pub wear_out: bool,
     /// Stop after this many requests, warm-up included.
     #[config(min = 1)]
     pub requests: Option<u64>,
     /// Stop before the first request that is issued at or after this simulated time.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
+}
+
+/// When preconditioning has reached a steady state.
+///
+/// Write amplification is taken window by window. It is steady when the last so many windows lie close to each
+/// other and do not go up or down together. The record has every window's value and says whether it came to that.
+#[derive(Clone, Debug, Configuration)]
+pub struct UntilSteady {
+    /// Host data of one window, as a share of the stack's capacity.
+    #[config(
+        default = "100 %",
+        min = "0.01 %",
+        max = "10000 %",
+        source = "assumed: every place is written about once"
+    )]
+    pub window: Ratio,
+    /// Windows that have to agree.
+    #[config(default = 5, min = 2, max = 1000, source = "standard: SNIA PTS, steady state over five rounds")]
+    pub windows: u32,
+    /// How far their largest and smallest values may lie apart, and how far the line fitted to them may rise or
+    /// fall from end to end, as shares of their mean; the line half as far.
+    #[config(
+        default = "10 %",
+        min = "0.01 %",
+        max = "100 %",
+        source = "assumed: half of the excursion and slope that the SNIA PTS allows"
+    )]
+    pub tolerance: Ratio,
+    /// Windows after which it is given up; the record then says so.
+    #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run begins")]
+    pub windows_max: u32,
 }
 
 impl Default for RunConfig {

@@ -1,6 +1,7 @@
 //! From a checked scenario to live components.
 
 use crate::accesses;
+use crate::drive::Progress;
 use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use nacre_config::problem::{both, nearest};
@@ -15,6 +16,7 @@ use nacre_workload::{
     Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
 };
 use std::io::{self, BufRead};
+use std::ops::ControlFlow;
 
 /// Devices, policies and distributions one stack may have; the number of a device is a byte.
 pub const PARTS_MAX: usize = 250;
@@ -48,10 +50,24 @@ pub struct Built {
     pub components: usize,
 }
 
+/// Is told how far work has come, and breaks to end it.
+pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
+
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
 pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
+    build_watched(checked, files, &mut |_| ControlFlow::Continue(()))
+}
+
+/// As [`build`]; `watch` may end the reading of a workload that has to be known as a whole beforehand.
+/// What is built then knows a part of it.
+pub(crate) fn build_watched(
+    checked: &Checked,
+    files: &dyn Files,
+    watch: &mut Watch<'_>,
+) -> Result<Built, Problems> {
     let mut builder = StackBuilder::new(checked, files);
+    builder.watch = Some(watch);
     let device = builder.device(&checked.scenario.stack);
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
@@ -64,7 +80,8 @@ pub fn build(checked: &Checked, files: &dyn Files) -> Result<Built, Problems> {
         return Err(problem.remedy("use a larger device or a smaller footprint").into());
     }
     builder.draws = "precondition.";
-    let preconditioning = (checked.run.precondition > 0).then(|| builder.workload(slot)).transpose()?;
+    let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
+    let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 
@@ -84,14 +101,22 @@ pub fn build_memory<S: Store + 'static>(
     nacre_controller::memory_device(&checked.scenario.stack, &mut builder, store)
 }
 
-/// Every mix of the tiers of `checked` in `steps` equal parts, its extents placed best for the whole workload.
-/// Errors: the stack is no tiers; the workload never ends or cannot be read; too many steps.
-pub fn mixes(checked: &Checked, files: &dyn Files, steps: u32) -> Result<Mixes, Problems> {
+/// Every mix of the tiers of `checked` in `steps` equal parts, its extents placed best for the whole workload;
+/// `None` if `watch` ended the reading of it. Errors: the stack is no tiers; the workload never ends or cannot
+/// be read; too many steps.
+pub fn mixes(
+    checked: &Checked,
+    files: &dyn Files,
+    steps: u32,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Mixes>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
-    nacre_hierarchy::tiers::mixes::mixes(&checked.scenario.stack, &mut builder, steps)
+    builder.watch = Some(watch);
+    let mixes = nacre_hierarchy::tiers::mixes::mixes(&checked.scenario.stack, &mut builder, steps)?;
+    Ok((!builder.was_stopped).then_some(mixes))
 }
 
-struct StackBuilder<'a> {
+struct StackBuilder<'a, 'w> {
     checked: &'a Checked,
     rooms: Rooms,
     streams: Streams,
@@ -99,22 +124,32 @@ struct StackBuilder<'a> {
     draws: &'static str,
     files: &'a dyn Files,
     components: usize,
+    watch: Option<&'w mut Watch<'w>>,
+    was_stopped: bool,
 }
 
-impl StackBuilder<'_> {
+impl StackBuilder<'_, '_> {
     fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
         (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
     }
 }
 
-impl<'a> StackBuilder<'a> {
-    fn new(checked: &'a Checked, files: &'a dyn Files) -> StackBuilder<'a> {
-        let streams = Streams::new(checked.run.seed);
-        StackBuilder { checked, rooms: Rooms::new(), streams, draws: "", files, components: 0 }
+impl<'a> StackBuilder<'a, '_> {
+    fn new(checked: &'a Checked, files: &'a dyn Files) -> Self {
+        StackBuilder {
+            checked,
+            rooms: Rooms::new(),
+            streams: Streams::new(checked.run.seed),
+            draws: "",
+            files,
+            components: 0,
+            watch: None,
+            was_stopped: false,
+        }
     }
 }
 
-impl Builder for StackBuilder<'_> {
+impl Builder for StackBuilder<'_, '_> {
     fn families(&self) -> &dyn Families {
         &self.rooms
     }
@@ -146,7 +181,13 @@ impl Builder for StackBuilder<'_> {
     fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut workload = aside.workload(&self.checked.scenario.workload)?;
-        accesses::count(&mut *workload, self.checked.run.requests, path, extent, extents)
+        let space = accesses::Space { path, extent, extents };
+        let mut watch = |progress| {
+            let answer = self.watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(progress));
+            self.was_stopped |= answer.is_break();
+            answer
+        };
+        accesses::count(&mut *workload, self.checked.run.requests, &space, &mut watch)
     }
 
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
@@ -159,7 +200,7 @@ impl Builder for StackBuilder<'_> {
     }
 }
 
-impl WorkloadBuilder for StackBuilder<'_> {
+impl WorkloadBuilder for StackBuilder<'_, '_> {
     fn families(&self) -> &dyn Families {
         &self.rooms
     }

@@ -2,4 +2,5 @@
 
 pub mod disk;
 pub mod flash;
+pub mod pcm;
 pub mod store;

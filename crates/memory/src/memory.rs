@@ -182,7 +182,12 @@ impl Memory {
             self.check_usable()?;
             return Err(MemoryError::HasPower);
         }
-        self.change(Step::Recover)
+        let recovery = self.change(Step::Recover)?;
+        if self.device.may_lose_writes() {
+            // Its moment is not that of the journal, which knows no reads.
+            self.checkpoint()?;
+        }
+        Ok(recovery)
     }
 
     /// Asks nothing for `time`, so that the device goes on with what it has to do. Errors: simulated time

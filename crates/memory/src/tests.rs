@@ -12,6 +12,8 @@ use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+mod pcm;
+
 const SCENARIO: &str = "[stack]\nkind = \"envy\"\nsegments = 4\nsegment = \"128 B\"\npage = \"16 B\"\nbanks = 1\n\
     buffer = \"64 B\"\nutilisation = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\
     wear_swap_gap = 3\n";

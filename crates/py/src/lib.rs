@@ -29,11 +29,13 @@ mod _core {
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]
-    use super::run::{check, run};
+    use super::run::{check, mixes, resolve, run};
     #[pymodule_export]
     use super::serve::serve;
     #[pymodule_export]
-    use super::trace::{trace_columns, trace_convert, trace_from_columns, trace_info, trace_sample};
+    use super::trace::{
+        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -121,6 +121,9 @@ impl Memory {
             "erases_repeated": recovery.erases_repeated,
             "is_cleaning": recovery.is_cleaning,
             "pages_rolled_back": recovery.pages_rolled_back,
+            "programs_finished": recovery.programs_finished,
+            "programs_lost": recovery.programs_lost,
+            "bytes_lost": recovery.bytes_lost,
             "duration_s": duration.as_secs_f64(),
         });
         Ok(document.to_string())

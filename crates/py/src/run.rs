@@ -69,6 +69,72 @@ pub(crate) fn check(
     Ok(document.to_string())
 }
 
+/// The resolved values of a scenario as JSON text, without building its stack.
+#[pyfunction]
+pub(crate) fn resolve(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    Ok(record::resolved_json(&checked.resolved).to_string())
+}
+
+/// Every mix of the tiers of a scenario in `steps` parts: what is known of the tiers as JSON text, and for each
+/// mix the steps and extents of every tier, the mean seconds of an access and the price of a GiB (NaN: not known). `None`
+/// if `progress` ended it.
+#[pyfunction]
+#[pyo3(signature = (scenario, name, directory, overrides, steps, progress=None))]
+pub(crate) fn mixes<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    steps: u32,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<(String, Bound<'py, PyDict>)>> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    let mut reporter = Reporter::new(progress);
+    let found = detached(py, || {
+        nacre_machine::stack::mixes(&checked, &files, steps, &mut |progress| {
+            let expected = progress.expected.or_else(|| files.share_read().estimate(progress.done));
+            reporter.report((progress.done, expected))
+        })
+    })?;
+    reporter.outcome()?;
+    let Some(found) = found.map_err(|problems| config_error(py, &problems))? else {
+        return Ok(None);
+    };
+    let tiers: Vec<_> = found
+        .speeds
+        .iter()
+        .zip(&found.prices)
+        .map(|(speed, price)| serde_json::json!({"read_s": speed.read_s, "write_s": speed.write_s, "price": price}))
+        .collect();
+    let document = serde_json::json!({
+        "name": checked.name,
+        "tiers": tiers,
+        "reads": found.accesses.reads,
+        "writes": found.accesses.writes,
+        "extents": found.extents,
+    });
+    let columns = PyDict::new(py);
+    for tier in 0..found.speeds.len() {
+        let extents: Vec<u64> = found.mixes.iter().map(|mix| mix.extents[tier]).collect();
+        columns.set_item(format!("extents.{tier}"), PyArray1::from_vec(py, extents))?;
+        let given: Vec<u32> = found.mixes.iter().map(|mix| mix.steps[tier]).collect();
+        columns.set_item(format!("steps.{tier}"), PyArray1::from_vec(py, given))?;
+    }
+    let mean_s: Vec<f64> = found.mixes.iter().map(|mix| found.mean_s(mix)).collect();
+    let price: Vec<f64> = found.mixes.iter().map(|mix| found.price(mix).unwrap_or(f64::NAN)).collect();
+    columns.set_item("mean_s", PyArray1::from_vec(py, mean_s))?;
+    columns.set_item("price", PyArray1::from_vec(py, price))?;
+    Ok(Some((document.to_string(), columns)))
+}
+
 fn checked(
     py: Python<'_>,
     scenario: &str,

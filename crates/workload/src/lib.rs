@@ -8,11 +8,13 @@
 //! | [`synthetic`] | patterns, and workloads made of one pattern and one arrival process |
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
 //! | [`tpca`] | TPC-A transactions in a linear memory |
+//! | [`kv`] | a transactional key-value store |
 //! | [`replay`] | workloads that replay a trace |
 //! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
 pub mod error;
+pub mod kv;
 pub mod replay;
 pub mod synthetic;
 pub mod tpca;
@@ -26,8 +28,8 @@ pub use error::WorkloadError;
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
-use nacre_kernel::{Op, Random, Request, Time};
-use synthetic::{hot_cold, mix, sequential, uniform, zipf};
+use nacre_kernel::{Burst, Op, Random, Request, Time};
+use synthetic::{birthday, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: Send {
@@ -47,12 +49,22 @@ pub trait Workload: Send {
         keep_writes(batch, limit, |batch| self.fill(batch, limit))
     }
 
+    /// The same writes as of [`Workload::fill_writes`], at most `limit` of them: those of one address in sequence
+    /// may come as one. Appends no more than `bursts` has room for, and one at least.
+    fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
+        single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count))
+    }
+
     /// How many whole units of work, where it has any, ended within the first `requests` requests it gave.
     ///
     /// Asked for counts that never decrease and lie within the latest batch, its ends included.
     fn units(&self, _requests: u64) -> Option<Units> {
         None
     }
+
+    /// The request it gave last is done at `done`. Where its [`Workload::pacing`] is [`Pacing::Told`] the driver
+    /// says so of every request before it asks for the next; a request it does not hear of is done at once.
+    fn complete(&mut self, _done: Time) {}
 
     /// Who decides when a request is issued.
     fn pacing(&self) -> Pacing;
@@ -66,6 +78,19 @@ pub trait Workload: Send {
 
     /// What the user should know about the input, once it has been read.
     fn notes(&self) -> Notes;
+}
+
+/// Writes that `fill` gives, each as a burst of one.
+pub(crate) fn single_writes(
+    bursts: &mut Vec<Burst>,
+    limit: u64,
+    fill: impl FnOnce(&mut Vec<Request>, usize) -> Result<(), WorkloadError>,
+) -> Result<(), WorkloadError> {
+    let room = (bursts.capacity() - bursts.len()).max(1);
+    let mut batch = Vec::new();
+    fill(&mut batch, usize::try_from(limit).map_or(room, |limit| limit.min(room)))?;
+    bursts.extend(batch.into_iter().map(|request| Burst { request, times: 1 }));
+    Ok(())
 }
 
 /// Requests a workload may give without a write among them until it is taken to write no more.
@@ -165,7 +190,11 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     zipf::WORKLOAD,
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
+    hammer::WORKLOAD,
+    birthday::WORKLOAD,
     mix::WORKLOAD,
+    shaped::WORKLOAD,
     tpca::ROOM,
+    kv::ROOM,
     replay::TRACE,
 ];

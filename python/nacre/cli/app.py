@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, report, reproduce, run, serve, trace
+from nacre.cli import catalog, mixes, report, reproduce, run, serve, study, trace
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
@@ -24,7 +24,9 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(run.check)
+app.command()(mixes.mixes)
 app.command()(reproduce.reproduce)
+app.command()(study.study)
 app.add_typer(trace.app, name="trace", no_args_is_help=True)
 app.add_typer(catalog.app, name="catalog")
 app.command()(report.report)

@@ -1,10 +1,25 @@
-"""Arguments that name places to write to."""
+"""Arguments that several commands take: scenarios, settings, places to write to."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
+
+from nacre.errors import ConfigError, Problem, config_error
+from nacre.run import check
+
+Scenario = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Give a value another setting; may be repeated."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def place(text: str) -> Path:
@@ -16,3 +31,38 @@ def place(text: str) -> Path:
             "standard output does not take files; give a name (./- for a file called so)."
         )
     return Path(text)
+
+
+def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
+    """The settings by path; raises `ConfigError` with their mistakes and the scenario's."""
+    overrides: dict[str, object] = {}
+    problems: list[Problem] = []
+    for given in settings or []:
+        path, equals, value = given.partition("=")
+        if equals and path.strip():
+            overrides[path.strip()] = value.strip()
+        else:
+            problems.append(
+                Problem(
+                    path="--set",
+                    problem="not a setting",
+                    given=f'"{given}"',
+                    hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
+                )
+            )
+    if problems:
+        raise _with_those_of(scenario, overrides, config_error(problems))
+    return overrides
+
+
+def _with_those_of(
+    scenario: str, overrides: dict[str, object], mistakes: ConfigError
+) -> ConfigError:
+    """The mistakes and, if there are any, those of the scenario itself."""
+    try:
+        check(scenario, overrides)
+    except ConfigError as more:
+        both = ConfigError(f"{mistakes}\n{more}")
+        both.problems = [*mistakes.problems, *more.problems]
+        return both
+    return mistakes

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import place
+from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.errors import SEED_MAX, ConfigError, Problem, config_error
+from nacre.errors import SEED_MAX
 from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
@@ -29,17 +29,6 @@ from nacre.summary import (
     time_split,
 )
 from nacre.view import View
-
-Scenario = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
-]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Give a value another setting; may be repeated."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 @guarded
@@ -59,7 +48,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario in virtual time."""
-    overrides = overrides_of(scenario, settings)
+    overrides = settings_of(scenario, settings)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out)) if out else None
@@ -92,7 +81,7 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
 
     Without mistakes, shows every value it resolves to, with its origin.
     """
-    resolved = check_scenario(scenario, overrides_of(scenario, settings))
+    resolved = check_scenario(scenario, settings_of(scenario, settings))
     if as_json:
         write_json(resolved.to_dict())
         return
@@ -117,41 +106,6 @@ def _simulate(
             return interruption.asked
 
         return run_scenario(scenario, overrides, seed=seed, progress=tick)
-
-
-def overrides_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """The settings by path; raises `ConfigError` with their mistakes and the scenario's."""
-    overrides: dict[str, object] = {}
-    problems: list[Problem] = []
-    for given in settings or []:
-        path, equals, value = given.partition("=")
-        if equals and path.strip():
-            overrides[path.strip()] = value.strip()
-        else:
-            problems.append(
-                Problem(
-                    path="--set",
-                    problem="not a setting",
-                    given=f'"{given}"',
-                    hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
-                )
-            )
-    if problems:
-        raise _with_those_of(scenario, overrides, config_error(problems))
-    return overrides
-
-
-def _with_those_of(
-    scenario: str, overrides: dict[str, object], mistakes: ConfigError
-) -> ConfigError:
-    """The mistakes and, if there are any, those of the scenario itself."""
-    try:
-        check_scenario(scenario, overrides)
-    except ConfigError as more:
-        both = ConfigError(f"{mistakes}\n{more}")
-        both.problems = [*mistakes.problems, *more.problems]
-        return both
-    return mistakes
 
 
 def _show(record: Record) -> None:

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import place
+from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
-from nacre.cli.run import Json, Scenario, Settings, overrides_of
 from nacre.cli.terminal import flush, write_json, write_line, write_table
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
@@ -59,7 +58,7 @@ def serve(
     with Interruption() as interruption:
         service = serve_scenario(
             scenario,
-            overrides_of(scenario, settings),
+            settings_of(scenario, settings),
             image=image,
             listen=address,
             timing=timing,  # type: ignore[arg-type]  # serve() names the mistake

@@ -13,15 +13,19 @@ import typer
 from nacre import trace
 from nacre.cli.arguments import place
 from nacre.cli.failure import guarded
-from nacre.cli.terminal import write_json, write_line, write_prose, write_table
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX
+from nacre.fitted import FittedWorkload
+from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
+from nacre.saving import write_file
 from nacre.summary import Table
-from nacre.text import count, duration, percent, size
+from nacre.text import count, percent, size
 from nacre.trace import LIMIT_MAX, Options
+from nacre.trace_summary import request_sizes, trace_facts, trace_shape
 from nacre.view import View
 
-app = typer.Typer(help="Look into, convert and sample block traces.")
+app = typer.Typer(help="Look into, convert, sample and imitate block traces.")
 
 
 class Sampling(StrEnum):
@@ -67,16 +71,80 @@ def info(
     action: Action = None,
     limit: Limit = None,
     as_json: Json = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=place, help="Write a page with figures."),
+    ] = None,
 ) -> None:
-    """Requests, sizes, footprint, duration and damage of a trace."""
+    """Requests, sizes, popularity, reuse, rhythm and damage of a trace."""
     with _watched("reading") as tick:
         found = trace.info(
             files, progress=tick, **_options(format_, time_unit, strict, action, limit)
         )
+    if html is not None:
+        from nacre.report.trace import trace_page
+
+        write_file(html, trace_page(found, ", ".join(Path(file).name for file in files)).encode())
     if as_json:
         write_json(found.to_dict())
+    elif html is not None:
+        write_line(f"{html}: {count(found.records)} requests")
     else:
         _show(found)
+
+
+@app.command()
+@guarded
+def mrc(
+    files: Files,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            parser=place,
+            help="Write the curve: .csv, .parquet, .json, .svg, .png or .html.",
+        ),
+    ] = None,
+    sample: Annotated[
+        float | None, typer.Option(help="Follow this share of the blocks, as 0.01.")
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(min=64, max=2**30, help="Follow at most so many blocks.")
+    ] = None,
+    block: Annotated[
+        int, typer.Option(min=512, max=2**20, help="Bytes of a block of the cache.")
+    ] = 4096,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
+    format_: Format = None,
+    time_unit: TimeUnit = None,
+    strict: Strict = False,
+    action: Action = None,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Misses of an LRU cache of every size: the miss-ratio curve."""
+    if output is not None:
+        suffix_of(output)
+    with _watched("following") as tick:
+        curve = trace.mrc(
+            files,
+            block=block,
+            sample=sample,
+            blocks=blocks,
+            seed=seed,
+            progress=tick,
+            **_options(format_, time_unit, strict, action, limit),
+        )
+    if output is not None:
+        curve.save(output)
+    if as_json:
+        write_json(curve.to_dict())
+    elif output is not None:
+        write_line(f"{output}: {count(curve.frame().height)} sizes")
+    else:
+        _show_curve(curve)
 
 
 @app.command()
@@ -143,6 +211,50 @@ def sample(
     _report(written, output, as_json=as_json)
 
 
+@app.command()
+@guarded
+def fit(
+    files: Files,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", parser=place, help="The workload to write, as TOML."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Of the run it is judged by.")] = 1,
+    format_: Format = None,
+    time_unit: TimeUnit = None,
+    strict: Strict = False,
+    action: Action = None,
+    limit: Limit = None,
+    as_json: Json = False,
+) -> None:
+    """Make a workload with the shape of a trace and none of its addresses."""
+    with _watched("fitting") as tick:
+        found = trace.fit(
+            files,
+            seed=seed,
+            progress=tick,
+            **_options(format_, time_unit, strict, action, limit),
+        )
+    if output is not None:
+        found.save(output)
+    if as_json:
+        write_json({"output": None if output is None else str(output), **found.to_dict()})
+        return
+    if output is None:
+        write_text(found.text)
+        return
+    write_line(f"{output}: {count(_requests(found))} requests")
+    rows = [[curve, percent(distance)] for curve, distance in found.closeness.items()]
+    write_table(Table("", ["farthest apart in", "by"], [False, True], rows))
+
+
+def _requests(found: FittedWorkload) -> int:
+    sizes = found.workload.sizes
+    return int(sum(sizes.reads) + sum(sizes.writes))
+
+
 def _options(
     format_: str | None,
     time_unit: str | None,
@@ -175,31 +287,40 @@ def _report(written: View, output: Path, *, as_json: bool) -> None:
 
 
 def _show(found: View) -> None:
-    rows = [
-        ["format", found.format + (f", times in {found.time_unit}" if found.time_unit else "")],
-        ["requests", count(found.records)],
-        ["reads", f"{count(found.reads)} ({percent(found.read_share)})"],
-        ["writes", count(found.writes)],
-        ["trims", count(found.trims)],
-        ["flushes", count(found.flushes)],
-        ["read", size(found.bytes_read)],
-        ["written", size(found.bytes_written)],
-        ["footprint", f"{size(found.footprint_bytes)} in blocks of 4 KiB"],
-        ["4 KiB accesses", count(found.blocks_4k_accessed)],
-        ["duration", duration(found.duration_s * 1e9)],
-        ["volumes", count(found.volumes)],
-        ["sequential", percent(found.sequential_share)],
-        ["not requests", count(found.skipped)],
-        ["damaged", count(found.bad_records)],
-    ]
-    write_table(Table("", ["", ""], [False, False], rows))
-    sizes = [
-        [size(row.bytes), count(row.count), percent(row.count / found.records)]
-        for row in found.sizes[:8]
-    ]
-    write_line()
-    write_table(Table("", ["request size", "requests", "share"], [True] * 3, sizes))
+    write_table(trace_facts(found))
+    for table in (trace_shape(found), request_sizes(found)):
+        if table.rows:
+            write_line()
+            write_table(table)
     for bad in found.first_bad:
         write_prose(f"damaged: {bad.file}: {bad.place}: {bad.reason}")
     for line in found.warnings:
         write_prose(f"note: {line}")
+
+
+def _show_curve(curve: MissRatioCurve) -> None:
+    kinds = curve.kinds()
+    sizes = sorted({int(curve.sizes[0]), *_powers(curve), int(curve.sizes[-1])})
+    rows = [[size(at), *(_miss(curve, at, kind) for kind in kinds)] for at in sizes]
+    names = ["misses" if kind == "all" else f"of {kind}" for kind in kinds]
+    write_table(Table("", ["LRU cache", *names], [True] * (1 + len(kinds)), rows))
+    if curve.sampled:
+        followed = f"{count(curve.about.blocks_followed)} blocks"
+        write_prose(
+            f"note: {percent(curve.about.sample_rate)} of the blocks were followed, {followed};"
+            " +- is the 95 % half-width"
+        )
+    for line in curve.about.warnings:
+        write_prose(f"note: {line}")
+
+
+def _powers(curve: MissRatioCurve) -> list[int]:
+    """Powers of two within the curve, at most twenty of them: the largest."""
+    first, last = int(curve.sizes[0]), int(curve.sizes[-1])
+    powers = [2**power for power in range(63) if first <= 2**power <= last]
+    return powers[-20:]
+
+
+def _miss(curve: MissRatioCurve, at: int, kind: Kind) -> str:
+    shown = percent(curve.miss_ratio(at, kind))
+    return f"{shown} +- {percent(curve.half_width(at, kind))}" if curve.sampled else shown

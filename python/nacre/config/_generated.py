@@ -116,6 +116,46 @@ class SequentialWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HammerWorkload(Table):
+    """An attack: one address is written again and again."""
+
+    requests: int
+    """How many requests there are in all."""
+    address: str | None = None
+    """The address. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one write. Default: 4 KiB."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["hammer"] = "hammer"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BirthdayWorkload(Table):
+    """An attack: random addresses are hammered, set after set."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space that is attacked; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
+    lines: int | None = None
+    """Addresses of a set. Default: 1."""
+    writes: int | None = None
+    """Writes to each address of a set. Default: 33554432."""
+    burst: int | None = None
+    """Writes to an address before it is the turn of the next of its set; divides `writes`. Default: 1."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["birthday"] = "birthday"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MixWorkloadPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
@@ -140,6 +180,50 @@ class MixWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShapedWorkloadGroup(Table):
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+
+    share: str | float
+    """Share of the requests."""
+    op: Literal["read", "write"]
+    """What they do."""
+    bytes: str
+    """Bytes of a request."""
+    offset: str | None = None
+    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    first: str | float
+    """Share of them that touch something new."""
+    distance: list[str] | None = None
+    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedWorkload(Table):
+    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space used."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    block: str | None = None
+    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    follow: str | float | None = None
+    """Probability that a request continues the one before it. Default: 0 %."""
+    growth: list[float] | None = None
+    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    growth_step: int | None = None
+    """Requests of a step of `growth`. Default: 10000."""
+    group: list[ShapedWorkloadGroup]
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["shaped"] = "shaped"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TpcaWorkload(Table):
     """TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time."""
 
@@ -160,6 +244,48 @@ class TpcaWorkload(Table):
     word: str | None = None
     """Bytes of one access, of a node's header, of a key and of a pointer; a power of two. Default: 4 B."""
     kind: Literal["tpca"] = "tpca"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KvWorkload(Table):
+    """A transactional key-value store on a hash table or a B+tree: threads swap the values of two keys."""
+
+    transactions: int | None = None
+    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    method: Literal["hash", "btree"] | None = None
+    """How pairs are found. Default: hash."""
+    keys: int | None = None
+    """How many pairs there are. Default: 1000000."""
+    key: str | None = None
+    """Bytes of a key. Default: 16 B."""
+    value: str | None = None
+    """Bytes of a value. Default: 100 B."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 4 KiB."""
+    load: Literal["sorted", "random"] | None = None
+    """The order in which the store is loaded before the run. Default: sorted."""
+    fill: int | None = None
+    """Of a hash table: mean pairs of a bucket above which it grows. Absent: (page - 32 B) / (key + value + 8 B), the rule of Berkeley DB's documentation."""
+    cache: str | None = None
+    """Bytes of the page cache. Default: 256 KiB."""
+    threads: int | None = None
+    """Threads that run transactions, each one after the other. Default: 4."""
+    operation: str | None = None
+    """Processor time of one get or put. Default: 5 us."""
+    commit: str | None = None
+    """Processor time of one commit. Default: 10 us."""
+    log: str | None = None
+    """Bytes of the log's region; a whole number of log blocks. Default: 10 MiB."""
+    log_block: str | None = None
+    """Bytes of a log block, the unit of log writes; a power of two. Default: 4 KiB."""
+    log_record: str | None = None
+    """Bytes of a log record besides the values. Default: 68 B."""
+    checkpoint: int | None = None
+    """Transactions between two checkpoints. Absent: there is one whenever the log is half full."""
+    writers: int | None = None
+    """Pages a checkpoint writes at a time. Default: 1."""
+    kind: Literal["kv"] = "kv"
     """Which room this is."""
 
 
@@ -280,6 +406,38 @@ class SequentialPattern(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HammerPattern(Table):
+    """An attack: one address is written again and again."""
+
+    address: str | None = None
+    """The address. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one write. Default: 4 KiB."""
+    kind: Literal["hammer"] = "hammer"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BirthdayPattern(Table):
+    """An attack: random addresses are hammered, set after set."""
+
+    footprint: str
+    """Bytes of address space that is attacked; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one write; addresses are multiples of it past `start`. Default: 4 KiB."""
+    lines: int | None = None
+    """Addresses of a set. Default: 1."""
+    writes: int | None = None
+    """Writes to each address of a set. Default: 33554432."""
+    burst: int | None = None
+    """Writes to an address before it is the turn of the next of its set; divides `writes`. Default: 1."""
+    kind: Literal["birthday"] = "birthday"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MixPatternPart(Table):
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
 
@@ -296,6 +454,46 @@ class MixPattern(Table):
     part: list[MixPatternPart]
     """The parts, at most 256. New ones go to the end, so that the random streams of the others stay."""
     kind: Literal["mix"] = "mix"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedPatternGroup(Table):
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+
+    share: str | float
+    """Share of the requests."""
+    op: Literal["read", "write"]
+    """What they do."""
+    bytes: str
+    """Bytes of a request."""
+    offset: str | None = None
+    """Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks, neighbours share the block between them. Default: 0 B."""
+    first: str | float
+    """Share of them that touch something new."""
+    distance: list[str] | None = None
+    """Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of different blocks touched since. Between two of them lie draws evenly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapedPattern(Table):
+    """The shape of a trace without its addresses: sizes, reuse and runs as they were measured."""
+
+    footprint: str
+    """Bytes of address space used."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    block: str | None = None
+    """Bytes of a block, in which distances are counted; objects begin at blocks. Default: 4 KiB."""
+    follow: str | float | None = None
+    """Probability that a request continues the one before it. Default: 0 %."""
+    growth: list[float] | None = None
+    """For equal steps of the requests, how many times the odds of something new are those of `first`; after the last comes the first again. Without them new objects come evenly."""
+    growth_step: int | None = None
+    """Requests of a step of `growth`. Default: 10000."""
+    group: list[ShapedPatternGroup]
+    """What is asked for, at most 256 classes; their shares add up to 100 %."""
+    kind: Literal["shaped"] = "shaped"
     """Which room this is."""
 
 
@@ -344,6 +542,22 @@ class BurstsArrival(Table):
     off: str
     """Mean length of a pause."""
     kind: Literal["bursts"] = "bursts"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RhythmArrival(Table):
+    """A profile over the day or any span that repeats, with gaps of a given distribution (open loop)."""
+
+    rate: str
+    """Mean requests per second over the whole span."""
+    span: str | None = None
+    """How long the profile lasts before it repeats. Default: 24 h."""
+    weights: list[float]
+    """Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent."""
+    gaps: list[float] | None = None
+    """Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions count. Between two of them lie draws evenly. Without them arrivals are Poisson."""
+    kind: Literal["rhythm"] = "rhythm"
     """Which room this is."""
 
 
@@ -408,6 +622,36 @@ class ServerCacheDevice(Table):
     backing: Device
     """What holds all blocks."""
     kind: Literal["server_cache"] = "server_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TiersDeviceTier(Table):
+    """The tiers, the fastest first."""
+
+    device: Device
+    """What holds its extents."""
+    share: str | float | None = None
+    """Its share of the capacity of all tiers; either all tiers have one or none has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TiersDevice(Table):
+    """Extents over tiers of devices, placed once or moved to where they are wanted."""
+
+    extent: str | None = None
+    """The unit of placement; a power of two. Default: 1 GiB."""
+    capacity: str | None = None
+    """What all tiers hold together, where they have shares."""
+    tier: list[TiersDeviceTier]
+    """The tiers, the fastest first."""
+    placement: Placement | None = None
+    """Where extents lie, and when they move. Default: dynamic."""
+    migration_bandwidth: str | None = None
+    """What moving extents may write in a second. Default: 100 MB/s."""
+    chunk: str | None = None
+    """What is exchanged at a time. Default: 256 KiB."""
+    kind: Literal["tiers"] = "tiers"
     """Which room this is."""
 
 
@@ -548,6 +792,184 @@ class EnvyDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OnyxDevice(Table):
+    """A PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion."""
+
+    controllers: int | None = None
+    """Controllers, each with its own data lines. Default: 8."""
+    ranks: int | None = None
+    """Ranks of one controller. Default: 16."""
+    row_ranks: int | None = None
+    """Ranks a row lies over. Default: 8."""
+    data_chips: int | None = None
+    """Chips of a rank that hold data. Default: 4."""
+    spare_chips: int | None = None
+    """Chips of a rank beside them, for error correction. Default: 1."""
+    chip: str | None = None
+    """Bytes of a chip. Default: 16 MiB."""
+    row: str | None = None
+    """Bytes of a row: what is striped over the controllers and what wear levelling moves. Default: 4 KiB."""
+    read_unit: str | None = None
+    """Bytes one read takes from a chip. Default: 16 B."""
+    read: str | None = None
+    """How long one read of a rank takes. Default: 314 ns."""
+    read_control: str | None = None
+    """What the controller adds to each read of a rank. Default: 96.3 ns."""
+    program_unit: str | None = None
+    """Bytes a chip programs at one time. Default: 64 B."""
+    fill: str | None = None
+    """How long it takes to fill the write buffers of a rank's chips. Default: 3.2 us."""
+    program: str | None = None
+    """How long a rank takes to program what its chips' write buffers hold. Default: 120 us."""
+    row_setup: str | None = None
+    """What goes before the reads or programs of a row. Default: 3 us."""
+    endurance: int | None = None
+    """Programs a row is made for. Default: 1000000."""
+    wear_levelling: WearLevelling | None = None
+    """Where rows lie. Default: start_gap."""
+    completion: Literal["late", "early"] | None = None
+    """When a write is done. Default: early."""
+    buffered_writes: int | None = None
+    """Writes to rows that a controller's buffer holds. Default: 5."""
+    late_writes: int | None = None
+    """Writes to rows that a controller works on at a time where each is done only when it is programmed. Default: 2."""
+    late_refill: str | None = None
+    """How long, with late completion, such a place is taken after the last program: until the host's next data is there, none of which waits in a buffer. Default: 45 us."""
+    tags: int | None = None
+    """Requests under way at one time. Default: 64."""
+    pipeline: str | None = None
+    """How long the request pipeline works on a request; it works on one at a time. Default: 2.09 us."""
+    link: str | None = None
+    """The link to the host, each way. Default: 2 GB/s."""
+    ring: str | None = None
+    """The ring between pipeline and controllers. Default: 4 GB/s."""
+    driver: str | None = None
+    """CPU time the host's driver takes for a request. Default: 3.6 us."""
+    cpus: int | None = None
+    """CPUs that run the driver. Default: 16."""
+    program_energy: str | None = None
+    """Energy of one program of one chip, above idling."""
+    read_energy: str | None = None
+    """Energy of one read of one chip, above idling."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
+    capacitors: str | None = None
+    """Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with early completion, and there is none with late."""
+    may_lose_writes: bool | None = None
+    """Whether the capacitors may hold less than full write buffers need: what they cannot program is lost. Default: false."""
+    price: str | None = None
+    """Price of what the host sees."""
+    kind: Literal["onyx"] = "onyx"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SsdDevice(Table):
+    """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
+
+    channels: int
+    """Channels, each a bus of its own."""
+    ways: int
+    """Dies on a channel."""
+    planes: int | None = None
+    """Planes of a die. Default: 1."""
+    blocks: int
+    """Blocks of a plane."""
+    pages: int
+    """Pages of a block."""
+    page: str
+    """Bytes of a page: what one plane reads or programs as a whole."""
+    unit: str | None = None
+    """Bytes the mapping knows as a whole; a smaller write reads the rest of it. Default: 4 KiB."""
+    read: list[str]
+    """Reading a page, by its place among the pages that share a word line."""
+    program: list[str]
+    """Programming a page, by its place among the pages that share a word line."""
+    erase: str
+    """Erasing a block."""
+    bus: str
+    """Bandwidth of a channel."""
+    command: str | None = None
+    """What commands and addresses take on the channel, for each page read or programmed. Default: 300 ns."""
+    multi_plane: bool | None = None
+    """Whether all planes of a die are programmed, erased, and read for copies, at once. Default: true."""
+    cached: bool | None = None
+    """Whether a die works on one page while another crosses the channel. Default: true."""
+    over_provisioning: str | float | None = None
+    """Flash beyond what the host sees, as a share of what it sees. Default: 28 %."""
+    spare_blocks: int | None = None
+    """Blocks of each plane that stand in for others when they are bad. Default: 0."""
+    factory_bad: str | float | None = None
+    """Share of the blocks that are bad from the start. Default: 0 %."""
+    endurance: int | None = None
+    """Erases a block is made for; absent means no limit."""
+    endurance_spread: str | float | None = None
+    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
+    reserve: int | None = None
+    """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
+    cleaning: Cleaning | None = None
+    """What is cleaned. Default: greedy."""
+    streams: Literal["separate", "mixed"] | None = None
+    """Which data fills a superblock together. Default: separate."""
+    youngest_first: bool | None = None
+    """Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first. Default: true."""
+    wear_spread: int | None = None
+    """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
+    buffer: str
+    """DRAM that buffers writes."""
+    buffer_kept: str | float | None = None
+    """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
+    power_protected: bool | None = None
+    """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
+    mapping_cache: str | None = None
+    """DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in DRAM."""
+    mapping_entry: str | None = None
+    """Bytes of one mapping. Default: 4 B."""
+    read_priority: bool | None = None
+    """Whether a read goes before programs, erases and copies that wait for its die. Default: true."""
+    suspend: str | None = None
+    """What it takes to suspend a program or an erase for a read; absent means reads wait for its end."""
+    resume: str | None = None
+    """What it takes to resume it. Default: 0 s."""
+    suspensions: int | None = None
+    """How often one program or erase may be suspended. Default: 8."""
+    link: str
+    """Bandwidth of the link to the host, each way."""
+    driver: str | None = None
+    """CPU time the host's driver takes for a request. Default: 0 s."""
+    cpus: int | None = None
+    """CPUs that run the driver. Default: 16."""
+    translator: Literal["device", "host"] | None = None
+    """Whose processors run the flash translation layer. Default: device."""
+    processors: int | None = None
+    """Processors of the drive. Default: 1."""
+    firmware: str | None = None
+    """What a processor of the drive takes for a request, whoever translates it. Default: 0 s."""
+    translation: str | None = None
+    """What translation takes for a request. Default: 0 s."""
+    translation_unit: str | None = None
+    """What translation takes for each unit of it. Default: 0 s."""
+    queue_depth: int | None = None
+    """Requests the drive works on at one time; absent means as many as come."""
+    unwritten: Literal["flash", "zeros"] | None = None
+    """What a read of a unit takes that was never written. Default: flash."""
+    read_energy: str | None = None
+    """Energy to read a page, above idling."""
+    program_energy: str | None = None
+    """Energy to program a page, above idling."""
+    erase_energy: str | None = None
+    """Energy to erase a block, above idling."""
+    transfer_energy: str | None = None
+    """Energy to move a page over its channel, above idling."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
+    price: str | None = None
+    """Price of what the host sees."""
+    kind: Literal["ssd"] = "ssd"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class LruReplacement(Table):
     """The block unused for longest leaves."""
 
@@ -638,6 +1060,44 @@ class WTinylfuReplacement(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FixedPlacement(Table):
+    """Extents stay where they are laid out."""
+
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out. Default: spread."""
+    kind: Literal["fixed"] = "fixed"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticOptimalPlacement(Table):
+    """The best placement without moves, from knowledge of the whole workload."""
+
+    kind: Literal["static_optimal"] = "static_optimal"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DynamicPlacement(Table):
+    """Extents move to where they are wanted, epoch by epoch."""
+
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out in the beginning. Default: spread."""
+    epoch: str | None = None
+    """How long accesses are counted before extents may move. Default: 1 h."""
+    memory: str | float | None = None
+    """What stays of the epochs before, when one ends. Default: 50 %."""
+    hysteresis: str | float | None = None
+    """By how much the saving of one extent must exceed the loss of the other. Default: 20 %."""
+    least_saving: str | None = None
+    """What an exchange must save in an epoch, as a sum over all requests. Default: 1 s."""
+    weigh: Literal["latency", "accesses"] | None = None
+    """What extents are compared by. Default: latency."""
+    kind: Literal["dynamic"] = "dynamic"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class GreedyCleaning(Table):
     """Cleans what has the most invalid pages."""
 
@@ -698,6 +1158,36 @@ class ExternalCleaning(Table):
     function: str
     """The name under which the caller brought it."""
     kind: Literal["external"] = "external"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoneWearLevelling(Table):
+    """Every row stays where it is."""
+
+    kind: Literal["none"] = "none"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartGapWearLevelling(Table):
+    """Rows rotate past one empty row."""
+
+    interval: int | None = None
+    """Writes to a domain between two moves of its gap. Default: 128."""
+    domains: int | None = None
+    """Parts of the rows that rotate on their own, all of one size. Default: 1."""
+    randomise: bool | None = None
+    """Whether addresses are scattered before they rotate. Default: false."""
+    adapt: bool | None = None
+    """Whether the interval gets shorter where few rows take most writes. Default: false."""
+    window: int | None = None
+    """Writes to a domain after which the interval is looked at again. Default: 4096."""
+    watched: int | None = None
+    """Rows of a domain that are counted at a time. Default: 16."""
+    stay_share: str | float | None = None
+    """Share of its endurance that one stay in one place may cost a row. Default: 25 %."""
+    kind: Literal["start_gap"] = "start_gap"
     """Which room this is."""
 
 
@@ -786,6 +1276,20 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunUntilSteady(Table):
+    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is."""
+
+    window: str | float | None = None
+    """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
+    windows: int | None = None
+    """Windows that have to agree. Default: 5."""
+    tolerance: str | float | None = None
+    """How far their largest and smallest values may lie apart, and how far the line fitted to them may rise or fall from end to end, as shares of their mean; the line half as far. Default: 10 %."""
+    windows_max: int | None = None
+    """Windows after which it is given up; the record then says so. Default: 100."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run(Table):
     """How a scenario is run."""
 
@@ -793,8 +1297,12 @@ class Run(Table):
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
     precondition: int | None = None
     """Writes that bring the stack into the state they leave behind, before simulated time begins: they take no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of the trace; the requests that are served stay the same. Default: 0."""
+    until_steady: RunUntilSteady | None = None
+    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is steady."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
+    wear_out: bool | None = None
+    """After the run, go on with writes of the workload until the first block or row is worn out: when that is, at the rate at which the run wrote. It takes no simulated time. Default: false."""
     requests: int | None = None
     """Stop after this many requests, warm-up included."""
     duration: str | None = None
@@ -823,8 +1331,12 @@ Workload: TypeAlias = (
     | ZipfWorkload
     | HotColdWorkload
     | SequentialWorkload
+    | HammerWorkload
+    | BirthdayWorkload
     | MixWorkload
+    | ShapedWorkload
     | TpcaWorkload
+    | KvWorkload
     | TraceWorkload
     | Preset
     | str
@@ -834,7 +1346,10 @@ Pattern: TypeAlias = (
     | ZipfPattern
     | HotColdPattern
     | SequentialPattern
+    | HammerPattern
+    | BirthdayPattern
     | MixPattern
+    | ShapedPattern
     | Preset
     | str
 )
@@ -843,6 +1358,7 @@ Arrival: TypeAlias = (
     | PoissonArrival
     | PeriodicArrival
     | BurstsArrival
+    | RhythmArrival
     | RecordedArrival
     | Preset
     | str
@@ -850,9 +1366,12 @@ Arrival: TypeAlias = (
 Device: TypeAlias = (
     NetworkDevice
     | ServerCacheDevice
+    | TiersDevice
     | MeasuredDevice
     | HddDevice
     | EnvyDevice
+    | OnyxDevice
+    | SsdDevice
     | Preset
     | str
 )
@@ -869,6 +1388,13 @@ Replacement: TypeAlias = (
     | Preset
     | str
 )
+Placement: TypeAlias = (
+    FixedPlacement
+    | StaticOptimalPlacement
+    | DynamicPlacement
+    | Preset
+    | str
+)
 Cleaning: TypeAlias = (
     GreedyCleaning
     | FifoCleaning
@@ -877,6 +1403,12 @@ Cleaning: TypeAlias = (
     | CostBenefitCleaning
     | DChoicesCleaning
     | ExternalCleaning
+    | Preset
+    | str
+)
+WearLevelling: TypeAlias = (
+    NoneWearLevelling
+    | StartGapWearLevelling
     | Preset
     | str
 )
@@ -894,6 +1426,8 @@ Latency: TypeAlias = (
 __all__ = [
     "ArcReplacement",
     "Arrival",
+    "BirthdayPattern",
+    "BirthdayWorkload",
     "BurstsArrival",
     "Cleaning",
     "ClockReplacement",
@@ -902,17 +1436,22 @@ __all__ = [
     "CostBenefitCleaning",
     "DChoicesCleaning",
     "Device",
+    "DynamicPlacement",
     "EnvyDevice",
     "ExponentialLatency",
     "ExternalCleaning",
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
+    "FixedPlacement",
     "GreedyCleaning",
+    "HammerPattern",
+    "HammerWorkload",
     "HddDevice",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
+    "KvWorkload",
     "Latency",
     "LatencyLogLatency",
     "LirsReplacement",
@@ -925,27 +1464,42 @@ __all__ = [
     "MixWorkload",
     "MixWorkloadPart",
     "NetworkDevice",
+    "NoneWearLevelling",
+    "OnyxDevice",
     "Pattern",
     "PeriodicArrival",
+    "Placement",
     "PoissonArrival",
     "QuantilesLatency",
     "QuantilesLatencyPoints",
     "RecordedArrival",
     "Replacement",
+    "RhythmArrival",
     "Run",
+    "RunUntilSteady",
     "S3FifoReplacement",
     "Scenario",
     "SequentialPattern",
     "SequentialWorkload",
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
+    "ShapedPattern",
+    "ShapedPatternGroup",
+    "ShapedWorkload",
+    "ShapedWorkloadGroup",
     "SieveReplacement",
+    "SsdDevice",
+    "StartGapWearLevelling",
+    "StaticOptimalPlacement",
+    "TiersDevice",
+    "TiersDeviceTier",
     "TpcaWorkload",
     "TraceWorkload",
     "TwoQReplacement",
     "UniformPattern",
     "UniformWorkload",
     "WTinylfuReplacement",
+    "WearLevelling",
     "Workload",
     "ZipfPattern",
     "ZipfWorkload",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import altair as alt
 
@@ -13,12 +14,19 @@ from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
 from nacre.figures.mean_latency import mean_latency
+from nacre.figures.mixes import mixes
+from nacre.figures.pareto import pareto
+from nacre.figures.sensitivity import sensitivity
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
+from nacre.figures.tiers import tiers
 from nacre.figures.time_spent import time_spent
 from nacre.figures.time_split import time_split
 from nacre.figures.wear import wear
 from nacre.record import Op, Record
+
+if TYPE_CHECKING:
+    from nacre.study.result import StudyResult
 
 __all__ = [
     "blocks",
@@ -26,9 +34,14 @@ __all__ = [
     "drawings",
     "latency",
     "mean_latency",
+    "mixes",
+    "pareto",
     "record_figures",
     "save",
+    "sensitivity",
+    "study_figures",
     "throughput",
+    "tiers",
     "time_spent",
     "time_split",
     "title",
@@ -47,6 +60,17 @@ def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
         chart = cache(make)
         for suffix in SUFFIXES:
             yield f"{name}.{suffix}", partial(_draw, chart, suffix)
+
+
+def study_figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
+    """What draws the figures a study has data for, by file name."""
+    makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}
+    columns = [objective.column for objective in result.questions.objectives[:2]]
+    if len(columns) == 2 and result.designs.drop_nulls(columns).height:
+        makers["pareto"] = partial(pareto, result)
+    if result.sensitivity().height:
+        makers["sensitivity"] = partial(sensitivity, result)
+    return makers
 
 
 def _draw(chart: Callable[[], alt.TopLevelMixin], suffix: str) -> bytes:
@@ -71,4 +95,6 @@ def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
         makers["cleaning"] = partial(cleaning, record)
     if tables.owners(record, "blocks", "live_share"):
         makers["blocks"] = partial(blocks, record)
+    if tables.owners(record, "epochs", "fastest_share"):
+        makers["tiers"] = partial(tiers, record)
     return makers

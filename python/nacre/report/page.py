@@ -35,10 +35,15 @@ def report(records: Mapping[str, Record], title: str = "Nacre report") -> str:
         parts += [_frame(records), _figure(svg(together.plot_latency()))]
         parts.append(_figure(svg(together.plot_time_spent())))
     parts += [_section(name, record) for name, record in records.items()]
+    return document(title, "".join(parts))
+
+
+def document(title: str, body: str) -> str:
+    """A whole page in the look of the house."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body>{''.join(parts)}</body></html>\n"
+        f"<body>{body}</body></html>\n"
     )
 
 

@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-from nacre.record import Record
+from nacre.errors import Error
+from nacre.mixes import mixes
+from nacre.reproduce.outcome import Result
 from nacre.reproduce.plan import Job
 from nacre.run import run
 
@@ -16,7 +18,7 @@ _PATIENCE_S = 0.1
 
 Watch = Callable[[int, float], bool]
 """Told of runs ended and of the share of all work that is done; True ends everything."""
-Ended = Callable[[Job, Record | BaseException], None]
+Ended = Callable[[Job, Result | BaseException], None]
 
 
 def execute(jobs: Mapping[Job, float], ended: Ended, watch: Watch) -> bool:
@@ -51,7 +53,10 @@ def execute(jobs: Mapping[Job, float], ended: Ended, watch: Watch) -> bool:
     return finished == len(jobs)
 
 
-def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Record:
+def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Result | None:
+    """The result; None for one that was told to stop."""
+    if job.mixes:
+        return _mixes(job, shares, stop)
     was_prepared = False
 
     def tick(done: int, total: int | None, simulated_s: float) -> bool:
@@ -62,15 +67,26 @@ def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Record:
         shares[job] = share if not was_prepared else share / 2 + (0.5 if simulated_s else 0.0)
         return stop.is_set()
 
-    return run(job.scenario, job.overrides(), progress=tick)
-
-
-def _outcome(future: Future[Record]) -> Record | BaseException | None:
-    """The record, or why there is none; None for a run that was told to stop."""
-    if error := future.exception():
-        return error
-    record = future.result()
+    record = run(job.scenario, job.overrides(), progress=tick)
     return record if record.complete else None
+
+
+def _mixes(job: Job, shares: dict[Job, float], stop: threading.Event) -> Result | None:
+    def tick(done: int, total: int | None) -> bool:
+        shares[job] = min(done / total, 1.0) if total else 0.0
+        return stop.is_set()
+
+    try:
+        return mixes(job.scenario, job.overrides(), steps=job.mixes, progress=tick)
+    except Error:
+        if stop.is_set():
+            return None
+        raise
+
+
+def _outcome(future: Future[Result | None]) -> Result | BaseException | None:
+    """The result, or why there is none; None for a run that was told to stop."""
+    return future.exception() or future.result()
 
 
 def _cores() -> int:

@@ -9,6 +9,7 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.reproduce.forms import columns, surface
 from nacre.reproduce.judge import Row, number, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
@@ -30,17 +31,22 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
     """The figure `name`, with a line for each claim about it."""
     drawing = results.paper.drawings[name]
     found = rows(results, [name])
+    panel: alt.LayerChart | alt.Chart
+    only_shape = False
     if drawing.form == "bars":
-        panel, only_shape = _bars(found), False
+        panel = _bars(found)
+    elif drawing.form == "columns":
+        panel = columns(results, drawing)
+    elif drawing.form == "surface":
+        panel = surface(results, drawing)
     else:
         claims = [claim for claim in results.paper.claims if claim.figure == name]
         panel, only_shape = _lines(results, drawing, claims)
     subtitles = [f"{results.paper.name}, {name}: {drawing.stated or results.paper.title}"]
     if drawing.form == "lines":
         subtitles.append(f"lines: simulated; {_ONLY_SHAPE if only_shape else _MARKED}")
-    chart: alt.VConcatChart = alt.vconcat(panel, _statements(found), spacing=18).properties(
-        title=theme.title(drawing.title, *subtitles)
-    )
+    joined = alt.vconcat(panel, _statements(found), spacing=18).resolve_scale(color="independent")
+    chart: alt.VConcatChart = joined.properties(title=theme.title(drawing.title, *subtitles))
     return theme.themed(chart)
 
 
@@ -161,7 +167,8 @@ def _bars(found: Sequence[Row]) -> alt.LayerChart:
         .axis(grid=False, labelLimit=300)
     )
     units = ", ".join(dict.fromkeys(row["unit"] for row in numbers if row["unit"]))
-    x = alt.X("simulated:Q", title=f"bar: simulated, line: published ({units})").axis(grid=False)
+    title = "bar: simulated, line: published" + (f" ({units})" if units else "")
+    x = alt.X("simulated:Q", title=title).axis(grid=False)
     chart = alt.layer(
         base.mark_bar(height={"band": 0.6}, color=theme.BLUE).encode(x=x),
         base.mark_tick(thickness=3, color=theme.INK, height={"band": 0.9}).encode(x="published:Q"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from nacre.record import Record
-from nacre.reproduce.measures import Results, check
+from nacre.reproduce.measures import Results, check, remark
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Claim, Tolerance
 from nacre.reproduce.plan import Job
@@ -92,7 +92,7 @@ def _row(claim: Claim, results: Results) -> Row:
         "pass": None if claim.kind == "unclosed" else verdict,
         "source": claim.source,
         "tolerance": "" if claim.kind == "unclosed" else allowed(claim.tolerance, claim.unit),
-        "note": "; ".join(part for part in (why, claim.note) if part),
+        "note": "; ".join(part for part in (why, remark(claim, results), claim.note) if part),
         "fitted": _fitted(claim, results),
     }
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.record import Record
-from nacre.reproduce import envy
-from nacre.reproduce.outcome import Outcomes, UnknownError
+from nacre.reproduce import envy, onyx, pcm_enterprise
+from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Claim, Paper
 from nacre.reproduce.plan import Point, Selection
 from nacre.view import View
 
-OF_PAPERS: Mapping[str, Mapping[str, Callable[[Record], float]]] = {"envy": envy.MEASURES}
+OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
+    "envy": envy.MEASURES,
+    "onyx": onyx.MEASURES,
+    "pcm-enterprise": pcm_enterprise.MEASURES,
+}
 """What a paper measures that is no field of a record."""
 
 
@@ -40,10 +43,10 @@ class Results:
 
     def reading(self, point: Point, measure: str) -> Reading:
         """A number of a point; raises `UnknownError` where its run failed or has no such number."""
-        record = self.outcomes.record(point)
+        result = self.outcomes.result(point)
         own = OF_PAPERS.get(self.paper.name, {}).get(measure)
         try:
-            value = own(record) if own else _field(record, measure)
+            value = own(result) if own else _field(result, measure)
         except (KeyError, StopIteration, ZeroDivisionError):
             value = None
         if value is None:
@@ -58,9 +61,9 @@ class Results:
         return value.x
 
 
-def _field(record: Record, path: str) -> float | None:
+def _field(result: Result, path: str) -> float | None:
     """A field by its dotted path; None where the record has none."""
-    found: object = record
+    found: object = result
     for key in path.split("."):
         if not isinstance(found, View) or key not in found:
             return None
@@ -114,6 +117,14 @@ def _ratio(results: Results, claim: Claim) -> float:
     return ratio
 
 
+def _highest_ratio(results: Results, claim: Claim) -> float:
+    """The highest of one side as a multiple of the highest of the other."""
+    other = max(_others(results, claim))
+    if not other:
+        raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
+    return max(_values(results, claim)) / other
+
+
 def _steps(results: Results, claim: Claim) -> list[float]:
     """Each value as a multiple of the one before it."""
     values = _values(results, claim)
@@ -129,6 +140,53 @@ def _lowest_at(results: Results, claim: Claim) -> float:
     for reading in results.readings(claim.of, claim.measure):
         sums.setdefault(results.x(reading.point, axis), []).append(reading.value)
     return min(sums, key=lambda x: sum(sums[x]) / len(sums[x]))
+
+
+def _highest_at(results: Results, claim: Claim) -> float:
+    """Where on the one axis that is named in `to` the highest point lies."""
+    (axis,) = _other(claim).where
+    highest = max(results.readings(claim.of, claim.measure), key=lambda reading: reading.value)
+    return results.x(highest.point, axis)
+
+
+def remark(claim: Claim, results: Results) -> str:
+    """Which point is the highest, for claims about that; nothing for others."""
+    if claim.check not in ("highest_at", "gain"):
+        return ""
+    try:
+        readings = results.readings(claim.of, claim.measure)
+    except UnknownError:
+        return ""
+    highest = max(readings, key=lambda reading: reading.value).point
+    varies = [label for axis, label in highest.labels if _varies(readings, axis, label)]
+    return f"highest at {', '.join(varies)}" if varies else ""
+
+
+def _gain(results: Results, claim: Claim) -> float:
+    """By how many percent the highest point of `of` is above the highest of `to`."""
+    return 100 * (max(_values(results, claim)) / max(_others(results, claim)) - 1)
+
+
+def _crossing(results: Results, claim: Claim) -> float:
+    """Where the line through the points of `of` crosses that through the points of `to`.
+
+    Both run over one axis, that of the first point; between its places lines are straight.
+    """
+    ours = results.readings(claim.of, claim.measure)
+    theirs = results.readings(_other(claim), claim.measure)
+    (axis,) = (name for name, labels in ours[0].point.labels if _varies(ours, name, labels))
+    gaps = [
+        (results.x(one.point, axis), one.value - other.value)
+        for one, other in zip(ours, theirs, strict=True)
+    ]
+    for (x, gap), (next_x, next_gap) in itertools.pairwise(gaps):
+        if gap * next_gap <= 0 and gap != next_gap:
+            return x + (next_x - x) * gap / (gap - next_gap)
+    raise UnknownError("the lines do not cross")
+
+
+def _varies(readings: Sequence[Reading], axis: str, label: str) -> bool:
+    return any(dict(reading.point.labels)[axis] != label for reading in readings)
 
 
 def _steepening(results: Results, claim: Claim) -> float:
@@ -161,12 +219,16 @@ CHECKS: Mapping[str, Check] = {
     "highest": _over(max, _values),
     "lowest": _over(min, _values),
     "ratio": _ratio,
+    "highest_ratio": _highest_ratio,
     "largest_ratio": _over(max, _ratios),
     "smallest_ratio": _over(min, _ratios),
     "largest_gap": _over(lambda ratios: max(abs(ratio - 1) for ratio in ratios), _ratios),
     "largest_step": _over(max, _steps),
     "smallest_step": _over(min, _steps),
     "lowest_at": _lowest_at,
+    "highest_at": _highest_at,
+    "gain": _gain,
+    "crossing": _crossing,
     "steepening": _steepening,
 }
 """What `check` in a claim names."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.reproduce.plan import Job, Point
+
+Result: TypeAlias = Record | Mixes
+"""What a run ends in."""
 
 
 class UnknownError(Exception):
@@ -17,19 +22,19 @@ class UnknownError(Exception):
 class Outcomes:
     """Records and failures by job; a job in neither has not ended."""
 
-    ended: Mapping[Job, Record | BaseException]
+    ended: Mapping[Job, Result | BaseException]
 
-    def record(self, point: Point) -> Record:
-        """The record of a point; raises `UnknownError` where there is none."""
+    def result(self, point: Point) -> Result:
+        """The result of a point; raises `UnknownError` where there is none."""
         match self.ended.get(point.job):
             case None:
                 raise UnknownError(f"not run to its end: {point.name}")
             case BaseException() as error:
                 raise UnknownError(f"{point.name} failed: {' / '.join(str(error).splitlines())}")
-            case record:
-                return record
+            case result:
+                return result
 
-    def get(self, point: Point) -> Record | None:
-        """The record of a point, if there is one."""
+    def get(self, point: Point) -> Result | None:
+        """The result of a point, if there is one."""
         found = self.ended.get(point.job)
-        return found if isinstance(found, Record) else None
+        return None if isinstance(found, BaseException) else found

@@ -16,6 +16,7 @@ SHIPPED = Path(__file__).parent.parent / "papers"
 """Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""
 
 Kind: TypeAlias = Literal["exact", "close", "trend", "unclosed"]
+Form: TypeAlias = Literal["lines", "columns", "bars", "surface"]
 _WITHIN = {"exact": 0.02, "close": 0.10}
 """How far off a number may be, relative to what was published, unless its claim says otherwise."""
 _BOUNDS = ("above", "at_least", "at_most", "below")
@@ -51,13 +52,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a figure is drawn: a line per label of `series` over `x`, or bars of its claims.
+    """How a figure is drawn.
+
+    `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
+    `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
+    point, seen from above.
 
     `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
     evenly, `log` the values; `join` connects the published numbers.
     """
 
-    form: Literal["lines", "bars"]
+    form: Form
     title: str
     stated: str
     points: Selection | None
@@ -191,19 +196,21 @@ def _tolerance(entry: Entry, kind: Kind, published: float | str) -> Tolerance:
 
 
 def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
-    form = entry.take("form", str, "lines")
-    if form not in ("lines", "bars"):
-        raise entry.wrong(f'"form" is {form!r}; it is lines or bars')
-    lines = form == "lines"
+    form: Any = entry.take("form", str, "lines")
+    if form not in get_args(Form):
+        raise entry.wrong(f'"form" is {form!r}; it is one of: {", ".join(get_args(Form))}')
+    has_axis, has_points = form in ("lines", "columns"), form != "bars"
     measures: dict[str, str] = entry.take("measures", dict, {})
     if measure := entry.take("measure", str, ""):
         measures = {"": measure}
+    if form == "surface" and measures.keys() != {"x", "y", "value"}:
+        raise entry.wrong('a surface needs the "measures" x, y and value')
     drawing = Drawing(
-        form="lines" if lines else "bars",
+        form=form,
         title=entry.take("title", str),
         stated=entry.take("stated", str, ""),
-        points=_selection(entry, "of", groups) if lines else None,
-        x=entry.take("x", str) if lines else "",
+        points=_selection(entry, "of", groups) if has_points else None,
+        x=entry.take("x", str) if has_axis else "",
         x_title=entry.take("x_title", str, ""),
         y_title=entry.take("y_title", str, ""),
         measures=measures,

@@ -18,10 +18,14 @@ _SCALAR = (str, int, float)
 
 @dataclass(frozen=True)
 class Job:
-    """A run: a scenario and what is set in it. Equal jobs are run once."""
+    """A run: a scenario and what is set in it. Equal jobs are run once.
+
+    With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored.
+    """
 
     scenario: str
     settings: tuple[tuple[str, str], ...]
+    mixes: int = 0
 
     def overrides(self) -> dict[str, object]:
         """The settings as `nacre.run` takes them."""
@@ -78,13 +82,17 @@ class Selection:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one scenario that differ along axes. `seconds` is about what one of them takes."""
+    """Runs of one scenario that differ along axes. `seconds` is about what one of them takes.
+
+    `mixes` is the number of steps, where every mix of its tiers is scored and nothing simulated.
+    """
 
     name: str
     scenario: str
     settings: Mapping[str, object]
     seconds: float
     axes: tuple[Axis, ...]
+    mixes: int = 0
 
     def axis(self, name: str) -> Axis:
         """The axis called `name`; raises `Error` if there is none."""
@@ -114,7 +122,9 @@ class Group:
             for path, item in settings.items()
         }
         labels = tuple((axis.name, v.label) for axis, v in zip(self.axes, values, strict=True))
-        return Point(self.name, labels, Job(self.scenario, tuple(sorted(texts.items()))))
+        return Point(
+            self.name, labels, Job(self.scenario, tuple(sorted(texts.items())), self.mixes)
+        )
 
 
 Plan = Mapping[str, Group]
@@ -139,6 +149,7 @@ def _group(entry: Entry, folder: Path) -> Group:
         settings=entry.take("set", dict, {}),
         seconds=entry.take("seconds", float, 1.0),
         axes=tuple(_axis(axis) for axis in entry.entries("axis")),
+        mixes=entry.take("mixes", int, 0),
     )
     entry.done()
     return group

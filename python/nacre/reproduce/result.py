@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nacre.errors import config_error, unknown
+from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.reproduce.judge import Row, failed, overfitted, rows
 from nacre.reproduce.measures import Results
-from nacre.reproduce.outcome import Outcomes
+from nacre.reproduce.outcome import Outcomes, Result
 from nacre.reproduce.paper import Paper
 from nacre.reproduce.plan import Job, Point
 
@@ -39,7 +40,7 @@ class Reproduction:
     """What the model says to published results, row by row."""
 
     def __init__(
-        self, targets: Sequence[Target], ended: Mapping[Job, Record | BaseException]
+        self, targets: Sequence[Target], ended: Mapping[Job, Result | BaseException]
     ) -> None:
         self._targets = tuple(targets)
         self._outcomes = Outcomes(dict(ended))
@@ -85,7 +86,17 @@ class Reproduction:
             f"{target.paper.name}/{point.name}": record
             for target in self._targets
             for point in target.points
-            if (record := self._outcomes.get(point))
+            if isinstance(record := self._outcomes.get(point), Record)
+        }
+
+    @property
+    def mixes(self) -> Mapping[str, Mixes]:
+        """Every mix of tiers, of the points where mixes are scored and nothing is simulated."""
+        return {
+            f"{target.paper.name}/{point.name}": mixes
+            for target in self._targets
+            for point in target.points
+            if isinstance(mixes := self._outcomes.get(point), Mixes)
         }
 
     def plot(self, figure: str) -> alt.TopLevelMixin:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from nacre.record import Record
+from nacre.reproduce.outcome import Result
 from nacre.reproduce.plan import Job
 from nacre.saving import Staging
 
@@ -47,9 +47,9 @@ class Store:
     ) -> None:
         self._staging.__exit__(kind, error, trace)
 
-    def record(self, job: Job, outcome: Record | BaseException) -> None:
-        """Writes the record of a run that ended well."""
-        if isinstance(outcome, Record):
+    def record(self, job: Job, outcome: Result | BaseException) -> None:
+        """Writes the record, or the mixes, of a run that ended well."""
+        if not isinstance(outcome, BaseException):
             outcome.save(self.directory / self._places[job])
 
     def rows(self, reproduction: Reproduction) -> None:
@@ -83,7 +83,7 @@ class Store:
         return True
 
     def _runs(self, reproduction: Reproduction) -> list[dict[str, object]]:
-        records = reproduction.records
+        records = {**reproduction.records, **reproduction.mixes}
         return [
             {
                 "paper": target.paper.name,

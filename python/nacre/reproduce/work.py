@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeAlias
 
-from nacre.record import Record
 from nacre.reproduce.execute import Ended, Watch, execute
+from nacre.reproduce.outcome import Result
 from nacre.reproduce.paper import SHIPPED, figure_of, find, papers
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Reproduction, Target
@@ -62,9 +62,9 @@ def conduct(
 ) -> Reproduction:
     """Runs what the targets need, each run once, and judges the outcome."""
     jobs = _jobs(chosen)
-    outcomes: dict[Job, Record | BaseException] = {}
+    outcomes: dict[Job, Result | BaseException] = {}
 
-    def note(job: Job, outcome: Record | BaseException) -> None:
+    def note(job: Job, outcome: Result | BaseException) -> None:
         outcomes[job] = outcome
         ended(job, outcome)
 

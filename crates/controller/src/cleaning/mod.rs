@@ -21,7 +21,7 @@ pub mod hybrid;
 pub mod locality_gathering;
 
 #[cfg(test)]
-mod laws;
+pub(crate) mod laws;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -46,9 +46,12 @@ fn wear<S: Store>(envy: &Envy<S>) -> Wear {
         cleaned: now.cleaned - before.cleaned,
         levelled: now.levelled - before.levelled,
         metadata: 0,
+        padding: 0,
         erases: envy.array.flash.erases() - envy.book.erases_before,
         block_erases: envy.array.flash.blocks().iter().map(|block| block.erases).collect(),
         endurance: Some(envy.config.endurance),
+        worn_out_at: None,
+        row_programs: None,
     }
 }
 

@@ -13,6 +13,8 @@ pub mod static_optimal;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod workbench;
 
 use assignment::Speed;
 use nacre_config::{Choice, Families, Family, Problems, Table};

@@ -1,6 +1,5 @@
-//! Assignments against trying everything, and layouts.
+//! Assignments and surfaces against trying everything.
 
-use super::Layout;
 use super::assignment::{Assignment, Class, Speed};
 use super::surface::{boundary, surface};
 use nacre_testkit::assert_close;
@@ -98,21 +97,4 @@ fn a_write_heavy_extent_belongs_in_flash_and_the_threshold_is_that_of_the_latenc
     placed.grow(0, 1);
     assert_eq!((placed.held(0, 0), placed.held(1, 0)), (0, 1));
     assert!(placed.seconds() < Assignment::new(&classes, &tiers).seconds());
-}
-
-#[test]
-fn a_spread_layout_gives_each_tier_its_share_of_every_stretch() {
-    let sizes = [10, 30, 60];
-    let homes = Layout::Spread.homes(&sizes);
-    for (tier, &size) in sizes.iter().enumerate() {
-        for end in 0..=homes.len() {
-            let has = homes[..end].iter().filter(|&&home| usize::from(home) == tier).count();
-            let due = end as f64 * f64::from(size) / 100.0;
-            assert!(
-                (has as f64 - due).abs() <= 1.0,
-                "tier {tier} has {has} of the first {end}, {due} are due"
-            );
-        }
-    }
-    assert_eq!(Layout::InOrder.homes(&[1, 2, 0]), [0, 1, 1]);
 }

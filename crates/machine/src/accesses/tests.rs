@@ -67,7 +67,8 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
     let no_files = OneTrace(String::new());
     let checked =
         check(&Document { text: ZIPF, name: "test.toml", overrides: &[], seed: None }).expect("legal");
-    let all = mixes(&checked, &no_files, 10).expect("tiers can be mixed");
+    let all = mixes(&checked, &no_files, 10, &mut |_| ControlFlow::Continue(()));
+    let all = all.expect("tiers can be mixed").expect("nobody stopped it");
     assert_eq!((all.mixes.len(), all.extents), (66, 64));
     assert_eq!(all.accesses.reads + all.accesses.writes, 40_000);
     assert_eq!(all.prices, [Some(24.0), Some(6.0), Some(1.0)]);
@@ -107,7 +108,8 @@ fn counts_of_a_trace_are_those_of_its_lines() {
         [[stack.tier]]\nshare = \"50 %\"\ndevice = { preset = \"pcm_ssd\" }\n\
         [[stack.tier]]\nshare = \"50 %\"\ndevice = { preset = \"disk_15k_kim\" }\n";
     let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
-    let all = mixes(&checked, &OneTrace(trace.into()), 4).expect("a trace ends");
+    let all = mixes(&checked, &OneTrace(trace.into()), 4, &mut |_| ControlFlow::Continue(()));
+    let all = all.expect("a trace ends").expect("nobody stopped it");
     assert_eq!((all.accesses.reads, all.accesses.writes), (5, 1));
 }
 
@@ -121,4 +123,18 @@ fn a_workload_without_an_end_cannot_be_known_as_a_whole() {
     assert!(problem.contains("the workload never ends") && problem.contains("run.requests"), "{problem}");
     let known = record(&endless, &[("run.requests", "1000")], &no_files).expect("a thousand is an end");
     assert_eq!(known.requests.completed, 1000);
+}
+
+#[test]
+fn counting_ends_when_it_is_told_to() {
+    let no_files = OneTrace(String::new());
+    let checked =
+        check(&Document { text: ZIPF, name: "test.toml", overrides: &[], seed: None }).expect("legal");
+    let mut seen = Vec::new();
+    let stopped = mixes(&checked, &no_files, 10, &mut |progress| {
+        seen.push((progress.done, progress.expected));
+        ControlFlow::Break(())
+    });
+    assert!(stopped.expect("legal").is_none());
+    assert_eq!(seen, [(4096, Some(40_000))]);
 }

@@ -2,12 +2,12 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, outcome};
+use crate::record::{Ending, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
-use crate::stack::{Built, Files, build};
+use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Device, Request, Time, Trail};
-use nacre_workload::{Units, WorkloadError};
+use nacre_workload::{Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
 /// Requests fetched from the workload at a time.
@@ -41,7 +41,7 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
-    let mut built = build(checked, files)?;
+    let mut built = build_watched(checked, files, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;
@@ -49,18 +49,24 @@ pub fn run(
         Some(mut workload) => driver.precondition(&mut *workload, watch)?,
         None => ControlFlow::Continue(()),
     };
-    let ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
+    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
     driver.meter.settle();
+    if checked.run.wear_out && ending == Ending::Complete {
+        ending = driver.wear_out(watch)?;
+    }
     let Driver { device, workload, meter, measured, .. } = &driver;
-    Ok(outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending))
+    let mut outcome = outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending);
+    outcome.record.worn_out = driver.worn_out.take();
+    outcome.record.steadiness = driver.steadiness;
+    Ok(outcome)
 }
 
 pub(crate) struct Driver<'a> {
     pub(crate) checked: &'a Checked,
     pub(crate) device: Box<dyn Device>,
-    workload: Box<dyn nacre_workload::Workload>,
-    meter: Meter,
+    pub(crate) workload: Box<dyn nacre_workload::Workload>,
+    pub(crate) meter: Meter,
     components: usize,
     trail: Trail,
     capacity: u64,
@@ -71,6 +77,10 @@ pub(crate) struct Driver<'a> {
     measured: u64,
     /// Units of the workload that were done by then.
     units_before: u64,
+    /// When the first block or row was worn out, where the run asks for that.
+    pub(crate) worn_out: Option<WornOut>,
+    /// How a steady state was looked for.
+    pub(crate) steadiness: Option<Steadiness>,
 }
 
 impl<'a> Driver<'a> {
@@ -87,6 +97,8 @@ impl<'a> Driver<'a> {
             issued: 0,
             measured: 0,
             units_before: 0,
+            worn_out: None,
+            steadiness: None,
         }
     }
 
@@ -98,10 +110,20 @@ impl<'a> Driver<'a> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
         let expected = expected.filter(|&count| count < u64::MAX);
+        let told = self.workload.pacing() == Pacing::Told;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
             let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
+            if told {
+                if self.converse(&mut batch, want.min(GROUP), &mut clock)?.is_break() {
+                    return self.ended();
+                }
+                if watch(self.progress(expected)).is_break() {
+                    return Ok(Ending::Stopped);
+                }
+                continue;
+            }
             if want > 0 {
                 self.workload.fill(&mut batch, want).map_err(|error| self.workload_problem(&error))?;
             }
@@ -112,13 +134,35 @@ impl<'a> Driver<'a> {
                 if self.serve(group, &mut clock)?.is_break() {
                     return self.ended();
                 }
-                let simulated = self.meter.end;
-                let progress = Progress { preconditioning: false, done: self.issued, expected, simulated };
-                if watch(progress).is_break() {
+                if watch(self.progress(expected)).is_break() {
                     return Ok(Ending::Stopped);
                 }
             }
         }
+    }
+
+    fn progress(&self, expected: Option<u64>) -> Progress {
+        Progress { preconditioning: false, done: self.issued, expected, simulated: self.meter.end }
+    }
+
+    /// Serves `count` requests of a workload that is told when each one is done; breaks at the end of the
+    /// workload, of the duration, or when there are none to serve.
+    fn converse(
+        &mut self,
+        batch: &mut Vec<Request>,
+        count: usize,
+        clock: &mut Clock,
+    ) -> Result<ControlFlow<()>, Problems> {
+        for _ in 0..count {
+            batch.clear();
+            self.workload.fill(batch, 1).map_err(|error| self.workload_problem(&error))?;
+            let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
+            self.check_reach(batch, "request", self.issued)?;
+            let Some(done) = self.serve_one(request, clock)? else { return Ok(ControlFlow::Break(())) };
+            self.workload.complete(done);
+        }
+        self.device.advance(clock.last());
+        Ok(if count > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
     /// Serves a few requests; breaks when the duration is over.
@@ -127,28 +171,37 @@ impl<'a> Driver<'a> {
         for warmed in group.chunks(WARMED) {
             self.device.warm(warmed);
             for request in warmed {
-                let now = clock.issue(request);
-                if now >= self.duration {
+                if self.serve_one(request, clock)?.is_none() {
                     return Ok(ControlFlow::Break(()));
                 }
-                if self.issued == self.checked.run.warm_up {
-                    self.begin_measuring(now);
-                }
-                self.trail.clear();
-                let completion = self.device.submit(now, request, &mut self.trail);
-                assert!(completion.done >= now, "a request was done before it was issued");
-                if completion.done > HORIZON {
-                    return Err(self.horizon_problem());
-                }
-                debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
-                clock.complete(completion.done);
-                self.meter.record(request, now, completion, &self.trail);
-                self.issued += 1;
-                self.measured += 1;
             }
         }
         self.device.advance(clock.last());
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Serves a request and says when it is done; none if the duration is over.
+    #[inline]
+    fn serve_one(&mut self, request: &Request, clock: &mut Clock) -> Result<Option<Time>, Problems> {
+        let now = clock.issue(request);
+        if now >= self.duration {
+            return Ok(None);
+        }
+        if self.issued == self.checked.run.warm_up {
+            self.begin_measuring(now);
+        }
+        self.trail.clear();
+        let completion = self.device.submit(now, request, &mut self.trail);
+        assert!(completion.done >= now, "a request was done before it was issued");
+        if completion.done > HORIZON {
+            return Err(self.horizon_problem());
+        }
+        debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
+        clock.complete(completion.done);
+        self.meter.record(request, now, completion, &self.trail);
+        self.issued += 1;
+        self.measured += 1;
+        Ok(Some(completion.done))
     }
 
     /// The warm-up is over: what was counted so far does not count.

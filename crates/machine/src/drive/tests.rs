@@ -81,3 +81,40 @@ fn a_run_without_an_end_is_the_users_mistake() {
     let units = timed.workload.units.expect("it has units");
     assert!(timed.complete && (842..=1_158).contains(&units), "{units} transactions in 100 ms");
 }
+
+const STORE: &str = "[workload]\nkind = \"kv\"\nkeys = 10_000\ncache = \"64 MiB\"\ntransactions = 4_000\n\
+                     log = \"16 MiB\"\nthreads = 1\noperation = \"5 us\"\ncommit = \"10 us\"\n\
+                     [stack]\nkind = \"measured\"\nread = \"0 ns\"\nwrite = \"70 us\"\n";
+
+fn store(overrides: &[(&str, &str)]) -> Record {
+    let overrides: Vec<(String, String)> =
+        overrides.iter().map(|&(path, value)| (path.to_string(), value.to_string())).collect();
+    let checked = check(&Document { text: STORE, name: "test.toml", overrides: &overrides, seed: None });
+    let outcome = run(&checked.expect("legal"), &NoFiles, &mut |_| ControlFlow::Continue(()));
+    outcome.unwrap_or_else(|problems| panic!("{problems}")).record
+}
+
+#[test]
+fn a_workload_that_is_told_when_requests_are_done_waits_for_them() {
+    // One thread, everything in memory: four gets and puts, a commit, a log write. Records of 604 B take a
+    // transaction to the next block of 4 KiB in 604 of 4,096 cases; a write of two blocks takes twice as long.
+    let expected = |write: f64| 1.0 / (4.0 * 5e-6 + 10e-6 + write * (1.0 + 604.0 / 4096.0));
+    let one = store(&[]);
+    let per_s = one.throughput.units_per_s.expect("it has units");
+    assert!((per_s / expected(70e-6) - 1.0).abs() < 1e-3, "{per_s} transactions a second");
+    assert_eq!((one.workload.units, one.complete), (Some(4_000), true));
+    let slow = store(&[("stack.write", "\"140 us\"")]).throughput.units_per_s.expect("it has units");
+    assert!((slow / expected(140e-6) - 1.0).abs() < 1e-3, "{slow} transactions a second");
+}
+
+#[test]
+fn a_workload_that_is_told_ends_where_the_run_does() {
+    let timed = store(&[("run.duration", "\"50 ms\"")]);
+    // Of 110.3 us each.
+    assert!((452..=454).contains(&timed.workload.units.expect("it has units")), "{:?}", timed.workload.units);
+    let counted = store(&[("run.requests", "1_000"), ("run.warm_up", "500")]);
+    let requests = &counted.requests;
+    assert_eq!(requests.reads + requests.writes + requests.flushes, 500);
+    // Every flush ends a transaction.
+    assert_eq!(counted.workload.units, Some(requests.flushes));
+}

@@ -6,6 +6,8 @@ use nacre_kernel::Time;
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
+mod steady;
+
 impl Driver<'_> {
     /// Gives the device as many writes of `workload` as the run asks for. Breaks when `watch` does.
     pub(crate) fn precondition(
@@ -34,7 +36,10 @@ impl Driver<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(ControlFlow::Continue(()))
+        match self.checked.run.until_steady.clone() {
+            Some(criterion) => self.until_steady(workload, &criterion, watch),
+            None => Ok(ControlFlow::Continue(())),
+        }
     }
 
     fn too_few_writes(&self, done: u64) -> Problems {
@@ -42,7 +47,7 @@ impl Driver<'_> {
         self.run_problem("run.precondition", problem, "lower it, or use a workload that writes more")
     }
 
-    fn no_such_state(&self) -> Problems {
+    pub(super) fn no_such_state(&self) -> Problems {
         let kind = self.checked.scenario.stack.kind();
         let problem = format!("the stack, {kind}, keeps no state that writes leave behind");
         self.run_problem("run.precondition", problem, "leave it out, and warm up with run.warm_up")

@@ -46,6 +46,7 @@ pub(crate) fn outcome(
         complete: ending == Ending::Complete,
         scenario: resolved_json(&checked.resolved),
         origins: checked.resolved.iter().map(value_origin).collect(),
+        steadiness: None,
         requests: requests(meter, issued),
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),
@@ -53,6 +54,7 @@ pub(crate) fn outcome(
             units_per_s: units.map(|units| per_second(units.done as f64)),
         },
         bytes,
+        host_cpu_ns: host_cpu_ns(&reports, meter.completed()),
         simulated_s: seconds,
         drained_s: drained.as_secs_f64(),
         latency: Latencies { read: latency(&meter.reads), write: latency(&meter.writes) },
@@ -64,6 +66,7 @@ pub(crate) fn outcome(
         cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
         cost_unknown,
         lifetime_days: lifetimes.reduce(f64::min),
+        worn_out: None,
         components,
         workload: WorkloadNotes {
             kind: notes.kind,
@@ -75,6 +78,15 @@ pub(crate) fn outcome(
         },
     };
     Outcome { record, columns: columns(meter, &reports) }
+}
+
+/// What drivers took of the host's processors, which are the resource `cpus` of a device.
+fn host_cpu_ns(reports: &[ComponentReport], completed: u64) -> Option<f64> {
+    let cpus = reports.iter().flat_map(|report| &report.resources).filter(|resource| resource.name == "cpus");
+    let busy =
+        cpus.map(|cpus| Activity::ALL.into_iter().map(|activity| cpus.ledger.busy_s(activity)).sum::<f64>());
+    let busy = busy.reduce(|sum, each| sum + each)?;
+    (completed > 0).then(|| busy * 1e9 / completed as f64)
 }
 
 fn requests(meter: &Meter, issued: u64) -> Requests {

@@ -13,7 +13,7 @@ pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
 pub use tables::{Columns, Table};
-pub use wear::{BlockErases, Wear};
+pub use wear::{BlockErases, RowPrograms, Wear};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,10 +54,14 @@ pub struct Record {
     pub scenario: serde_json::Value,
     /// Where each of those values came from.
     pub origins: Vec<ValueOrigin>,
+    /// How a steady state was looked for before the run; null where none was.
+    pub steadiness: Option<Steadiness>,
     /// Requests, counted.
     pub requests: Requests,
     /// Bytes the host asked for.
     pub bytes: HostBytes,
+    /// Time of the host's processors that drivers took per request, in nanoseconds; null where not modelled.
+    pub host_cpu_ns: Option<f64>,
     /// From the first measured arrival to the last completion, in seconds.
     pub simulated_s: f64,
     /// From the first measured arrival until nothing is left to do, in seconds: fills of caches and buffered
@@ -85,8 +89,34 @@ pub struct Record {
     pub cost_unknown: Vec<String>,
     /// Days until the first component is worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
+    /// When the first block or row was worn out; null where the run did not ask for that.
+    pub worn_out: Option<WornOut>,
     /// What the workload has to say about its input.
     pub workload: WorkloadNotes,
+}
+
+/// When the first block or row was programmed more often than it is made for.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct WornOut {
+    /// Seconds of writing.
+    pub seconds: f64,
+    /// Writes in all, those before the run included; null where it happened within the run.
+    pub writes: Option<u64>,
+    /// Whether it happened within the run. If not, `seconds` are the writes at the rate of the run's.
+    pub simulated: bool,
+}
+
+/// How a steady state was looked for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Steadiness {
+    /// Whether write amplification came to be steady by the scenario's criterion.
+    pub reached: bool,
+    /// Host data of one window, in bytes.
+    pub window_bytes: u64,
+    /// Writes of all windows.
+    pub writes: u64,
+    /// Write amplification of each window; null where nothing was programmed for the host.
+    pub write_amplification: Vec<Option<f64>>,
 }
 
 /// A value of the scenario and its origin.

@@ -15,14 +15,18 @@ pub struct Wear {
     pub levelled: u64,
     /// Pages programmed with the device's own tables.
     pub metadata: u64,
+    /// Pages programmed with nothing, since more had to be programmed together than there was.
+    pub padding: u64,
     /// All pages programmed.
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
     /// Erases by block, in the whole life of the medium; null where nothing is erased.
     pub block_erases: Option<BlockErases>,
-    /// Erases a block is made for; null where not known.
+    /// Erases a block is made for, or programs a row where nothing is erased; null where not known.
     pub endurance: Option<u64>,
+    /// Programs by row, in the whole life of a medium that is written in place; null where none is.
+    pub row_programs: Option<RowPrograms>,
     /// Pages programmed per page of host data; null before the first.
     pub write_amplification: Option<f64>,
     /// Pages programmed by the cleaner per page of host data; null before the first.
@@ -44,6 +48,21 @@ pub struct BlockErases {
     pub stddev: f64,
 }
 
+/// How often rows were programmed in their whole life.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RowPrograms {
+    /// Rows.
+    pub rows: u64,
+    /// Of the row programmed least.
+    pub min: u32,
+    /// Over all rows.
+    pub mean: f64,
+    /// Of the row programmed most.
+    pub max: u32,
+    /// Standard deviation over all rows.
+    pub stddev: f64,
+}
+
 /// The wear of one component.
 pub(super) fn wear(wear: &ledger::Wear) -> Wear {
     Wear {
@@ -51,10 +70,15 @@ pub(super) fn wear(wear: &ledger::Wear) -> Wear {
         cleaned: wear.cleaned,
         levelled: wear.levelled,
         metadata: wear.metadata,
+        padding: wear.padding,
         programs: wear.programs(),
         erases: wear.erases,
         block_erases: block_erases(&wear.block_erases),
         endurance: wear.endurance,
+        row_programs: wear.row_programs.map(|spread| {
+            let ledger::Spread { count: rows, min, mean, max, stddev } = spread;
+            RowPrograms { rows, min, mean, max, stddev }
+        }),
         write_amplification: wear.write_amplification(),
         cleaning_cost: wear.cleaning_cost(),
     }
@@ -69,6 +93,7 @@ pub(super) fn total(reports: &[ComponentReport]) -> Option<ledger::Wear> {
             cleaned: sum.cleaned + wear.cleaned,
             levelled: sum.levelled + wear.levelled,
             metadata: sum.metadata + wear.metadata,
+            padding: sum.padding + wear.padding,
             erases: sum.erases + wear.erases,
             ..sum
         })

@@ -24,6 +24,7 @@ use crate::store::Store;
 #[derive(Debug)]
 pub struct Flash<S> {
     store: S,
+    pages_per_block: u32,
     page_shift: u32,
     blocks: Vec<Block>,
     programs: u64,
@@ -40,11 +41,13 @@ pub struct Block {
 }
 
 impl<S: Store> Flash<S> {
-    /// `blocks` erased blocks of `pages_per_block` pages each, a power of two, that hold `store`.
+    /// `blocks` erased blocks of `pages_per_block` pages each, that hold `store`. Numbers of pages go on at a
+    /// power of two with every block; where a block has fewer, the numbers between stand for nothing.
     pub fn new(blocks: u32, pages_per_block: u32, store: S) -> Flash<S> {
-        assert!(pages_per_block.is_power_of_two(), "pages of a block are a power of two");
+        assert!(pages_per_block > 0, "a block has a page");
         let blocks = vec![Block::default(); blocks as usize];
-        Flash { store, page_shift: pages_per_block.trailing_zeros(), blocks, programs: 0, erases: 0 }
+        let page_shift = pages_per_block.next_power_of_two().trailing_zeros();
+        Flash { store, pages_per_block, page_shift, blocks, programs: 0, erases: 0 }
     }
 
     /// Takes the next page of `block` to be programmed and gives its number over all blocks. The bytes
@@ -55,7 +58,7 @@ impl<S: Store> Flash<S> {
     #[inline]
     pub fn program(&mut self, block: u32) -> u32 {
         let state = &mut self.blocks[block as usize];
-        assert!(state.programmed >> self.page_shift == 0, "block {block} has no erased page");
+        assert!(state.programmed < self.pages_per_block, "block {block} has no erased page");
         let page = (block << self.page_shift) + state.programmed;
         state.programmed += 1;
         self.programs += 1;
@@ -90,7 +93,7 @@ impl<S: Store> Flash<S> {
         state.programmed = 0;
         state.erases += 1;
         self.erases += 1;
-        self.store.erase(u64::from(block) << self.page_shift, 1 << self.page_shift);
+        self.store.erase(u64::from(block) << self.page_shift, u64::from(self.pages_per_block));
     }
 
     /// The block `page` lies in.
@@ -102,7 +105,7 @@ impl<S: Store> Flash<S> {
     /// Pages of a block.
     #[inline]
     pub fn pages_per_block(&self) -> u32 {
-        1 << self.page_shift
+        self.pages_per_block
     }
 
     /// The blocks.

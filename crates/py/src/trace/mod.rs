@@ -1,12 +1,18 @@
 //! Trace files: what they hold, other formats, samples, columns.
 
+mod fit;
 mod input;
+mod misses;
 mod output;
 mod wishes;
+
+pub(crate) use fit::trace_fit;
+pub(crate) use misses::trace_misses;
 
 use crate::errors::trace_error;
 use input::{each_batch, open};
 use nacre_kernel::{Op, Request, Time};
+use nacre_shape::{Description, Profile};
 use nacre_workload::trace::{Summary, Tally, TimeUnit};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use output::Output;
@@ -30,13 +36,15 @@ pub(crate) fn trace_info(
 ) -> PyResult<String> {
     let wishes = Wishes::read(py, options)?;
     let mut input = open(py, &paths, &wishes.options)?;
-    let mut summary = Summary::new();
+    let (mut summary, mut profile) = (Summary::new(), Profile::default());
     let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
         summary.add(batch);
+        profile.add(batch);
         Ok(true)
     })?;
     let tally = input.reader.tally();
-    Ok(summary_json(&summary, tally, complete).to_string())
+    let profile = profile.describe(tally.time_unit.is_some());
+    Ok(summary_json(&summary, &profile, tally, complete).to_string())
 }
 
 /// Writes a trace in another format; returns what was written as JSON text.
@@ -164,7 +172,12 @@ fn column<'py, T: numpy::Element>(
     Ok(array.readonly())
 }
 
-fn summary_json(summary: &Summary, tally: &Tally, complete: bool) -> serde_json::Value {
+fn summary_json(
+    summary: &Summary,
+    profile: &Description,
+    tally: &Tally,
+    complete: bool,
+) -> serde_json::Value {
     let first_bad: Vec<_> = tally
         .first_bad
         .iter()
@@ -200,5 +213,6 @@ fn summary_json(summary: &Summary, tally: &Tally, complete: bool) -> serde_json:
         "sequential_share": summary.sequential_share(),
         "sizes": sizes,
         "warnings": summary.warnings(tally),
+        "profile": profile,
     })
 }

@@ -5,6 +5,7 @@ pub mod closed;
 pub mod periodic;
 pub mod poisson;
 pub mod recorded;
+pub mod rhythm;
 
 use crate::WorkloadBuilder;
 use crate::error::WorkloadError;
@@ -26,6 +27,9 @@ pub enum Pacing {
         /// Time between a completion and the next request of the same asker.
         think: Time,
     },
+    /// The workload: it gives one request at a time, with the time at which it is issued, and is told when that
+    /// one is done before it is asked for the next. So what it does may depend on how fast the device is.
+    Told,
 }
 
 /// Stamps requests with the times at which they arrive.
@@ -56,7 +60,7 @@ impl Family for ArrivalFamily {
 
 /// The arrival processes, in the order users see them.
 pub static ARRIVALS: &Table<ArrivalFamily> =
-    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, recorded::ROOM];
+    &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
 
 /// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
 #[derive(Clone, Debug)]

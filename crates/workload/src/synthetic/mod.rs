@@ -3,10 +3,13 @@
 //! A pattern gives requests without times. Alone it makes a workload (`kind = "zipf"` with `requests`
 //! and an `arrival`); in a `mix` it is one part of several.
 
+pub mod birthday;
+pub mod hammer;
 pub mod hot_cold;
 pub mod mix;
 pub mod ranks;
 pub mod sequential;
+pub mod shaped;
 pub mod uniform;
 pub mod zipf;
 
@@ -21,7 +24,7 @@ pub use timed::Timed;
 
 use crate::WorkloadBuilder;
 use nacre_config::{Family, Table};
-use nacre_kernel::Request;
+use nacre_kernel::{Burst, Request};
 
 /// Which addresses are touched, and how. It has no end.
 pub trait Pattern: Send {
@@ -29,6 +32,12 @@ pub trait Pattern: Send {
     ///
     /// How a sequence is cut into calls never changes it.
     fn fill(&mut self, batch: &mut Vec<Request>, count: usize);
+
+    /// Appends its next writes, at most `limit` of them, those of one address in sequence as one burst; stops
+    /// when `bursts` would have to grow. `false`, and nothing is done, where a pattern has no bursts.
+    fn fill_bursts(&mut self, _bursts: &mut Vec<Burst>, _limit: u64) -> bool {
+        false
+    }
 
     /// The first byte past all that it may ever touch.
     fn reach(&self) -> u64;
@@ -45,5 +54,13 @@ impl Family for PatternFamily {
 }
 
 /// The patterns, in the order users see them.
-pub static PATTERNS: &Table<PatternFamily> =
-    &[uniform::ROOM, zipf::ROOM, hot_cold::ROOM, sequential::ROOM, mix::ROOM];
+pub static PATTERNS: &Table<PatternFamily> = &[
+    uniform::ROOM,
+    zipf::ROOM,
+    hot_cold::ROOM,
+    sequential::ROOM,
+    hammer::ROOM,
+    birthday::ROOM,
+    mix::ROOM,
+    shaped::ROOM,
+];

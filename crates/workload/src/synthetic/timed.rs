@@ -3,9 +3,9 @@
 use super::Pattern;
 use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
 use crate::error::WorkloadError;
-use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes};
+use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes, single_writes};
 use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
-use nacre_kernel::Request;
+use nacre_kernel::{Burst, Request};
 
 /// The settings of a workload made of one pattern: those of the pattern, and how many requests there are
 /// and when they arrive.
@@ -76,6 +76,13 @@ impl Workload for Synthetic {
             self.pattern.fill(batch, limit);
             Ok(())
         })
+    }
+
+    fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> Result<(), WorkloadError> {
+        match self.pattern.fill_bursts(bursts, limit) {
+            true => Ok(()),
+            false => single_writes(bursts, limit, |batch, count| self.fill_writes(batch, count)),
+        }
     }
 
     fn pacing(&self) -> Pacing {

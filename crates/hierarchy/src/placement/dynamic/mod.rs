@@ -22,6 +22,9 @@
 //! it follows a hot spot that moves; no extent moves where nothing is to be gained; with writes weighed as
 //! reads a write-heavy extent goes to PCM, and with latencies weighed to flash.
 
+#[cfg(test)]
+mod tests;
+
 use super::assignment::{Assignment, Class, Speed};
 use super::{Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Card, Choice, Configuration, Room};
@@ -118,13 +121,17 @@ impl Placement for Dynamic {
         self.remember(view);
         let wanted = self.wanted(view.homes);
         let mut plan = Plan::new(self, view.homes, &wanted);
-        let mut misplaced: Vec<u32> =
-            (0..wanted.len() as u32).filter(|&e| view.homes[e as usize] != wanted[e as usize]).collect();
         let saving = |e: &u32| self.saving(*e, view.homes[*e as usize], wanted[*e as usize]);
-        misplaced.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
-        for extent in misplaced {
-            if let Some(partner) = plan.partner(extent) {
-                moves.push(Exchange { extent, partner });
+        let mut gaining: Vec<u32> = (0..wanted.len() as u32).filter(|e| saving(e) > 0.0).collect();
+        gaining.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.cmp(b)));
+        // An exchange may bring the partner of another to where it can make way: again, until none is left.
+        let mut before = usize::MAX;
+        while moves.len() != before {
+            before = moves.len();
+            for &extent in &gaining {
+                if let Some(partner) = plan.partner(extent) {
+                    moves.push(Exchange { extent, partner });
+                }
             }
         }
     }

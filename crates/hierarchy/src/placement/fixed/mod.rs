@@ -12,6 +12,9 @@
 //! # Checks
 //! Under uniform requests the mean latency is the mean of the tiers', weighted by their shares.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Layout, Placement, PlacementFamily};
 use nacre_config::{Card, Configuration, Room};
 

@@ -20,6 +20,9 @@
 //! Equal to the best of all placements, tried one by one, of few extents over three tiers; every point of
 //! the surface equals a placement made for it alone; mean latencies of runs equal those computed.
 
+#[cfg(test)]
+mod tests;
+
 use super::assignment::{Assignment, Class};
 use super::{Placement, PlacementFamily};
 use nacre_config::{Card, Configuration, Room};

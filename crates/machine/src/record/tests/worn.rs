@@ -60,9 +60,12 @@ fn flash() -> ComponentReport {
         cleaned: 150,
         levelled: 20,
         metadata: 5,
+        padding: 0,
         erases: 12,
         block_erases: vec![2, 4, 4, 4, 5, 5, 7, 9],
         endurance: Some(10_000),
+        worn_out_at: None,
+        row_programs: None,
     };
     let columns = vec![
         Column { name: "blocks.live_share", values: vec![0.8; 8] },

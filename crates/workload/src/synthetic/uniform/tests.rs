@@ -82,7 +82,7 @@ fn impossible_settings_are_reported_together() {
 fn times_that_were_never_recorded_cannot_be_replayed() {
     let settings = "kind = \"uniform\"\nrequests = 3\nfootprint = \"1 MiB\"\narrival = \"recorded\"";
     let expected = "workload.arrival.kind (test.toml:5): a synthetic workload has no recorded times, given \"recorded\"; \
-                    use one of closed, poisson, periodic, bursts";
+                    use one of closed, poisson, periodic, bursts, rhythm";
     assert_eq!(problems(settings), [expected]);
 }
 

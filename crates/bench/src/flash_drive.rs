@@ -1,0 +1,120 @@
+//! The SSD: page writes with cleaning in its steady state, page reads, and the memory its tables take.
+
+use crate::Result;
+use crate::report::{Report, best_of};
+use crate::streams::{NoFiles, checked};
+use nacre_kernel::{Device, Op, Request, Streams, Time, Trail};
+use nacre_machine::stack::build;
+
+/// Page requests per repeat.
+const REQUESTS: u64 = 8_000_000;
+/// Turnovers of the capacity before the first.
+const TURNOVERS: u64 = 4;
+/// Requests given to a device at a time, and asked ahead for, as the driver of runs does.
+const BATCH: usize = 64;
+const WARMED: usize = 16;
+/// What the host asks for.
+const PAGE: u64 = 4096;
+
+/// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
+const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\narrival = { kind = \"closed\" }\n\
+    [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
+    read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
+    bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nsuspend = \"20 us\"\n";
+
+/// Measures writes and reads through `submit`, with time.
+pub(crate) fn measure(report: &Report) -> Result<()> {
+    let before = resident_bytes();
+    let built = build(&checked(DRIVE), &NoFiles)?;
+    let mut device = built.device;
+    let pages = device.capacity().map_or(0, |capacity| capacity.0 / PAGE);
+    let mut host = Host {
+        random: Streams::new(1).stream("bench.drive"),
+        pages,
+        now: Time::ZERO,
+        trail: Trail::new(),
+        batch: Vec::with_capacity(BATCH),
+        errors: 0,
+    };
+    host.precondition(&mut *device, TURNOVERS * pages);
+    host.ask(&mut *device, Op::Write, REQUESTS);
+    device.restart_ledger();
+    let seconds = best_of(|| host.ask(&mut *device, Op::Write, REQUESTS));
+    let wear = device.report(Time::ZERO).wear.unwrap_or_default();
+    report.line("ssd, 4 KiB page writes under steady cleaning", REQUESTS, seconds, Some(5.0), &[]);
+    let seconds = best_of(|| host.precondition(&mut *device, REQUESTS));
+    report.line("the same without time (preconditioning)", REQUESTS, seconds, None, &[]);
+    let seconds = best_of(|| host.ask(&mut *device, Op::Read, REQUESTS));
+    report.line("ssd, 4 KiB page reads", REQUESTS, seconds, Some(10.0), &[]);
+    let physical = wear.block_erases.len() as u64 * 80 * 4;
+    println!(
+        "write amplification {:.3}; {:.2} B of memory for each of {} M physical pages (budget 16 B); {} errors",
+        wear.write_amplification().unwrap_or(f64::NAN),
+        resident_bytes().saturating_sub(before) as f64 / physical as f64,
+        physical / 1_000_000,
+        host.errors
+    );
+    Ok(())
+}
+
+/// A host that asks for uniformly drawn pages, one every so often.
+struct Host {
+    random: nacre_kernel::Random,
+    pages: u64,
+    now: Time,
+    trail: Trail,
+    batch: Vec<Request>,
+    errors: u64,
+}
+
+impl Host {
+    fn draw(&mut self, op: Op, count: u64) {
+        self.batch.clear();
+        let (random, pages) = (&mut self.random, self.pages);
+        self.batch.extend((0..count.min(BATCH as u64)).map(|_| Request {
+            arrival: Time::ZERO,
+            address: random.below(pages) * PAGE,
+            bytes: PAGE as u32,
+            volume: 0,
+            op,
+        }));
+    }
+
+    fn precondition(&mut self, device: &mut dyn Device, count: u64) {
+        let mut left = count;
+        while left > 0 {
+            self.draw(Op::Write, left);
+            device.precondition(&self.batch);
+            left -= self.batch.len() as u64;
+        }
+    }
+
+    /// A closed loop: the next request comes when the one 64 before it is done.
+    fn ask(&mut self, device: &mut dyn Device, op: Op, count: u64) {
+        let mut ends = [self.now; BATCH];
+        let mut left = count;
+        while left > 0 {
+            self.draw(op, left);
+            left -= self.batch.len() as u64;
+            let mut at = 0;
+            for warmed in self.batch.chunks(WARMED) {
+                device.warm(warmed);
+                for request in warmed {
+                    self.trail.clear();
+                    self.now = self.now.max(ends[at]);
+                    let completion = device.submit(self.now, request, &mut self.trail);
+                    self.errors += u64::from(completion.status != nacre_kernel::Status::Done);
+                    ends[at] = completion.done;
+                    at += 1;
+                }
+            }
+            device.advance(self.now);
+        }
+    }
+}
+
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split_whitespace().nth(1).and_then(|field| field.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}

@@ -1,0 +1,270 @@
+//! The configuration of Onyx.
+
+use crate::wear_levelling::{Ground, WearLevellingFamily};
+use nacre_config::{Choice, Configuration, Reader, Slot};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
+use nacre_media::pcm::Rank;
+
+/// When a write is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum CompletionPoint {
+    /// When all its rows are programmed.
+    Late,
+    /// When its data is in the controllers' buffers.
+    Early,
+}
+
+/// A PCM solid-state drive on PCIe.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Controllers, each with its own data lines.
+    #[config(default = 8, min = 1, max = 256, source = "paper: akel-2011 section 2.3")]
+    pub controllers: u32,
+    /// Ranks of one controller.
+    #[config(default = 16, min = 1, max = 256, source = "paper: akel-2011 section 2.3")]
+    pub ranks: u32,
+    /// Ranks a row lies over.
+    #[config(
+        default = 8,
+        min = 1,
+        max = 256,
+        source = "fitted: the ranks of one DIMM; with two programs a rank, 470 MB/s and 179 us for 4 KB close together"
+    )]
+    pub row_ranks: u32,
+    /// Chips of a rank that hold data.
+    #[config(default = 4, min = 1, max = 64, source = "paper: akel-2011 section 2.2")]
+    pub data_chips: u32,
+    /// Chips of a rank beside them, for error correction.
+    #[config(default = 1, max = 64, source = "paper: akel-2011 section 2.2")]
+    pub spare_chips: u32,
+    /// Bytes of a chip.
+    #[config(
+        default = "16 MiB",
+        min = "4 KiB",
+        max = "64 GiB",
+        source = "datasheet: akel-2011 section 2.2, P8P"
+    )]
+    pub chip: Bytes,
+    /// Bytes of a row: what is striped over the controllers and what wear levelling moves.
+    #[config(
+        default = "4 KiB",
+        min = "64 B",
+        max = "1 MiB",
+        source = "paper: akel-2011 sections 2.1 and 2.3"
+    )]
+    pub row: Bytes,
+    /// Bytes one read takes from a chip.
+    #[config(default = "16 B", min = "1 B", max = "4 KiB", source = "paper: akel-2011 section 2.2")]
+    pub read_unit: Bytes,
+    /// How long one read of a rank takes.
+    #[config(default = "314 ns", min = "1 ps", max = "1 s", source = "paper: akel-2011 section 2.2")]
+    pub read: Time,
+    /// What the controller adds to each read of a rank.
+    #[config(
+        default = "96.3 ns",
+        max = "1 s",
+        source = "paper: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
+    )]
+    pub read_control: Time,
+    /// Bytes a chip programs at one time.
+    #[config(default = "64 B", min = "1 B", max = "64 KiB", source = "paper: akel-2011 section 2.2")]
+    pub program_unit: Bytes,
+    /// How long it takes to fill the write buffers of a rank's chips.
+    #[config(
+        default = "3.2 us",
+        max = "1 s",
+        source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
+    )]
+    pub fill: Time,
+    /// How long a rank takes to program what its chips' write buffers hold.
+    #[config(
+        default = "120 us",
+        min = "1 ps",
+        max = "1 s",
+        source = "datasheet: akel-2011 section 2.2, arbitrary data"
+    )]
+    pub program: Time,
+    /// What goes before the reads or programs of a row.
+    #[config(
+        default = "3 us",
+        max = "1 s",
+        source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
+    )]
+    pub row_setup: Time,
+    /// Programs a row is made for.
+    #[config(default = 1000000, min = 1, max = 4294967294, source = "datasheet: akel-2011 section 2.2")]
+    pub endurance: u64,
+    /// Where rows lie.
+    #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
+    pub wear_levelling: Slot<WearLevellingFamily>,
+    /// When a write is done.
+    #[config(default = "early", source = "paper: akel-2011 section 3.1, early in all that follows it")]
+    pub completion: CompletionPoint,
+    /// Writes to rows that a controller's buffer holds.
+    #[config(
+        default = 3,
+        min = 1,
+        max = 4096,
+        source = "fitted: for small writes, early completion 174 % above late and 72 to 120 % above the ioDrive, akel-2011 section 3.1; nearest to both"
+    )]
+    pub buffered_writes: u32,
+    /// Writes to rows that a controller works on at a time where each is done only when it is programmed.
+    #[config(
+        default = 2,
+        min = 1,
+        max = 4096,
+        source = "assumed: one for each group of ranks, which a row occupies as a whole"
+    )]
+    pub late_writes: u32,
+    /// How long, with late completion, such a place is taken after the last program: until the host's next data
+    /// is there, none of which waits in a buffer.
+    #[config(
+        default = "45 us",
+        max = "1 s",
+        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1"
+    )]
+    pub late_refill: Time,
+    /// Requests under way at one time.
+    #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
+    pub tags: u32,
+    /// How long the request pipeline works on a request; it works on one at a time.
+    #[config(
+        default = "2.09 us",
+        max = "1 s",
+        source = "fitted: 478,000 reads of 512 B a second, akel-2011 section 3.1"
+    )]
+    pub pipeline: Time,
+    /// The link to the host, each way.
+    #[config(default = "2 GB/s", min = "1 B/s", source = "paper: akel-2011 section 2.1, PCIe 1.1 x8")]
+    pub link: Bandwidth,
+    /// The ring between pipeline and controllers.
+    #[config(
+        default = "4 GB/s",
+        min = "1 B/s",
+        source = "assumed: 128 bits at the 250 MHz of akel-2011 section 2.1"
+    )]
+    pub ring: Bandwidth,
+    /// CPU time the host's driver takes for a request.
+    #[config(
+        default = "3.6 us",
+        max = "1 s",
+        source = "fitted: reads of 4 KB in the 38 us of akel-2011 section 3.1"
+    )]
+    pub driver: Time,
+    /// CPUs that run the driver.
+    #[config(
+        default = 16,
+        min = 1,
+        max = 1024,
+        source = "assumed: one for each thread of akel-2011 section 3.1"
+    )]
+    pub cpus: u32,
+    /// Energy of one program of one chip, above idling.
+    pub program_energy: Option<Energy>,
+    /// Energy of one read of one chip, above idling.
+    pub read_energy: Option<Energy>,
+    /// Power that flows whether or not it works.
+    pub idle_power: Option<Power>,
+    /// Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with
+    /// early completion, and there is none with late.
+    pub capacitors: Option<Energy>,
+    /// Whether the capacitors may hold less than full write buffers need: what they cannot program is lost.
+    #[config(default = false, source = "paper: akel-2011 section 2.3, capacitors complete the operation")]
+    pub may_lose_writes: bool,
+    /// Price of what the host sees.
+    pub price: Option<Price>,
+}
+
+impl Config {
+    /// Bytes the host sees of one controller.
+    pub(super) fn controller_bytes(&self) -> u64 {
+        u64::from(self.ranks) * u64::from(self.data_chips) * self.chip.0
+    }
+
+    /// Logical rows of one controller.
+    pub(super) fn rows(&self) -> u64 {
+        self.controller_bytes() / self.row.0
+    }
+
+    /// Writes to rows that a controller works on at a time.
+    pub(super) fn writes_at_a_time(&self) -> u32 {
+        match self.completion {
+            CompletionPoint::Early => self.buffered_writes,
+            CompletionPoint::Late => self.late_writes,
+        }
+    }
+
+    /// The rows of controller `number`, for wear levelling.
+    pub(super) fn ground(&self, number: u32) -> Ground {
+        Ground { number, rows: self.rows(), endurance: self.endurance }
+    }
+
+    /// Chunks of a row: what one rank programs at one time.
+    pub(super) fn chunks(&self) -> u64 {
+        self.row.0 / self.rank().chunk
+    }
+
+    /// Chips of a rank.
+    pub(super) fn chips(&self) -> u32 {
+        self.data_chips + self.spare_chips
+    }
+
+    /// The medium, as the controller sees it.
+    pub(super) fn rank(&self) -> Rank {
+        Rank {
+            beat: self.read_unit.0 * u64::from(self.data_chips),
+            read: self.read + self.read_control,
+            chunk: self.program_unit.0 * u64::from(self.data_chips),
+            program: self.program,
+        }
+    }
+
+    /// Energy to program all that the write buffers can hold; `None` where that of a program is not known.
+    pub(super) fn emptying(&self) -> Option<Energy> {
+        let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
+        let programs = rows * self.chunks() * u64::from(self.chips());
+        self.program_energy.map(|each| Energy(each.0 * programs as f64))
+    }
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let chunk = config.rank().chunk;
+    if !config.row.0.is_power_of_two() || config.row.0 < chunk || !config.row.0.is_multiple_of(chunk) {
+        let problem = format!("a row is a power of two of bytes, in whole programs of {}", Bytes(chunk));
+        let remedy = format!(
+            "use {}, or change program_unit or data_chips",
+            Bytes(chunk.next_power_of_two().max(4096))
+        );
+        reader.conflict("row", &config.row.to_string(), &problem, &remedy);
+    }
+    if !config.ranks.is_multiple_of(config.row_ranks) {
+        let remedy = format!("use a divisor of {}", config.ranks);
+        let given = config.row_ranks.to_string();
+        reader.conflict("row_ranks", &given, "groups of so many do not divide the ranks", &remedy);
+    }
+    if !config.controller_bytes().is_multiple_of(config.row.0.max(1)) {
+        let remedy = format!("give a multiple of the row, {}", config.row);
+        reader.conflict(
+            "chip",
+            &config.chip.to_string(),
+            "a controller has no whole number of rows",
+            &remedy,
+        );
+    }
+    if config.capacitors.is_some() && config.program_energy.is_none() {
+        let remedy = "give program_energy, the energy of one program of one chip";
+        let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
+        reader.conflict("capacitors", &given, "nobody knows how many programs that is", remedy);
+    }
+    if let (CompletionPoint::Early, Some(held), Some(needed)) =
+        (config.completion, config.capacitors, config.emptying())
+        && held.0 < needed.0
+        && !config.may_lose_writes
+    {
+        let problem = format!("full write buffers need {needed} to be programmed");
+        let remedy = "give larger capacitors, fewer buffered_writes, completion = \"late\", or \
+                      may_lose_writes = true to see what is lost";
+        reader.conflict("capacitors", &held.to_string(), &problem, remedy);
+    }
+}

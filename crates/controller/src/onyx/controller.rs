@@ -1,0 +1,385 @@
+//! A controller: data lines, ranks, and rows that wear.
+
+use super::Config;
+use super::outstanding::Outstanding;
+use super::unfinished::Program;
+use crate::wear_levelling::{Move, WearLeveller, Written};
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::{Activity, Ledger, Time, Timeline};
+use nacre_media::pcm::{Rank, Rows};
+
+/// What one controller has, and what it did.
+pub(super) struct Controller {
+    timing: Timing,
+    lines: Timeline,
+    ranks: Vec<Timeline>,
+    /// Nothing is asked for before this; a timeline learns of it when it is used.
+    forgotten: Time,
+    pub(super) buffer: Outstanding,
+    pub(super) leveller: Box<dyn WearLeveller>,
+    pub(super) rows: Rows,
+    /// What the last write moved, until somebody takes it.
+    pub(super) moved: Option<Move>,
+    /// Programs of the last write of the host, chunk by chunk, where somebody wants to know.
+    pub(super) programs: Vec<Program>,
+    keeps_programs: bool,
+    pub(super) book: Book,
+}
+
+/// Sizes and times of a row's operations.
+#[derive(Clone, Debug)]
+struct Timing {
+    rank: Rank,
+    fill: Time,
+    setup: Time,
+    row_bytes: u64,
+    row_ranks: usize,
+    /// Groups of so many ranks.
+    groups: u64,
+    /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
+    alone: Vec<Time>,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    /// Of the data lines.
+    pub(super) lines: Ledger,
+    /// Of the ranks.
+    pub(super) ranks: Ledger,
+    /// Rows written by the host.
+    pub(super) host_rows: u64,
+    /// Rows that wear levelling moved.
+    pub(super) moved_rows: u64,
+    /// Reads of a rank, by the host.
+    pub(super) beats: u64,
+    /// Programs of a rank, for the host.
+    pub(super) chunks: u64,
+    /// Rows worn out before.
+    pub(super) worn_before: u64,
+}
+
+/// A part of one row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) row: u64,
+    pub(super) offset: u64,
+    pub(super) bytes: u64,
+}
+
+/// One operation on a row, with the time it would have taken alone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worked {
+    pub(super) done: Time,
+    pub(super) alone: Time,
+}
+
+impl Controller {
+    /// A controller whose rows were never written; with `keeps_programs` it keeps those of its last write.
+    pub(super) fn new(config: &Config, leveller: Box<dyn WearLeveller>, keeps_programs: bool) -> Controller {
+        Controller {
+            timing: Timing::of(config),
+            lines: Timeline::new(),
+            ranks: vec![Timeline::new(); config.ranks as usize],
+            forgotten: Time::ZERO,
+            buffer: Outstanding::new(config.writes_at_a_time()),
+            rows: Rows::new(leveller.physical_rows(), config.endurance),
+            leveller,
+            moved: None,
+            programs: Vec::new(),
+            keeps_programs,
+            book: Book::default(),
+        }
+    }
+
+    /// Reads a part of a logical row.
+    #[inline]
+    pub(super) fn read(&mut self, earliest: Time, part: Part) -> Worked {
+        let row = self.leveller.physical(part.row);
+        self.book.beats += self.timing.rank.beats(part.offset, part.bytes);
+        self.read_physical(earliest, Part { row, ..part }, Activity::Read)
+    }
+
+    /// Writes a part of a logical row, and whatever wear levelling moves for it. The second time is when all
+    /// of that is done.
+    #[inline]
+    pub(super) fn write(&mut self, earliest: Time, part: Part) -> (Worked, Time) {
+        let row = self.leveller.physical(part.row);
+        self.programs.clear();
+        let worked = self.write_physical(earliest, Part { row, ..part }, Activity::Write);
+        self.book.chunks += self.timing.rank.chunks(part.offset, part.bytes).1;
+        let moved = self.wear(part.row, row).map(|Move { from, to }| {
+            let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
+            let (from, to) = (whole(from), whole(to));
+            let read = self.read_physical(worked.done, from, Activity::LevelWear);
+            self.write_physical(read.done, to, Activity::LevelWear).done
+        });
+        (worked, moved.unwrap_or(worked.done))
+    }
+
+    /// What a write to logical row `row`, which lies in `physical`, does beside taking time.
+    #[inline]
+    pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
+        self.rows.program(physical);
+        self.book.host_rows += 1;
+        self.moved = self.leveller.written(row);
+        if let Some(Move { to, .. }) = self.moved {
+            self.rows.program(to);
+            self.book.moved_rows += 1;
+        }
+        self.moved
+    }
+
+    /// `times` writes to logical row `row`, in no time: those up to and with the first that wears a row out.
+    pub(super) fn endure(&mut self, row: u64, times: u64) -> Option<u64> {
+        let mut before = 0;
+        while before < times {
+            let physical = self.leveller.physical(row);
+            let left =
+                self.rows.endurance() - u64::from(self.rows.programs_of(physical)).min(self.rows.endurance());
+            let written = self.leveller.written_often(row, times - before);
+            let Written { writes, moves, to, first, every } = written;
+            let by_host = (left < writes).then_some(left + 1);
+            let moved = if moves > 0 { self.rows.first_worn_down(to, moves) } else { None };
+            let by_moves = moved.map(|index| first + index * every);
+            self.rows.program_often(physical, writes);
+            self.rows.program_down(to, moves);
+            self.book.host_rows += writes;
+            self.book.moved_rows += moves;
+            if let Some(worn) = by_host.into_iter().chain(by_moves).min() {
+                return Some(before + worn);
+            }
+            before += writes;
+        }
+        None
+    }
+
+    /// A row whose copy was interrupted is copied from physical row `from` to `to` again.
+    pub(super) fn copy_again(&mut self, earliest: Time, from: u64, to: u64) -> Time {
+        let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
+        let (from, to) = (whole(from), whole(to));
+        self.rows.program(to.row);
+        self.book.moved_rows += 1;
+        let read = self.read_physical(earliest, from, Activity::LevelWear);
+        self.write_physical(read.done, to, Activity::LevelWear).done
+    }
+
+    #[inline]
+    fn read_physical(&mut self, earliest: Time, part: Part, activity: Activity) -> Worked {
+        let rank = &self.timing.rank;
+        let time = self.timing.setup + rank.read * rank.beats(part.offset, part.bytes);
+        let (first, count) = rank.chunks(part.offset, part.bytes);
+        let ranks = self.timing.row_ranks;
+        let (first, count) = (self.timing.rank_of(first), (count as usize).min(ranks));
+        let group = self.group(part.row);
+        let pass = Pass { group, first, count, lead: Time::ZERO };
+        let start = self.free_together(earliest, time, pass);
+        self.lines.reserve_at(start, time);
+        for index in 0..count {
+            self.ranks[pass.rank(index, ranks)].reserve_at(start, time);
+        }
+        self.book.lines.charge(activity, time);
+        self.book.ranks.charge(activity, time * count as u64);
+        Worked { done: start + time, alone: time }
+    }
+
+    /// Programs a row's chunks in passes, one chunk of each rank in a pass, whose chips are filled one rank
+    /// after the other.
+    #[inline]
+    fn write_physical(&mut self, earliest: Time, part: Part, activity: Activity) -> Worked {
+        let Timing { rank, fill, setup, row_ranks, .. } = self.timing;
+        let (first, count) = rank.chunks(part.offset, part.bytes);
+        let group = self.group(part.row);
+        let (mut first, mut left) = (self.timing.rank_of(first), count as usize);
+        let mut lead = setup;
+        let (mut start, mut done) = (earliest, earliest);
+        while left > 0 {
+            let pass = Pass { group, first, count: left.min(row_ranks), lead };
+            start = self.free_for(start, pass);
+            self.lines.reserve_at(start, lead + fill * pass.count as u64);
+            for index in 0..pass.count {
+                let (offset, busy) = pass.slot(index, fill, rank.program);
+                self.ranks[pass.rank(index, row_ranks)].reserve_at(start + offset, busy);
+                if self.keeps_programs && activity == Activity::Write {
+                    self.programs.push(Program { begin: start + offset, end: start + offset + busy });
+                }
+                done = done.max(start + offset + busy);
+            }
+            lead = Time::ZERO;
+            left -= pass.count;
+            first += pass.count;
+            first -= if first >= row_ranks { row_ranks } else { 0 };
+        }
+        let lines = setup + fill * count;
+        self.book.lines.charge(activity, lines);
+        self.book.ranks.charge(activity, lines + rank.program * count);
+        Worked { done, alone: self.timing.alone[count as usize - 1] }
+    }
+
+    /// The first rank of the group that physical row `row` lies in.
+    #[inline]
+    fn group(&self, row: u64) -> usize {
+        let group = if self.timing.groups.is_power_of_two() {
+            row & (self.timing.groups - 1)
+        } else {
+            row % self.timing.groups
+        };
+        group as usize * self.timing.row_ranks
+    }
+
+    /// When the lines and all ranks of a pass are free together.
+    #[inline]
+    fn free_together(&mut self, earliest: Time, time: Time, pass: Pass) -> Time {
+        self.lines.forget_before(self.forgotten);
+        let mut start = self.lines.earliest_start(earliest, time);
+        loop {
+            let mut latest = start;
+            for index in 0..pass.count {
+                let rank = &mut self.ranks[pass.rank(index, self.timing.row_ranks)];
+                rank.forget_before(self.forgotten);
+                latest = latest.max(rank.earliest_start(start, time));
+            }
+            if latest == start {
+                return start;
+            }
+            start = self.lines.earliest_start(latest, time);
+        }
+    }
+
+    /// When the lines are free for the fills of a pass, and every rank in its turn.
+    #[inline]
+    fn free_for(&mut self, earliest: Time, pass: Pass) -> Time {
+        let Timing { rank, fill, row_ranks, .. } = self.timing;
+        let fills = pass.lead + fill * pass.count as u64;
+        self.lines.forget_before(self.forgotten);
+        let mut start = self.lines.earliest_start(earliest, fills);
+        loop {
+            let mut latest = start;
+            for index in 0..pass.count {
+                let (offset, busy) = pass.slot(index, fill, rank.program);
+                let rank = &mut self.ranks[pass.rank(index, row_ranks)];
+                rank.forget_before(self.forgotten);
+                latest = latest.max(rank.earliest_start(start + offset, busy) - offset);
+            }
+            if latest == start {
+                return start;
+            }
+            start = self.lines.earliest_start(latest, fills);
+        }
+    }
+
+    /// Nothing is asked for before `time` any more.
+    pub(super) fn forget_before(&mut self, time: Time) {
+        self.forgotten = time;
+    }
+
+    /// When the last of its work ends.
+    pub(super) fn free_from(&self) -> Time {
+        self.ranks.iter().map(Timeline::free_from).fold(self.lines.free_from(), Time::max)
+    }
+
+    /// Nothing is under way any more; so many writes may be.
+    pub(super) fn forget_work(&mut self, writes: u32) {
+        self.lines = Timeline::new();
+        self.ranks.fill(Timeline::new());
+        self.buffer = Outstanding::new(writes);
+    }
+
+    /// Adds what it has to do, its registers and its wear.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.section("controller");
+        state.put_u64(self.forgotten.as_ps());
+        self.lines.save(state);
+        self.ranks.iter().for_each(|rank| rank.save(state));
+        self.buffer.save(state);
+        self.leveller.save(state);
+        self.rows.save(state);
+    }
+
+    /// Takes on what [`Controller::save`] wrote. Errors: it is of another controller.
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        state.section("controller")?;
+        self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
+        self.lines.restore(state)?;
+        self.ranks.iter_mut().try_for_each(|rank| rank.restore(state))?;
+        self.buffer.restore(state)?;
+        self.leveller.restore(state)?;
+        self.rows.restore(state)
+    }
+
+    /// Measuring begins.
+    pub(super) fn restart(&mut self) {
+        self.book = Book { worn_before: self.rows.worn_out(), ..Book::default() };
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.lines.check_invariants();
+        self.ranks.iter().for_each(Timeline::check_invariants);
+        self.rows.check_invariants();
+        assert!(
+            self.book.host_rows + self.book.moved_rows <= self.rows.programs(),
+            "every program has a cause"
+        );
+    }
+}
+
+/// Chunks of one row that are programmed side by side.
+#[derive(Clone, Copy)]
+struct Pass {
+    group: usize,
+    /// The rank of its first chunk, in the group.
+    first: usize,
+    count: usize,
+    /// What goes before the first fill.
+    lead: Time,
+}
+
+impl Pass {
+    fn rank(&self, index: usize, row_ranks: usize) -> usize {
+        let rank = self.first + index;
+        self.group + if rank >= row_ranks { rank - row_ranks } else { rank }
+    }
+
+    /// From when on, after the start of the pass, its chunk `index` takes its rank, and for how long.
+    fn slot(&self, index: usize, fill: Time, program: Time) -> (Time, Time) {
+        match index {
+            0 => (Time::ZERO, self.lead + fill + program),
+            _ => (self.lead + fill * index as u64, fill + program),
+        }
+    }
+}
+
+impl Timing {
+    fn of(config: &Config) -> Timing {
+        let mut timing = Timing {
+            rank: config.rank(),
+            fill: config.fill,
+            setup: config.row_setup,
+            row_bytes: config.row.0,
+            row_ranks: config.row_ranks as usize,
+            groups: u64::from(config.ranks / config.row_ranks),
+            alone: Vec::new(),
+        };
+        timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();
+        timing
+    }
+
+    /// The rank of a row's chunk, in its group.
+    #[inline]
+    fn rank_of(&self, chunk: u64) -> usize {
+        let ranks = self.row_ranks as u64;
+        (if ranks.is_power_of_two() { chunk & (ranks - 1) } else { chunk % ranks }) as usize
+    }
+
+    /// How long `chunks` take on idle ranks: fills one after the other, each when its rank is free.
+    fn write_alone(&self, chunks: u64) -> Time {
+        let mut ranks = vec![Time::ZERO; self.row_ranks];
+        let mut lines = self.setup;
+        for chunk in 0..chunks as usize {
+            let rank = &mut ranks[chunk % self.row_ranks];
+            lines = lines.max(*rank) + self.fill;
+            *rank = lines + self.rank.program;
+        }
+        ranks.into_iter().fold(Time::ZERO, Time::max)
+    }
+}

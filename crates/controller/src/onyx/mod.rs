@@ -1,0 +1,124 @@
+//! Onyx: a PCM solid-state drive on PCIe.
+//!
+//! # Models
+//! The driver takes CPU time for every request and waits for one of `tags` places. The request pipeline of
+//! the drive works on one request at a time and cuts it into rows, which go round over the controllers.
+//! Data crosses the link (each way has its own) and a ring between pipeline and controllers.
+//!
+//! A controller has one set of data lines to its ranks. A row lies in chunks over one group of `row_ranks`
+//! ranks; the groups take turns. A read holds lines and ranks beat by beat for the whole of what is wanted
+//! of the row. A write holds the lines while the chips' write buffer is filled, and the rank until its
+//! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
+//! goes before either.
+//!
+//! A write holds one of the places of its controller until it is programmed: `buffered_writes` with early
+//! completion; with late `late_writes`, which take another only after `late_refill`. With late completion it is
+//! done when all its rows are programmed, with early completion when its data has arrived in the controllers'
+//! buffers. The `wear_levelling` moves rows: a row more is read and written, with the time and wear of that, and
+//! the place of the write that caused it is free when it is done. Every row counts its programs; the first that
+//! has more than `endurance` is reported.
+//!
+//! When power fails, capacitors have the energy for so many programs, and it goes to those that would end first.
+//! Without it a program stops where it is. What was acknowledged and is not programmed is lost; how much is
+//! reported. A copy of wear levelling is done again when the power is back, its old row being whole. With early
+//! completion and `capacitors` given, the configuration is checked for full buffers, unless it `may_lose_writes`.
+//!
+//! Opened as a memory the drive carries bytes, which are written in place and move with their rows. An access is
+//! a request of its own, of at most 1 MiB. There are no transactions.
+//!
+//! Reads are served in the gaps that programs leave, in no other order of precedence. Where every part is as
+//! fast as DRAM and programs are short, this is Moneta.
+//!
+//! # Leaves out
+//! The scoreboard's order among requests of one controller, precedence of reads and suspension of programs for
+//! them: none of the published numbers needs them. Reads answered from buffered writes; sectors: a memory's
+//! writes may begin at any byte. The extra row of wear levelling lies in the spare area. A request that a
+//! composite device submits after a later one waits neither for a tag nor for a place in a write buffer. Trims and
+//! flushes take the driver's time only: what was acknowledged is safe. The work that a power failure cut off stays
+//! in busy times and energy.
+//!
+//! # Sources
+//! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
+//!
+//! # Checks
+//! Bandwidths as products of the parts; the closed-loop law; wear levelling's G / (G + 1); latencies, rates
+//! and bandwidths of the paper with `nacre reproduce onyx` and in the tests; reads and writes conserved in all
+//! runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
+//! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.
+
+mod bytes;
+mod config;
+mod controller;
+mod endurance;
+mod model;
+mod outstanding;
+mod power;
+mod report;
+mod state;
+mod unfinished;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{CompletionPoint, Config};
+
+use crate::{Builder, DeviceFamily, StoreLayout, wear_levelling};
+use controller::Controller;
+use model::Onyx;
+use nacre_config::{Card, Families, Problems, Room, Slot};
+use nacre_kernel::MemoryDevice;
+use nacre_media::store::{Nothing, Store};
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "onyx",
+        "a PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion",
+        &["akel-2011", "caulfield-2010"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| Ok(Box::new(build(slot, builder, Nothing)?)),
+};
+
+/// Bytes of neighbouring rows that a store keeps together.
+const EXTENT_BYTES: u64 = 256 << 10;
+
+/// What a store for the device in `slot` has to hold. Errors: its rows cannot be levelled so.
+pub(crate) fn store_layout(
+    slot: &Slot<DeviceFamily>,
+    families: &dyn Families,
+) -> Result<StoreLayout, Problems> {
+    let config: Config = slot.config(families);
+    let rows = wear_levelling::physical_rows(&config.wear_levelling, config.ground(0), families)?;
+    Ok(StoreLayout {
+        page_bytes: config.row.0 as u32,
+        pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),
+        pages: rows * u64::from(config.controllers),
+    })
+}
+
+/// The device in `slot` with the bytes of `store`, in which nothing was written yet.
+pub(crate) fn open<S: Store + 'static>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Box<dyn MemoryDevice>, Problems> {
+    Ok(Box::new(build(slot, builder, store)?))
+}
+
+/// The device in `slot`, over `store`.
+fn build<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Onyx<S>, Problems> {
+    let id = builder.component();
+    let config: Config = slot.config(builder.families());
+    let mut controllers = Vec::new();
+    for number in 0..config.controllers {
+        let leveller = wear_levelling::build(&config.wear_levelling, config.ground(number), builder)?;
+        controllers.push(Controller::new(&config, leveller, S::CARRIES_BYTES));
+    }
+    Ok(Onyx::new(id, slot.path().to_string(), config, controllers, store))
+}

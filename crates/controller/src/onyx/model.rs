@@ -1,0 +1,294 @@
+//! The drive: from a host's request to rows of its controllers and back.
+
+use super::config::{CompletionPoint, Config};
+use super::controller::{Controller, Part};
+use super::outstanding::Outstanding;
+use super::report;
+use super::unfinished::Unfinished;
+use nacre_kernel::{
+    Activity, Burst, Bytes, Completion, ComponentId, ComponentReport, Device, Endured, HostCounts, Ledger,
+    Link, Op, Pool, Recovery, Request, Status, Time, Timeline, Trail,
+};
+use nacre_media::store::Store;
+
+/// A PCM solid-state drive over the bytes of its rows.
+pub(super) struct Onyx<S> {
+    pub(super) id: ComponentId,
+    pub(super) path: String,
+    pub(super) config: Config,
+    pub(super) capacity: u64,
+    row_shift: u32,
+    /// Where stripes go: a mask where controllers are a power of two.
+    controller_mask: Option<u64>,
+    pub(super) cpus: Pool,
+    pub(super) tags: Outstanding,
+    pub(super) pipeline: Timeline,
+    pub(super) ring: Link,
+    pub(super) from_host: Link,
+    pub(super) to_host: Link,
+    pub(super) controllers: Vec<Controller>,
+    pub(super) store: S,
+    /// Writes that may not be on the medium yet; only where bytes are carried.
+    pub(super) unfinished: Unfinished,
+    pub(super) has_failed: bool,
+    /// What the last power failure left to do and took away.
+    pub(super) interrupted: Recovery,
+    /// The latest request's time: what comes before it waits for no place.
+    pub(super) latest: Time,
+    /// When the first row was programmed more often than it is made for.
+    pub(super) worn_out_at: Option<Time>,
+    pub(super) book: Book,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    pub(super) host: HostCounts,
+    /// Of the CPUs.
+    pub(super) cpus: Ledger,
+    pub(super) pipeline: Ledger,
+    /// Parts of requests that found the write buffer of their controller full.
+    pub(super) buffer_waits: u64,
+    /// Requests that found all tags taken.
+    pub(super) tag_waits: u64,
+}
+
+/// How one part of a request went.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Path {
+    pub(super) done: Time,
+    /// On the medium, had nothing been in the way.
+    medium: Time,
+    /// On ring and link.
+    carried: Time,
+}
+
+/// A request on its way through the drive.
+#[derive(Clone, Copy)]
+pub(super) struct Visit {
+    op: Op,
+    now: Time,
+    /// Whether it came after all before it, and so waits its turn.
+    in_order: bool,
+    /// When its parts may begin.
+    pub(super) start: Time,
+    /// Time of the driver and of the pipeline.
+    software: Time,
+    last: Path,
+}
+
+impl<S: Store> Onyx<S> {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: Config,
+        controllers: Vec<Controller>,
+        store: S,
+    ) -> Onyx<S> {
+        let count = u64::from(config.controllers);
+        Onyx {
+            id,
+            path,
+            capacity: config.controller_bytes() * count,
+            row_shift: config.row.0.trailing_zeros(),
+            controller_mask: count.is_power_of_two().then(|| count - 1),
+            cpus: Pool::new(config.cpus),
+            tags: Outstanding::new(config.tags),
+            pipeline: Timeline::new(),
+            ring: Link::new(config.ring),
+            from_host: Link::new(config.link),
+            to_host: Link::new(config.link),
+            controllers,
+            store,
+            unfinished: Unfinished::default(),
+            has_failed: false,
+            interrupted: Recovery::default(),
+            latest: Time::ZERO,
+            worn_out_at: None,
+            book: Book::default(),
+            config,
+        }
+    }
+
+    /// The controller of the part that begins at `address`, and the part of at most `left` bytes.
+    #[inline]
+    pub(super) fn part(&self, address: u64, left: u64) -> (usize, Part) {
+        let (stripe, offset) = (address >> self.row_shift, address & (self.config.row.0 - 1));
+        let bytes = left.min(self.config.row.0 - offset);
+        let (controller, row) = match self.controller_mask {
+            Some(mask) => (stripe & mask, stripe >> mask.count_ones()),
+            None => {
+                let controllers = self.controllers.len() as u64;
+                (stripe % controllers, stripe / controllers)
+            }
+        };
+        (controller as usize, Part { row, offset, bytes })
+    }
+
+    /// The driver and the pipeline work on a request that is issued at `now`.
+    #[inline]
+    pub(super) fn enter(&mut self, now: Time, op: Op) -> Visit {
+        let in_order = now >= self.latest;
+        self.latest = self.latest.max(now);
+        let driver = self.config.driver;
+        let issued = self.cpus.reserve(now, driver) + driver;
+        self.book.cpus.charge(Activity::Software, driver);
+        let mut visit = Visit { op, now, in_order, start: issued, software: driver, last: Path::default() };
+        if matches!(op, Op::Read | Op::Write) {
+            let tagged = if in_order { self.tags.admit(issued) } else { issued };
+            self.book.tag_waits += u64::from(tagged > issued);
+            let pipeline = self.config.pipeline;
+            visit.start = self.pipeline.reserve(tagged, pipeline) + pipeline;
+            visit.software += pipeline;
+            self.book.pipeline.charge(Activity::Software, pipeline);
+        }
+        visit.last.done = visit.start;
+        visit
+    }
+
+    /// One part of a read.
+    #[inline]
+    pub(super) fn read_part(&mut self, visit: &mut Visit, controller: usize, part: Part) {
+        let worked = self.controllers[controller].read(visit.start, part);
+        let (ring, link) = (self.ring.time_for(part.bytes), self.to_host.time_for(part.bytes));
+        let there = self.ring.cross(worked.done, ring);
+        let done = self.to_host.cross(there, link);
+        visit.part_done(Path { done, medium: worked.alone, carried: ring + link });
+    }
+
+    /// One part of a write, and what wear levelling moves for it, its bytes included.
+    #[inline]
+    pub(super) fn write_part(&mut self, visit: &mut Visit, number: usize, part: Part) {
+        let (ring, link) = (self.ring.time_for(part.bytes), self.from_host.time_for(part.bytes));
+        let there = self.from_host.cross(visit.start, link);
+        let there = self.ring.cross(there, ring);
+        let controller = &mut self.controllers[number];
+        let buffered = if visit.in_order { controller.buffer.admit(there) } else { there };
+        self.book.buffer_waits += u64::from(buffered > there);
+        let (worked, over) = controller.write(buffered, part);
+        let refill = match self.config.completion {
+            CompletionPoint::Early => Time::ZERO,
+            CompletionPoint::Late => self.config.late_refill,
+        };
+        controller.buffer.hold(over + refill);
+        if controller.rows.worn_out() > 0 && self.worn_out_at.is_none() {
+            self.worn_out_at = Some(over);
+        }
+        if S::CARRIES_BYTES {
+            self.carry_moved(number, over);
+        }
+        visit.part_done(match self.config.completion {
+            CompletionPoint::Early => Path { done: buffered, medium: Time::ZERO, carried: ring + link },
+            CompletionPoint::Late => {
+                // Chunks that overtake each other in gaps of the lines can be done a little earlier.
+                let medium = worked.alone.min(worked.done - buffered);
+                Path { done: worked.done, medium, carried: ring + link }
+            }
+        });
+    }
+
+    /// All parts are on their way: when the last of them is done, and where the time went.
+    #[inline]
+    pub(super) fn leave(&mut self, visit: &Visit, trail: &mut Trail) -> Completion {
+        let Visit { op, now, software, last: path, .. } = *visit;
+        if matches!(op, Op::Read | Op::Write) {
+            self.tags.hold(path.done);
+        }
+        let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
+        trail.add(self.id, Activity::Software, software);
+        trail.add(self.id, Activity::Queue, path.done - now - software - path.medium - path.carried);
+        trail.add(self.id, Activity::Link, path.carried);
+        trail.add(self.id, activity, path.medium);
+        Completion { done: path.done, status: Status::Done }
+    }
+}
+
+impl Visit {
+    /// The result is that of the part done last.
+    #[inline]
+    fn part_done(&mut self, path: Path) {
+        if path.done > self.last.done {
+            self.last = path;
+        }
+    }
+}
+
+impl<S: Store> Device for Onyx<S> {
+    #[inline]
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        self.book.host.record(request);
+        let mut visit = self.enter(now, request.op);
+        if matches!(request.op, Op::Read | Op::Write) {
+            let (mut address, mut left) = (request.address, u64::from(request.bytes));
+            while left > 0 {
+                let (controller, part) = self.part(address, left);
+                match request.op {
+                    Op::Read => self.read_part(&mut visit, controller, part),
+                    _ => self.write_part(&mut visit, controller, part),
+                }
+                (address, left) = (address + part.bytes, left - part.bytes);
+            }
+        }
+        self.leave(&visit, trail)
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.cpus.forget_before(to);
+        self.pipeline.forget_before(to);
+        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
+            link.forget_before(to);
+        }
+        self.controllers.iter_mut().for_each(|controller| controller.forget_before(to));
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.capacity))
+    }
+
+    fn busy_until(&self) -> Time {
+        let links = [&self.ring, &self.from_host, &self.to_host].map(Link::free_from);
+        let parts = self.controllers.iter().map(Controller::free_from).chain(links);
+        parts.fold(self.cpus.free_from().max(self.pipeline.free_from()), Time::max)
+    }
+
+    fn restart_ledger(&mut self) {
+        self.book = Book::default();
+        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
+            link.restart_ledger();
+        }
+        self.controllers.iter_mut().for_each(Controller::restart);
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.cpus.check_invariants();
+        self.pipeline.check_invariants();
+        [&self.ring, &self.from_host, &self.to_host].into_iter().for_each(Link::check_invariants);
+        self.controllers.iter().for_each(Controller::check_invariants);
+        report::check_rows(self);
+    }
+
+    fn precondition(&mut self, requests: &[Request]) -> bool {
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
+            self.wear_once(request);
+        }
+        true
+    }
+
+    fn warm(&self, requests: &[Request]) {
+        let programs = |request: &Request| {
+            let (number, part) = self.part(request.address, u64::from(request.bytes));
+            let controller = &self.controllers[number];
+            controller.rows.programs_of(controller.leveller.physical(part.row))
+        };
+        let writes = requests.iter().filter(|request| request.op == Op::Write);
+        std::hint::black_box(writes.fold(0, |sum, request| sum ^ programs(request)));
+    }
+
+    fn wear_out(&mut self, bursts: &[Burst]) -> Option<Endured> {
+        self.endure(bursts)
+    }
+}

@@ -1,0 +1,64 @@
+//! A bound on how much is under way.
+
+use nacre_kernel::Time;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Places, each taken by what is under way until its end. Unlike a pool's server, a place may be
+/// taken before it is known for how long.
+#[derive(Clone, Debug)]
+pub(super) struct Outstanding {
+    places: usize,
+    ends: BinaryHeap<Reverse<Time>>,
+    /// Whether the first to end has given its place to what was just admitted.
+    given: bool,
+}
+
+impl Outstanding {
+    pub(super) fn new(places: u32) -> Outstanding {
+        Outstanding {
+            places: places as usize,
+            ends: BinaryHeap::with_capacity(places as usize),
+            given: false,
+        }
+    }
+
+    /// When what comes at `at`, after all that came before, gets a place.
+    #[inline]
+    pub(super) fn admit(&mut self, at: Time) -> Time {
+        if self.ends.len() < self.places {
+            return at;
+        }
+        self.given = true;
+        let Reverse(first) = self.ends.peek().expect("there is a place");
+        at.max(*first)
+    }
+
+    /// Adds when what is under way ends.
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.put_u64s(&self.ends.iter().map(|Reverse(end)| end.as_ps()).collect::<Vec<_>>());
+    }
+
+    /// Takes on what [`Outstanding::save`] wrote. Errors: there are more than places.
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let ends = state.u64s("what is under way")?;
+        if ends.len() > self.places {
+            return Err(state.error(format!("at most {} under way", self.places), ends.len().to_string()));
+        }
+        self.ends = ends.into_iter().map(|end| Reverse(Time::from_ps(end))).collect();
+        Ok(())
+    }
+
+    /// What was just admitted ends at `end`.
+    #[inline]
+    pub(super) fn hold(&mut self, end: Time) {
+        if self.given {
+            // In the place of the one that was waited for: one way down the heap instead of two.
+            *self.ends.peek_mut().expect("there is a place") = Reverse(end);
+            self.given = false;
+        } else if self.ends.len() < self.places {
+            self.ends.push(Reverse(end));
+        }
+    }
+}

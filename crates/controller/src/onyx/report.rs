@@ -1,0 +1,147 @@
+//! What the drive did, as its report.
+
+use super::controller::{Book, Controller};
+use super::model::Onyx;
+use nacre_kernel::{
+    Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Spread, Time, Wear,
+};
+
+/// Most rows of the table of wear: each stands for equally many rows of one controller.
+const BINS_MAX: u64 = 1024;
+
+/// The report over `elapsed`.
+pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
+    let config = &onyx.config;
+    let wear = wear(onyx);
+    let capacity = Bytes(config.controller_bytes() * u64::from(config.controllers));
+    ComponentReport {
+        id: onyx.id,
+        kind: "onyx",
+        path: onyx.path.clone(),
+        resources: resources(onyx),
+        is_energy_modelled: config.program_energy.is_some()
+            || config.read_energy.is_some()
+            || config.idle_power.is_some(),
+        idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+        counters: counters(onyx),
+        cost: config.price.map(|price| price.of(capacity)),
+        lifetime_days: lifetime_days(onyx, &wear, elapsed),
+        wear: Some(wear),
+        columns: columns(&onyx.controllers),
+        children: Vec::new(),
+    }
+}
+
+fn sum<S>(onyx: &Onyx<S>, of: impl Fn(&Book) -> u64) -> u64 {
+    onyx.controllers.iter().map(|controller| of(&controller.book)).sum()
+}
+
+fn wear<S>(onyx: &Onyx<S>) -> Wear {
+    Wear {
+        host: sum(onyx, |book| book.host_rows),
+        levelled: sum(onyx, |book| book.moved_rows),
+        endurance: Some(onyx.config.endurance),
+        worn_out_at: onyx.worn_out_at,
+        row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),
+        ..Wear::default()
+    }
+}
+
+/// Programs all rows are made for over programs a day: what even wear would give.
+fn lifetime_days<S>(onyx: &Onyx<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
+    let capacity = rows as f64 * onyx.config.endurance as f64;
+    let programs = wear.programs();
+    (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
+}
+
+fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
+    let config = &onyx.config;
+    let ledgers = |of: fn(&Book) -> &Ledger| {
+        onyx.controllers.iter().fold(Ledger::default(), |sum, controller| added(sum, of(&controller.book)))
+    };
+    let mut ranks = ledgers(|book| &book.ranks);
+    let moved = sum(onyx, |book| book.moved_rows);
+    let rank = config.rank();
+    let (beats, programs) = (config.row.0.div_ceil(rank.beat), config.chunks());
+    let chips = f64::from(config.chips());
+    let energy = |each: Option<Energy>, count: u64| Energy(each.unwrap_or_default().0 * chips * count as f64);
+    ranks.charge_energy(Activity::Read, energy(config.read_energy, sum(onyx, |book| book.beats)));
+    ranks.charge_energy(Activity::Write, energy(config.program_energy, sum(onyx, |book| book.chunks)));
+    ranks.charge_energy(Activity::LevelWear, energy(config.read_energy, moved * beats));
+    ranks.charge_energy(Activity::LevelWear, energy(config.program_energy, moved * programs));
+    vec![
+        Resource { name: "cpus", servers: config.cpus, ledger: onyx.book.cpus.clone() },
+        Resource { name: "pipeline", servers: 1, ledger: onyx.book.pipeline.clone() },
+        onyx.from_host.resource("from_host"),
+        onyx.to_host.resource("to_host"),
+        onyx.ring.resource("ring"),
+        Resource { name: "lines", servers: config.controllers, ledger: ledgers(|book| &book.lines) },
+        Resource { name: "ranks", servers: config.controllers * config.ranks, ledger: ranks },
+    ]
+}
+
+fn added(mut sum: Ledger, other: &Ledger) -> Ledger {
+    for activity in [Activity::Read, Activity::Write, Activity::LevelWear] {
+        sum.charge(activity, Time::from_secs_f64(other.busy_s(activity)));
+    }
+    sum
+}
+
+fn counters<S>(onyx: &Onyx<S>) -> Vec<(&'static str, u64)> {
+    let worn: u64 = onyx
+        .controllers
+        .iter()
+        .map(|controller| controller.rows.worn_out() - controller.book.worn_before)
+        .sum();
+    let mut counters = onyx.book.host.counters();
+    counters.extend([
+        ("rows_written", sum(onyx, |book| book.host_rows)),
+        ("rows_moved", sum(onyx, |book| book.moved_rows)),
+        ("rows_worn_out", worn),
+        ("rank_reads", sum(onyx, |book| book.beats)),
+        ("rank_programs", sum(onyx, |book| book.chunks)),
+        ("tag_waits", onyx.book.tag_waits),
+        ("buffer_waits", onyx.book.buffer_waits),
+    ]);
+    counters
+}
+
+/// Programs of rows in their whole life, by equally many neighbouring physical rows.
+fn columns(controllers: &[Controller]) -> Vec<Column> {
+    let bins = (BINS_MAX / controllers.len() as u64).max(1);
+    let (mut owners, mut firsts, mut means, mut mosts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (number, controller) in controllers.iter().enumerate() {
+        let count = controller.rows.count();
+        let each = count.div_ceil(bins);
+        for first in (0..count).step_by(each as usize) {
+            let end = (first + each).min(count);
+            let (programs, most) = controller.rows.programs_in(first, end);
+            owners.push(number as f64);
+            firsts.push(first as f64);
+            means.push(programs as f64 / (end - first) as f64);
+            mosts.push(f64::from(most));
+        }
+    }
+    let intervals: Vec<_> =
+        controllers.iter().filter_map(|controller| controller.leveller.interval()).collect();
+    [
+        ("rows.controller", owners),
+        ("rows.first", firsts),
+        ("rows.mean_programs", means),
+        ("rows.most_programs", mosts),
+        ("controllers.shortest_interval", intervals.iter().map(|each| each.shortest as f64).collect()),
+        ("controllers.longest_interval", intervals.iter().map(|each| each.longest as f64).collect()),
+    ]
+    .into_iter()
+    .filter(|(_, values)| !values.is_empty())
+    .map(|(name, values)| Column { name, values })
+    .collect()
+}
+
+/// Requests have parts: no fewer rows than writes, since measuring began.
+pub(super) fn check_rows<S>(onyx: &Onyx<S>) {
+    let writes = onyx.book.host.requests(Op::Write);
+    let rows = sum(onyx, |book| book.host_rows);
+    assert!(rows >= writes, "{writes} writes wrote {rows} rows");
+}

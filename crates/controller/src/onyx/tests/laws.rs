@@ -1,0 +1,251 @@
+//! Closed forms and conservation.
+
+use super::{Workbench, drive, random, request};
+use nacre_kernel::{Activity, ComponentReport, Device, Op, Request, Streams, Time, Trail};
+use nacre_testkit::{assert_close, closed_loop, conformance};
+
+/// Four MiB: two controllers of four ranks, so that rows are written often.
+const SMALL: &str = "controllers = 2\nranks = 4\nrow_ranks = 2\nchip = \"128 KiB\"\n";
+/// Nothing but the medium takes time.
+const BARE: &str = "driver = \"0 s\"\npipeline = \"0 s\"\nlink = \"1000 GB/s\"\nring = \"1000 GB/s\"\n\
+    row_setup = \"0 s\"\n";
+
+fn counter(report: &ComponentReport, name: &str) -> u64 {
+    report.counters.iter().find(|counter| counter.0 == name).expect("it is counted").1
+}
+
+#[test]
+fn the_drive_keeps_the_contract_of_devices() {
+    let often = "completion = \"late\"\nwear_levelling = { kind = \"start_gap\", interval = 1 }\ntags = 3\n";
+    for settings in ["", often, "row = \"8 KiB\"\nbuffered_writes = 1\n"] {
+        conformance(|| drive(&format!("{SMALL}{settings}")));
+    }
+}
+
+#[test]
+fn a_request_alone_takes_the_times_of_its_parts() {
+    let mut onyx = drive("completion = \"late\"");
+    let mut trail = Trail::new();
+    for (op, bytes, medium_ps) in [
+        // Eight beats of 410.3 ns and what goes before.
+        (Op::Read, 512, 8 * 410_300 + 3_000_000),
+        // Two ranks filled one after the other, then programs side by side.
+        (Op::Write, 512, 3_000_000 + 2 * 3_200_000 + 120_000_000),
+        // Eight ranks filled one after the other; the ninth chunk waits for the first rank, and so on.
+        (Op::Write, 4096, 3_000_000 + 9 * 3_200_000 + 2 * 120_000_000),
+    ] {
+        trail.clear();
+        let now = Time::from_ms(1) + onyx.busy_until();
+        let done = onyx.submit(now, &request(op, 0, bytes), &mut trail).done;
+        let spent = |activity| {
+            let of = trail.segments().iter().filter(|segment| segment.activity == activity);
+            of.fold(Time::ZERO, |sum, segment| sum + segment.time).as_ps()
+        };
+        assert_eq!(spent(Activity::Software), 3_600_000 + 2_090_000);
+        // 2 GB/s and 4 GB/s.
+        assert_eq!(spent(Activity::Link), u64::from(bytes) * 750);
+        assert_eq!(spent(if op == Op::Read { Activity::Read } else { Activity::Write }), medium_ps);
+        assert_eq!(spent(Activity::Queue), 0, "nothing waits in a {op:?} of {bytes} bytes");
+        assert_eq!(trail.total_from(0), done - now);
+    }
+}
+
+#[test]
+fn bandwidths_are_the_products_of_the_parts() {
+    for (controllers, ranks, chips) in [(1, 16, 4), (2, 8, 8), (8, 16, 4)] {
+        let parts = format!("controllers = {controllers}\nranks = {ranks}\ndata_chips = {chips}\n{BARE}");
+        let sequential = |op| {
+            let bytes = 65536 * controllers;
+            let mut onyx = drive(&format!("wear_levelling = \"none\"\ncpus = 64\n{parts}"));
+            let seen =
+                closed_loop(&mut *onyx, 4, 300, |number| request(op, number * u64::from(bytes), bytes));
+            seen.per_second() * f64::from(bytes)
+        };
+        let reads = f64::from(controllers * chips * 16) / 410.3e-9;
+        assert_close("reads", sequential(Op::Read), reads, 0.02);
+        let programs = f64::from(controllers * ranks * chips * 64) / 123.2e-6;
+        assert_close("writes", sequential(Op::Write), programs, 0.02);
+    }
+}
+
+/// IOPS = min(Q / T0, capacity), latency = Q / IOPS: all reads go to one controller, whose lines serve one.
+#[test]
+fn a_closed_loop_is_bounded_by_its_depth_and_by_the_lines() {
+    let lines = 3e-6 + 64.0 * 410.3e-9;
+    let alone = 3.6e-6 + 2.09e-6 + lines + 4096.0 / 4e9 + 4096.0 / 2e9;
+    for depth in [1, 2, 4, 16, 64] {
+        let mut onyx = drive("");
+        let seen =
+            closed_loop(&mut *onyx, depth, 4000, |number| request(Op::Read, (number % 999) << 15, 4096));
+        let expected = (f64::from(depth) / alone).min(1.0 / lines);
+        assert_close("requests per second", seen.per_second(), expected, 0.02);
+        assert_close("latency", seen.mean_s(), f64::from(depth) / expected, 0.02);
+    }
+}
+
+/// Each of eight controllers serves one read in eight; with four tags no two reads meet.
+#[test]
+fn tags_bound_what_is_under_way() {
+    let mut onyx = drive("tags = 4\npipeline = \"0 s\"\nring = \"4000 GB/s\"\nlink = \"2000 GB/s\"");
+    let seen = closed_loop(&mut *onyx, 16, 8000, |number| request(Op::Read, number << 12, 4096));
+    let tagged = 3e-6 + 64.0 * 410.3e-9;
+    assert_close("requests per second", seen.per_second(), 4.0 / tagged, 0.01);
+    assert!(counter(&onyx.report(seen.end), "tag_waits") > 7900);
+}
+
+/// Filling and reading take no time, so that a moved row costs what a written one does.
+#[test]
+fn start_gap_leaves_g_of_g_plus_one_of_the_bandwidth() {
+    for completion in ["early", "late"] {
+        let per_second = |wear_levelling: &str| {
+            let settings = format!(
+                "{BARE}controllers = 1\nrow_ranks = 16\nread = \"1 ps\"\nread_control = \"0 s\"\nfill = \"0 s\"\n\
+                 completion = \"{completion}\"\nwear_levelling = {wear_levelling}\n"
+            );
+            random(&mut *drive(&settings), 32, 4_000, Op::Write, 4096).per_second()
+        };
+        let without = per_second("\"none\"");
+        assert_close("writes without", without, 1.0 / 120e-6, 0.01);
+        for interval in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
+            let with = per_second(&format!("{{ kind = \"start_gap\", interval = {interval} }}"));
+            let law = f64::from(interval) / f64::from(interval + 1);
+            assert_close(&format!("at {interval}"), with / without, law, 0.005);
+        }
+    }
+}
+
+#[test]
+fn an_early_write_is_done_when_the_buffer_has_its_data() {
+    let mut onyx = drive("buffered_writes = 2\ncompletion = \"early\"");
+    let arrive = Time::from_ps(3_600_000 + 2_090_000 + 512 * 750);
+    let done = |onyx: &mut dyn Device, at: Time| {
+        onyx.submit(at, &request(Op::Write, 0, 512), &mut Trail::new()).done - at
+    };
+    assert_eq!(done(&mut *onyx, Time::ZERO), arrive);
+    assert_eq!(
+        done(&mut *onyx, Time::from_us(1)) - arrive,
+        Time::from_ps(1_090_000),
+        "it waits for the pipeline"
+    );
+    // The third waits until the first is programmed.
+    let programmed = arrive + Time::from_ps(3_000_000 + 2 * 3_200_000 + 120_000_000);
+    assert_eq!(done(&mut *onyx, Time::from_us(50)) + Time::from_us(50), programmed);
+    assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
+    // A read of the row waits until nothing holds its ranks.
+    let read = onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), &mut Trail::new()).done;
+    assert!(read > programmed + Time::from_us(240), "two more programs went before it");
+}
+
+#[test]
+fn uniform_writes_wear_all_rows_alike() {
+    let small = SMALL.replace("128 KiB", "64 KiB");
+    let mut onyx = drive(&format!("{small}wear_levelling = {{ kind = \"start_gap\", interval = 8 }}\n"));
+    let mut random = Streams::new(3).stream("addresses");
+    let writes: Vec<Request> =
+        (0..512_000).map(|_| request(Op::Write, random.below(512) << 12, 4096)).collect();
+    assert!(onyx.precondition(&writes));
+    let report = onyx.report(Time::ZERO);
+    let of = |name: &str| &report.columns.iter().find(|column| column.name == name).expect("there").values;
+    // A bin is one row here, of 514: 1000 writes and the eighth part of moves.
+    let mean = 512_000.0 * 9.0 / 8.0 / 514.0;
+    let (programs, most) = (of("rows.mean_programs"), of("rows.most_programs"));
+    assert_eq!(programs.len(), 514);
+    // A gap may be about to move in each controller.
+    assert_close("all programs", programs.iter().sum::<f64>(), mean * 514.0, 1e-5);
+    // The counts are Poisson, whose standard deviation is the root; the largest of a thousand lies within five of them.
+    assert!(most.iter().all(|&most| (most - mean).abs() < 5.0 * mean.sqrt()), "mean {mean}: {most:?}");
+}
+
+/// Writes to one row go round over all of its domain; without wear levelling one row takes them all.
+#[test]
+fn hammering_one_row_wears_its_whole_domain() {
+    let most = |wear_levelling: &str| {
+        let mut onyx = drive(&format!("{SMALL}endurance = 6000\nwear_levelling = {wear_levelling}\n"));
+        // 512 rows of a controller; after 10 * 513 * 512 moves of the gap every row was everywhere ten times.
+        let writes = vec![request(Op::Write, 4096, 4096); 513 * 512 * 10];
+        onyx.precondition(&writes);
+        let report = onyx.report(Time::ZERO);
+        let values =
+            &report.columns.iter().find(|column| column.name == "rows.most_programs").expect("there").values;
+        (values.iter().fold(0.0, |most: f64, &next| most.max(next)), counter(&report, "rows_worn_out"))
+    };
+    assert_eq!(most("\"none\""), (2_626_560.0, 1));
+    // Each row took 5120 writes of the host, and was moved into as often as rows went by: 513 * 10 times less
+    // where it was the gap.
+    let (levelled, worn) = most("{ kind = \"start_gap\", interval = 1 }");
+    assert_close("most programs", levelled, 2.0 * 5120.0, 0.06);
+    assert_eq!(worn, 513);
+}
+
+#[test]
+fn programs_energy_and_lifetime_follow_from_counts() {
+    let mut onyx = drive(&format!(
+        "{SMALL}program_energy = \"2 uJ\"\nread_energy = \"1 nJ\"\nidle_power = \"5 W\"\n\
+         wear_levelling = {{ kind = \"start_gap\", interval = 4 }}\n"
+    ));
+    let seen = closed_loop(&mut *onyx, 8, 3000, |number| {
+        request(if number % 3 == 0 { Op::Read } else { Op::Write }, (number % 1024) << 12, 4096)
+    });
+    let elapsed = seen.end.max(onyx.busy_until());
+    let report = onyx.report(elapsed);
+    let wear = report.wear.clone().expect("rows wear");
+    assert_eq!((wear.host, wear.levelled), (2000, 500));
+    assert_eq!((counter(&report, "rank_reads"), counter(&report, "rank_programs")), (64_000, 32_000));
+    assert_close("energy of writes", report.energy(Activity::Write).0, 32_000.0 * 5.0 * 2e-6, 1e-9);
+    let moves = 500.0 * 5.0 * (64.0 * 1e-9 + 16.0 * 2e-6);
+    assert_close("energy of moves", report.energy(Activity::LevelWear).0, moves, 1e-9);
+    assert_close("energy of reads", report.energy(Activity::Read).0, 64_000.0 * 5.0 * 1e-9, 1e-9);
+    assert_close("idle", report.idle_energy.expect("known").0, 5.0 * elapsed.as_secs_f64(), 1e-9);
+    let days = 1026.0 * 1e6 / 2500.0 * elapsed.as_secs_f64() / 86_400.0;
+    assert_close("lifetime", report.lifetime_days.expect("rows wear"), days, 1e-9);
+}
+
+#[test]
+fn preconditioning_wears_and_maps_as_writes_do() {
+    let settings = format!("{SMALL}wear_levelling = {{ kind = \"start_gap\", interval = 3 }}\n");
+    let mut addresses = Streams::new(9).stream("addresses");
+    let writes: Vec<Request> =
+        (0..2000).map(|_| request(Op::Write, addresses.below(8000) << 9, 512 * 5)).collect();
+    let (mut prepared, mut served) = (drive(&settings), drive(&settings));
+    prepared.precondition(&writes);
+    for write in &writes {
+        served.submit(Time::ZERO, write, &mut Trail::new());
+    }
+    let (prepared, served) = (prepared.report(Time::ZERO), served.report(Time::ZERO));
+    assert_eq!(prepared.columns, served.columns);
+    assert_eq!(prepared.wear, served.wear);
+}
+
+#[test]
+fn all_mistakes_come_at_once() {
+    let settings = "kind = \"onyx\"\nrow = \"1000 B\"\nrow_ranks = 5\ncapacitors = \"1 mJ\"";
+    let problems = Workbench::new(1).build(settings).err().expect("it cannot be built").to_string();
+    for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
+        assert!(problems.contains(part), "{part} in {problems}");
+    }
+    let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
+    let problems = Workbench::new(1).build(domains).err().expect("it cannot be built").to_string();
+    assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
+    let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
+    let problems = Workbench::new(1).build(uneven).err().expect("it cannot be built").to_string();
+    assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
+}
+
+#[test]
+fn mistakes_are_named_with_what_is_allowed() {
+    for (settings, expected) in [
+        ("row = \"1000 B\"", "device.row"),
+        ("row_ranks = 5", "device.row_ranks"),
+        ("chip = \"5 KiB\"\nranks = 1\nrow_ranks = 1\ndata_chips = 1\nrow = \"4 KiB\"", "device.chip"),
+        ("wear_levelling = { kind = \"start_gap\", domains = 3 }", "device.wear_levelling.domains"),
+        // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
+        ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
+    ] {
+        let built = Workbench::new(1).build(&format!("kind = \"onyx\"\n{settings}"));
+        let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
+        assert!(problems.contains(expected), "{settings}: {problems}");
+    }
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"\nmay_lose_writes = true");
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"3.84 mJ\"");
+    drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
+}

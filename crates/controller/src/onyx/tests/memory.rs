@@ -1,0 +1,279 @@
+//! The drive against a naive memory: the same operations, the same bytes.
+
+use crate::workbench::Workbench;
+use crate::{memory_device, store_layout};
+use nacre_kernel::state::{StateReader, StateWriter};
+use nacre_kernel::{MemoryDevice, Random, Recovery, Refused, Streams, Time, Trail};
+use nacre_media::store::{Memory, Store};
+use std::sync::{Arc, Mutex};
+
+/// Two controllers of two ranks and 32 rows.
+const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\nrow = \"1 KiB\"\n\
+    buffered_writes = 3\nwear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n";
+/// Capacitors for ten programs of five chips.
+const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n";
+
+/// A store that outlives its device, as an image file does.
+#[derive(Clone)]
+struct Kept(Arc<Mutex<Memory>>);
+
+impl Store for Kept {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.0.lock().unwrap().page_bytes()
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        self.0.lock().unwrap().read(page, offset, into);
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        self.0.lock().unwrap().program(page, bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        self.0.lock().unwrap().copy(from, to);
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        self.0.lock().unwrap().erase(first, count);
+    }
+}
+
+/// A drive, and a naive memory that has to hold the same.
+struct Pair {
+    onyx: Box<dyn MemoryDevice>,
+    settings: String,
+    store: Kept,
+    now: Time,
+    bytes: Vec<u8>,
+    /// Every write writes other bytes.
+    stamp: u8,
+}
+
+fn open(settings: &str, store: Kept) -> Box<dyn MemoryDevice> {
+    let mut workbench = Workbench::new(1);
+    let slot = workbench.slot(&format!("kind = \"onyx\"\n{settings}")).unwrap();
+    memory_device(&slot, &mut workbench, store).unwrap()
+}
+
+impl Pair {
+    fn new(settings: &str) -> Pair {
+        let workbench = Workbench::new(1);
+        let slot = workbench.slot(&format!("kind = \"onyx\"\n{settings}")).unwrap();
+        let layout = store_layout(&slot, crate::Builder::families(&workbench)).unwrap();
+        let store = Kept(Arc::new(Mutex::new(Memory::new(layout.page_bytes as usize))));
+        let onyx = open(settings, store.clone());
+        let bytes = vec![0; onyx.capacity().unwrap().0 as usize];
+        Pair { onyx, settings: settings.into(), store, now: Time::ZERO, bytes, stamp: 0 }
+    }
+
+    /// When it is done; the naive memory has it at once.
+    fn write(&mut self, address: usize, count: usize) -> Time {
+        self.stamp = self.stamp % 250 + 1;
+        let end = (address + count).min(self.bytes.len());
+        let data = vec![self.stamp; end - address];
+        let mut trail = Trail::new();
+        let done = self.onyx.write(self.now, address as u64, &data, &mut trail).unwrap().done;
+        assert_eq!(trail.total_from(0), done - self.now, "the trail of a write");
+        self.bytes[address..end].copy_from_slice(&data);
+        done
+    }
+
+    fn read(&mut self) -> Vec<u8> {
+        let mut read = vec![0xAA; self.bytes.len()];
+        let mut trail = Trail::new();
+        let done = self.onyx.read(self.now, 0, &mut read, &mut trail).done;
+        assert_eq!(trail.total_from(0), done - self.now, "the trail of a read");
+        self.now = done;
+        self.onyx.check_invariants();
+        read
+    }
+
+    fn check(&mut self) {
+        assert!(self.read() == self.bytes, "the bytes of the drive and of the naive memory");
+    }
+
+    fn fail(&mut self, at: Time) -> Recovery {
+        self.onyx.power_fail(at);
+        let recovery = self.onyx.recover(at);
+        assert!(recovery.done >= at);
+        self.now = recovery.done;
+        recovery
+    }
+
+    fn state(&self) -> Vec<u8> {
+        let mut writer = StateWriter::new();
+        self.onyx.save(&mut writer);
+        writer.finish()
+    }
+
+    /// The process ends, and another one goes on with the saved state.
+    fn restart(&mut self) {
+        let state = self.state();
+        self.onyx = open(&self.settings, self.store.clone());
+        let mut reader = StateReader::new(&state);
+        self.onyx.restore(&mut reader).unwrap();
+        reader.finish().unwrap();
+        assert!(self.state() == state, "what was restored is what was saved");
+    }
+
+    fn random_write(&mut self, random: &mut Random) {
+        let length = self.bytes.len() as u64;
+        // Half of the writes go to an eighth of the bytes.
+        let place = if random.chance(0.5) { length / 8 } else { length };
+        let count = if random.chance(0.1) { random.below(9000) } else { random.below(600) };
+        self.now = self.write(random.below(place) as usize, 1 + count as usize);
+    }
+}
+
+/// With energy for everything nothing acknowledged is ever lost, however the rows move.
+#[test]
+fn long_random_sequences_leave_the_bytes_of_a_naive_memory() {
+    let one = TINY.replace("controllers = 2", "controllers = 1").replace("interval = 2", "interval = 1");
+    let shapes = [
+        TINY.to_string(),
+        format!("{one}completion = \"late\"\n"),
+        TINY.replace("randomise = true", "adapt = true, window = 7, stay_share = \"0.001 %\""),
+        TINY.replace("controllers = 2", "controllers = 3")
+            + "program_energy = \"1 uJ\"\ncapacitors = \"1 J\"\n",
+        format!("{}wear_levelling = \"none\"\n", TINY.split("wear").next().unwrap()),
+    ];
+    let mut repeated = 0;
+    for (shape, settings) in shapes.iter().enumerate() {
+        for seed in 0..4 {
+            let mut random = Streams::new(seed).stream(&format!("shape {shape}"));
+            let mut pair = Pair::new(settings);
+            for number in 0..1200 {
+                match random.below(30) {
+                    0 => {
+                        let recovery = pair.fail(pair.now);
+                        assert_eq!((recovery.programs_lost, recovery.bytes_lost), (0, 0));
+                        repeated += recovery.programs_repeated;
+                    }
+                    1 => pair.restart(),
+                    2 => pair.now += Time::from_us(random.below(3000)),
+                    _ => pair.random_write(&mut random),
+                }
+                pair.onyx.advance(pair.now);
+                if number % 40 == 0 {
+                    pair.check();
+                }
+            }
+            pair.check();
+        }
+    }
+    assert!(repeated > 50, "copies of rows were interrupted, and repeated: {repeated}");
+}
+
+/// Every write is a chunk of its own, of 256 B; a program takes 120 us, so that none has ended.
+#[test]
+fn capacitors_program_as_many_writes_as_they_have_energy_for_and_the_rest_is_lost() {
+    for programs in [0, 1, 5, 10, 11] {
+        let settings = TINY
+            .replace("buffered_writes = 3", "buffered_writes = 32")
+            .replace("interval = 2", "interval = 9999");
+        let energy = format!(
+            "program_energy = \"1 uJ\"\ncapacitors = \"{} uJ\"\nmay_lose_writes = true\n",
+            programs * 5
+        );
+        let mut pair = Pair::new(&(settings + &energy));
+        for chunk in 0..10 {
+            pair.now = pair.write(chunk * 256, 256);
+        }
+        assert!(pair.now < Time::from_us(120));
+        let recovery = pair.fail(pair.now);
+        let finished = programs.min(10);
+        assert_eq!((recovery.programs_finished, recovery.programs_lost), (finished, 10 - finished));
+        let read = pair.read();
+        let whole = (0..10).filter(|chunk| {
+            read[chunk * 256..(chunk + 1) * 256] == pair.bytes[chunk * 256..(chunk + 1) * 256]
+        });
+        assert_eq!(whole.count() as u64, finished, "chunks that are all there");
+        let missing = read.iter().zip(&pair.bytes).filter(|(read, written)| read != written).count();
+        assert_eq!(missing as u64, recovery.bytes_lost, "what is missing is what was said to be lost");
+    }
+}
+
+/// What is lost shows what lies under it, and nothing that was lost before comes back.
+#[test]
+fn after_losses_every_byte_is_of_a_write_that_was_not_on_the_medium() {
+    let (mut lost, mut failures) = (0, 0);
+    for seed in 0..6 {
+        let mut random = Streams::new(seed).stream("losses");
+        let mut pair = Pair::new(&format!("{TINY}{SHORT}"));
+        for _ in 0..150 {
+            let before = pair.bytes.clone();
+            let mut layers = vec![before];
+            for _ in 0..random.below(12) {
+                pair.random_write(&mut random);
+                layers.push(pair.bytes.clone());
+                if random.chance(0.1) {
+                    pair.restart();
+                }
+            }
+            let recovery = pair.fail(pair.now);
+            let read = pair.read();
+            let differ =
+                read.iter().zip(&pair.bytes).filter(|(read, written)| read != written).count() as u64;
+            assert!(differ <= recovery.bytes_lost, "{differ} bytes are missing of {recovery:?}");
+            assert!(recovery.programs_lost == 0 || recovery.programs_finished == 10, "{recovery:?}");
+            for (place, byte) in read.iter().enumerate() {
+                assert!(layers.iter().any(|layer| layer[place] == *byte), "byte {place} was never {byte}");
+            }
+            (lost, failures) = (lost + recovery.programs_lost, failures + u64::from(differ > 0));
+            pair.bytes = read;
+        }
+    }
+    assert!(lost > 500 && failures > 100, "{lost} programs in {failures} failures");
+}
+
+#[test]
+fn late_completion_loses_only_what_was_not_acknowledged() {
+    let mut random = Streams::new(3).stream("late");
+    let mut pair = Pair::new(&format!("{TINY}completion = \"late\"\n"));
+    let mut torn = 0;
+    for _ in 0..300 {
+        pair.random_write(&mut random);
+        let before = pair.bytes.clone();
+        let (from, count) = (random.below(30_000) as usize, 1 + random.below(3000) as usize);
+        let done = pair.write(from, count);
+        let at = pair.now + Time::from_ps(random.below((done - pair.now).as_ps()));
+        let recovery = pair.fail(at);
+        assert_eq!((recovery.programs_lost, recovery.bytes_lost), (0, 0), "nothing acknowledged is lost");
+        let read = pair.read();
+        for (place, byte) in read.iter().enumerate() {
+            assert!(*byte == before[place] || *byte == pair.bytes[place], "byte {place}");
+        }
+        torn += u64::from(read != before && read != pair.bytes);
+        pair.bytes = read;
+    }
+    assert!(torn > 50, "the power failed within {torn} writes");
+}
+
+#[test]
+fn a_drive_without_transactions_says_so() {
+    let mut onyx = Pair::new(TINY).onyx;
+    let refused = Err(Refused::NoTransactions);
+    assert_eq!([onyx.begin(Time::ZERO), onyx.commit(Time::ZERO), onyx.abort(Time::ZERO)], [refused; 3]);
+    assert!(!onyx.is_in_transaction());
+}
+
+#[test]
+fn the_state_of_another_drive_is_refused() {
+    let mut pair = Pair::new(TINY);
+    (0..50).for_each(|write| pair.now = pair.write(write * 100, 300));
+    let state = pair.state();
+    for settings in
+        [TINY.replace("ranks = 2", "ranks = 4"), TINY.replace("chip = \"4 KiB\"", "chip = \"8 KiB\"")]
+    {
+        let mut other = Pair::new(&settings);
+        assert!(other.onyx.restore(&mut StateReader::new(&state)).is_err(), "{settings}");
+    }
+    let mut damaged = 0;
+    for cut in (0..state.len()).step_by(state.len() / 40) {
+        damaged += u64::from(Pair::new(TINY).onyx.restore(&mut StateReader::new(&state[..cut])).is_err());
+    }
+    assert_eq!(damaged, 41, "a state that ends early is noticed");
+}

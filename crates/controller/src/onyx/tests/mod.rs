@@ -1,0 +1,32 @@
+//! Tests of the drive as a whole.
+
+use crate::workbench::Workbench;
+use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_testkit::{Seen, closed_loop};
+
+mod laws;
+mod memory;
+mod published;
+
+/// A drive with these settings.
+fn drive(settings: &str) -> Box<dyn Device> {
+    let built = Workbench::new(1).build(&format!("kind = \"onyx\"\n{settings}"));
+    built.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The catalogue's entry `name`, with settings added.
+fn catalogued(text: &str, settings: &str) -> Box<dyn Device> {
+    let built = Workbench::new(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
+    built.unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn request(op: Op, address: u64, bytes: u32) -> Request {
+    Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
+}
+
+/// `depth` random requests of `bytes` at a time, until `count` are done.
+fn random(device: &mut dyn Device, depth: u32, count: u64, op: Op, bytes: u32) -> Seen {
+    let mut random = Streams::new(5).stream("addresses");
+    let places = device.capacity().expect("a drive has an end").0 / u64::from(bytes);
+    closed_loop(device, depth, count, |_| request(op, random.below(places) * u64::from(bytes), bytes))
+}

@@ -1,0 +1,316 @@
+//! The flash array: which unit of data is where, and which of its old places are free to be cleaned.
+//!
+//! It knows no time: what the flash has to do is told to a [`Work`].
+//!
+//! Four bytes say where each logical unit is, four bytes and a bit whose each physical unit is; all arrays
+//! are flat and zero until touched, so that memory follows what was written.
+
+use super::blocks::Blocks;
+use super::frontier::{Cause, Frontier, Work};
+use super::geometry::Geometry;
+use super::mapping_cache::MappingCache;
+use super::relocation::Relocation;
+use crate::cleaning::{Cleaner, Partition, Place};
+use nacre_media::flash::Flash;
+use nacre_media::store::Store;
+use std::collections::BTreeSet;
+
+/// Units the host programs between two looks at what cleaning has to do.
+const PACE: u32 = 64;
+/// No superblock.
+pub(super) const NOBODY: u32 = u32::MAX;
+
+/// Units programmed by cause, and what was done, since the first day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Programs {
+    pub(super) host: u64,
+    pub(super) cleaned: u64,
+    pub(super) levelled: u64,
+    pub(super) mapping: u64,
+    pub(super) padding: u64,
+    /// Units of the host that changed in the write buffer before they were programmed.
+    pub(super) coalesced: u64,
+    pub(super) cleanings: u64,
+    pub(super) levellings: u64,
+}
+
+/// How the array is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Host data and live data that moves fill superblocks of their own.
+    pub(super) separate: bool,
+    /// The erased superblock with the fewest erases is filled first.
+    pub(super) youngest_first: bool,
+    /// Difference of erases from which cold data moves; 0 is never.
+    pub(super) wear_spread: u32,
+    /// Units of the host's data that stay in the write buffer to be changed there.
+    pub(super) held_units: u32,
+}
+
+/// Superblocks of flash, and what is in them.
+pub(super) struct Array<S> {
+    pub(super) geometry: Geometry,
+    pub(super) rules: Rules,
+    pub(super) flash: Flash<S>,
+    /// By logical unit, those of the mapping table behind the host's: 0 is nowhere, units count from 1.
+    pub(super) table: Vec<u32>,
+    /// By physical unit.
+    pub(super) owners: Vec<u32>,
+    /// One bit for each physical unit.
+    pub(super) live: Vec<u64>,
+    /// The superblock in each place.
+    pub(super) order: Vec<u32>,
+    pub(super) place_of: Vec<u32>,
+    pub(super) places: Vec<Place>,
+    pub(super) partitions: Vec<Partition>,
+    pub(super) partition_by_place: Vec<u32>,
+    /// Places where nothing stands.
+    pub(super) empty: Vec<u32>,
+    /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
+    pub(super) erased: BTreeSet<(u64, u32)>,
+    /// Superblocks erased so far, those erased from the start included.
+    pub(super) erasures: u64,
+    /// Those of the host come first; the last is that of wear levelling.
+    pub(super) frontiers: Vec<Frontier>,
+    pub(super) host_frontiers: usize,
+    /// Units the host has programmed that cleaning has not kept pace with yet.
+    unpaced: u32,
+    pub(super) relocation: Option<Relocation>,
+    pub(super) cleaner: Box<dyn Cleaner>,
+    pub(super) blocks: Blocks,
+    pub(super) mapping: Option<MappingCache>,
+    pub(super) programs: Programs,
+    /// Too many blocks are worn out: nothing can be written any more.
+    pub(super) is_worn_out: bool,
+}
+
+impl<S: Store> Array<S> {
+    /// An erased array under `cleaner`.
+    pub(super) fn new(
+        geometry: Geometry,
+        rules: Rules,
+        store: S,
+        cleaner: Box<dyn Cleaner>,
+        blocks: Blocks,
+        mapping: Option<MappingCache>,
+    ) -> Array<S> {
+        let usable = blocks.usable();
+        let divided = cleaner.partition_segments();
+        let separate = rules.separate && divided.is_none();
+        let spare = if separate { 0 } else { geometry.reserve as usize };
+        let count = usable.len() - spare;
+        let size = divided.map_or(count, |size| size as usize);
+        let partitions: Vec<Partition> = (0..count)
+            .step_by(size)
+            .map(|first| Partition {
+                first,
+                count: size.min(count - first),
+                active: first,
+                ..Partition::default()
+            })
+            .collect();
+        let host_frontiers = partitions.len();
+        Array {
+            flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
+            table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
+            owners: vec![0; geometry.numbers()],
+            live: vec![0; geometry.numbers() / 64],
+            order: vec![NOBODY; count],
+            place_of: vec![NOBODY; geometry.superblocks as usize],
+            places: vec![Place::default(); count],
+            partition_by_place: (0..count).map(|place| (place / size) as u32).collect(),
+            partitions,
+            empty: (0..count as u32).rev().collect(),
+            erased: BTreeSet::new(),
+            erasures: 0,
+            frontiers: vec![Frontier::NONE; host_frontiers + usize::from(separate) + 1],
+            host_frontiers,
+            unpaced: 0,
+            relocation: None,
+            cleaner,
+            blocks,
+            mapping,
+            programs: Programs::default(),
+            is_worn_out: false,
+            rules: Rules { separate, ..rules },
+            geometry,
+        }
+        .with_erased(&usable)
+    }
+
+    fn with_erased(mut self, superblocks: &[u32]) -> Array<S> {
+        superblocks.iter().for_each(|&superblock| self.put_erased(superblock));
+        self
+    }
+
+    /// The host writes `bytes` to unit `unit`; `false` where nothing can be written any more.
+    #[inline]
+    pub(super) fn write<W: Work>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
+        let mut old = self.table[unit as usize];
+        let mut frontier = if self.rules.separate { 0 } else { self.frontier_of(unit, old) };
+        if old != 0 && self.frontiers[frontier].holds(old - 1) {
+            self.programs.coalesced += 1;
+            self.flash.fill(old - 1, bytes);
+            return true;
+        }
+        if self.room(frontier) == 0 {
+            match self.next_superblock(frontier, work) {
+                Some(found) => frontier = found,
+                None => return false,
+            }
+            // Making room may have moved it.
+            old = self.table[unit as usize];
+        }
+        if old != 0 {
+            self.invalidate(old - 1);
+        }
+        let page = self.append(frontier, unit, Cause::Host, work);
+        self.flash.fill(page, bytes);
+        self.programs.host += 1;
+        self.partitions[if self.rules.separate { 0 } else { frontier }].drained += 1;
+        self.count_pace(work);
+        true
+    }
+
+    /// The host has programmed one unit more.
+    #[inline]
+    fn count_pace<W: Work>(&mut self, work: &mut W) {
+        self.unpaced += 1;
+        if self.unpaced == PACE {
+            self.unpaced = 0;
+            self.keep_pace(PACE, work);
+        }
+    }
+
+    /// The host no longer needs unit `unit`.
+    pub(super) fn trim(&mut self, unit: u32) {
+        let old = std::mem::replace(&mut self.table[unit as usize], 0);
+        if old != 0 {
+            self.invalidate(old - 1);
+        }
+    }
+
+    /// Page `page` of the mapping table is programmed anew, beside the host's data.
+    pub(super) fn write_mapping<W: Work>(&mut self, page: u32, work: &mut W) {
+        if self.room(0) == 0 && self.next_superblock(0, work).is_none() {
+            return;
+        }
+        self.append_mapping(page, 0, work);
+        self.count_pace(work);
+    }
+
+    /// The same, into `frontier`, which has room.
+    pub(super) fn append_mapping<W: Work>(&mut self, page: u32, frontier: usize, work: &mut W) {
+        let unit = self.geometry.logical_units + page;
+        let old = self.table[unit as usize];
+        if old != 0 {
+            self.invalidate(old - 1);
+        }
+        self.append(frontier, unit, Cause::Mapping, work);
+        self.programs.mapping += 1;
+    }
+
+    /// The frontier of the partition `unit` comes from, or of the one that holds the part of the address
+    /// space around it when units lie in order.
+    fn frontier_of(&self, unit: u32, old: u32) -> usize {
+        let place = if old == 0 {
+            u64::from(unit) * self.places.len() as u64 / self.table.len() as u64
+        } else {
+            u64::from(self.place_of[self.flash.block_of(old - 1) as usize])
+        };
+        self.partition_by_place[place as usize] as usize
+    }
+
+    /// `page`, just programmed, holds the newest version of `owner`.
+    #[inline]
+    pub(super) fn own(&mut self, page: u32, owner: u32) {
+        self.owners[page as usize] = owner;
+        self.live[page as usize / 64] |= 1 << (page % 64);
+        self.count_live(page, 1);
+    }
+
+    /// What is in `page` is not the newest version any more.
+    #[inline]
+    pub(super) fn invalidate(&mut self, page: u32) {
+        debug_assert!(self.is_live(page), "unit {page} was live");
+        self.live[page as usize / 64] &= !(1 << (page % 64));
+        self.count_live(page, u32::MAX);
+    }
+
+    /// One live unit more or, with -1, less, where `page` lies.
+    #[inline]
+    fn count_live(&mut self, page: u32, one: u32) {
+        let place = self.place_of[self.flash.block_of(page) as usize] as usize;
+        let state = &mut self.places[place];
+        state.live = state.live.wrapping_add(one);
+        let partition = &mut self.partitions[self.partition_by_place[place] as usize];
+        partition.live = partition.live.wrapping_add_signed(i64::from(one.cast_signed()));
+    }
+
+    /// Whether `page` holds the newest version of something.
+    #[inline]
+    pub(super) fn is_live(&self, page: u32) -> bool {
+        self.live[page as usize / 64] >> (page % 64) & 1 == 1
+    }
+
+    /// Bytes that tables by unit take in the memory of the simulation once every unit was touched.
+    #[cfg(test)]
+    pub(super) fn table_bytes(&self) -> u64 {
+        let physical = self.geometry.physical_units();
+        let places = self.places.len() * (size_of::<Place>() + 12);
+        self.table.len() as u64 * 4
+            + physical * 4
+            + physical.div_ceil(8)
+            + places as u64
+            + self.blocks.bytes()
+    }
+
+    /// Whether the drive has room for all its data when the reserve is left alone.
+    pub(super) fn has_space(&self) -> bool {
+        let usable = self.blocks.usable_count().saturating_sub(self.geometry.reserve);
+        let most = u64::from(usable) * u64::from(self.geometry.units_per_superblock);
+        self.table.len() as u64 + u64::from(usable) <= most
+    }
+
+    /// Panics when the books do not agree.
+    pub(super) fn check_invariants(&self) {
+        let shift = self.geometry.shift();
+        let mut live = 0;
+        for (place, &superblock) in self.order.iter().enumerate() {
+            if superblock == NOBODY {
+                assert_eq!(self.places[place].live, 0, "nothing stands in place {place}");
+                continue;
+            }
+            let base = superblock << shift;
+            let count = (base..base + self.geometry.units_per_superblock).filter(|&page| self.is_live(page));
+            let count = count.count() as u32;
+            assert_eq!(self.places[place].live, count, "live units in place {place}");
+            assert_eq!(self.place_of[superblock as usize] as usize, place, "the superblock in place {place}");
+            live += u64::from(count);
+        }
+        let mut mapped = 0;
+        for (unit, &entry) in self.table.iter().enumerate() {
+            if entry != 0 {
+                assert!(self.is_live(entry - 1), "unit {unit} is mapped to a live page");
+                assert_eq!(self.owners[entry as usize - 1] as usize, unit, "the owner of page {}", entry - 1);
+                mapped += 1;
+            }
+        }
+        assert_eq!(live, mapped, "every live unit is mapped");
+        for (index, partition) in self.partitions.iter().enumerate() {
+            let places = &self.places[partition.first..partition.first + partition.count];
+            let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();
+            assert_eq!(partition.live, sum, "live units in partition {index}");
+        }
+        for &(_, superblock) in &self.erased {
+            assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
+        }
+        let Programs { host, cleaned, levelled, mapping, padding, .. } = self.programs;
+        assert_eq!(
+            self.flash.programs(),
+            host + cleaned + levelled + mapping + padding,
+            "programs have causes"
+        );
+        self.blocks.check_invariants(self.flash.erases());
+    }
+}

@@ -1,0 +1,119 @@
+//! What a configuration has to keep so that it can be a drive.
+
+use super::Config;
+use nacre_config::Reader;
+use nacre_kernel::{Bytes, Time};
+
+/// Physical units are told apart by four bytes, with one value for nowhere.
+const NUMBERS_MAX: u64 = u32::MAX as u64;
+/// Units of a superblock begin at a whole word of bits.
+const SUPERBLOCK_MIN: u64 = 64;
+
+/// Reports every mistake that no single setting shows.
+pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
+    check_times(reader, "read", &config.read);
+    check_times(reader, "program", &config.program);
+    check_cache(config, reader);
+    if config.suspend.is_some() && !config.read_priority {
+        let remedy = "set read_priority = true, or leave suspend out";
+        let given = config.suspend.unwrap_or_default().to_string();
+        reader.conflict("suspend", &given, "only a read that goes first suspends anything", remedy);
+    }
+    if !config.unit.0.is_power_of_two() {
+        let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
+        let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
+        reader.conflict("unit", &config.unit.to_string(), "bytes of a unit are a power of two", &remedy);
+        return;
+    }
+    if !config.page.0.is_multiple_of(config.unit.0) {
+        let remedy = format!("use a divisor of {}, or pages of at least {}", config.page, config.unit);
+        reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
+        return;
+    }
+    check_buffer(config, reader);
+    if config.spare_blocks + config.reserve + 2 > config.blocks {
+        let most = config.blocks.saturating_sub(config.reserve + 2);
+        let remedy = format!("the largest allowed is {most}, or give more blocks");
+        let given = config.spare_blocks.to_string();
+        reader.conflict("spare_blocks", &given, "no blocks are left for data", &remedy);
+        return;
+    }
+    if check_numbers(config, reader) {
+        check_space(config, reader);
+    }
+}
+
+fn check_times(reader: &mut Reader<'_>, field: &str, times: &[Time]) {
+    if times.iter().any(|time| time.is_zero()) {
+        reader.conflict(field, "0 s", "a page takes some time", "give a time above zero for every page");
+    }
+}
+
+/// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
+fn check_cache(config: &Config, reader: &mut Reader<'_>) {
+    let Some(cache) = config.mapping_cache else { return };
+    if cache.0 < config.unit.0 {
+        let remedy = format!("give at least one unit, {}, or leave it out", config.unit);
+        reader.conflict(
+            "mapping_cache",
+            &cache.to_string(),
+            "it holds no page of the mapping table",
+            &remedy,
+        );
+    }
+}
+
+/// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
+fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
+    let least = 2 * config.operation_bytes();
+    let given = config.buffer.to_string();
+    if config.buffer.0 < least {
+        let problem = "it does not hold one program under way and one being filled";
+        reader.conflict("buffer", &given, problem, &format!("give at least {}", Bytes(least)));
+    } else if config.buffer.0 > config.raw_bytes() {
+        let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
+        reader.conflict("buffer", &given, "it is larger than the flash", &remedy);
+    }
+}
+
+fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
+    let units = config.units_per_superblock();
+    let given = config.pages.to_string();
+    if units < SUPERBLOCK_MIN {
+        let problem = format!("a superblock has {units} units, and {SUPERBLOCK_MIN} are the fewest");
+        reader.conflict("pages", &given, &problem, "give more pages, planes or dies, or a smaller unit");
+        return false;
+    }
+    let numbers = units.next_power_of_two().saturating_mul(u64::from(config.blocks));
+    if numbers > NUMBERS_MAX {
+        let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
+        reader.conflict("unit", &config.unit.to_string(), &problem, "use a larger unit, or less flash");
+        return false;
+    }
+    true
+}
+
+/// Beside the data and the mapping table there has to be space for the reserve, for superblocks being filled
+/// and for a unit in every superblock that is not live, or cleaning would gain nothing.
+fn check_space(config: &Config, reader: &mut Reader<'_>) {
+    let units = config.units_per_superblock() as f64;
+    let usable = f64::from(config.blocks - config.spare_blocks);
+    let room = (usable - f64::from(config.reserve)) * (units - 1.0);
+    let tables = match config.mapping_cache {
+        Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
+        None => 1.0,
+    };
+    let wanted = config.logical_units() as f64 * tables + 1.0;
+    if wanted <= room {
+        return;
+    }
+    let given = format!("{} %", config.over_provisioning.0 * 100.0);
+    let raw = config.raw_bytes() as f64 / config.unit.0 as f64;
+    let least = ((raw * tables / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
+    let problem = format!(
+        "a reserve of {} superblocks and {} spare blocks leave no room for the data",
+        config.reserve, config.spare_blocks
+    );
+    let remedy = format!("the smallest allowed is {least} %, or give more blocks");
+    reader.conflict("over_provisioning", &given, &problem, &remedy);
+}

@@ -1,0 +1,226 @@
+//! The configuration of an SSD.
+
+use crate::cleaning::CleaningFamily;
+use nacre_config::{Choice, Configuration, Slot};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
+
+/// Whose processors run the flash translation layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Translator {
+    /// Those of the drive.
+    Device,
+    /// Those of the host, in its driver.
+    Host,
+}
+
+/// Which data fills a superblock together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Streams {
+    /// Data of the host and data that cleaning moves fill superblocks of their own. A cleaning policy with
+    /// partitions sorts by itself, and mixes them all the same.
+    Separate,
+    /// They share superblocks.
+    Mixed,
+}
+
+/// What a read of a unit takes that was never written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Unwritten {
+    /// What it would take if the drive had been filled in order.
+    Flash,
+    /// No access to the flash: the drive knows that it is zero.
+    Zeros,
+}
+
+/// A page-mapped flash SSD.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "super::checks::check")]
+pub struct Config {
+    /// Channels, each a bus of its own.
+    #[config(min = 1, max = 1024)]
+    pub channels: u32,
+    /// Dies on a channel.
+    #[config(min = 1, max = 1024)]
+    pub ways: u32,
+    /// Planes of a die.
+    #[config(default = 1, min = 1, max = 64, source = "assumed: the simplest die")]
+    pub planes: u32,
+    /// Blocks of a plane.
+    #[config(min = 8, max = 1048576)]
+    pub blocks: u32,
+    /// Pages of a block.
+    #[config(min = 1, max = 65536)]
+    pub pages: u32,
+    /// Bytes of a page: what one plane reads or programs as a whole.
+    #[config(min = "512 B", max = "1 MiB")]
+    pub page: Bytes,
+    /// Bytes the mapping knows as a whole; a smaller write reads the rest of it.
+    #[config(
+        default = "4 KiB",
+        min = "512 B",
+        max = "1 MiB",
+        source = "assumed: the page size of every host we know"
+    )]
+    pub unit: Bytes,
+    /// Reading a page, by its place among the pages that share a word line.
+    pub read: Vec<Time>,
+    /// Programming a page, by its place among the pages that share a word line.
+    pub program: Vec<Time>,
+    /// Erasing a block.
+    #[config(min = "1 ps", max = "10 s")]
+    pub erase: Time,
+    /// Bandwidth of a channel.
+    #[config(min = "1 kB/s")]
+    pub bus: Bandwidth,
+    /// What commands and addresses take on the channel, for each page read or programmed.
+    #[config(
+        default = "300 ns",
+        max = "1 ms",
+        source = "assumed: seven cycles of 40 ns, as in the ONFI 2 command sets"
+    )]
+    pub command: Time,
+    /// Whether all planes of a die are programmed, erased, and read for copies, at once.
+    #[config(default = true, source = "assumed: every die with planes can")]
+    pub multi_plane: bool,
+    /// Whether a die works on one page while another crosses the channel.
+    #[config(default = true, source = "assumed: cached commands are in every data sheet we know")]
+    pub cached: bool,
+    /// Flash beyond what the host sees, as a share of what it sees.
+    #[config(
+        default = "28 %",
+        min = "0.1 %",
+        max = "10000 %",
+        source = "assumed: 128 GiB of flash in a drive of 100 GiB"
+    )]
+    pub over_provisioning: Ratio,
+    /// Blocks of each plane that stand in for others when they are bad.
+    #[config(default = 0, max = 1048576, source = "assumed: no blocks go bad unless told otherwise")]
+    pub spare_blocks: u32,
+    /// Share of the blocks that are bad from the start.
+    #[config(default = "0 %", max = "20 %", source = "assumed: none unless told otherwise")]
+    pub factory_bad: Ratio,
+    /// Erases a block is made for; absent means no limit.
+    #[config(min = 1, max = 4294967294)]
+    pub endurance: Option<u64>,
+    /// Standard deviation of the erases a block takes, as a share of `endurance`.
+    #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
+    pub endurance_spread: Ratio,
+    /// Erased superblocks (a block of every plane) below which cleaning begins.
+    #[config(
+        default = 4,
+        min = 4,
+        max = 4096,
+        source = "assumed: one for the host, one for cleaning, one for wear levelling, one in hand"
+    )]
+    pub reserve: u32,
+    /// What is cleaned.
+    #[config(default = "greedy", source = "assumed: what simulators of SSDs do where nothing else is said")]
+    pub cleaning: Slot<CleaningFamily>,
+    /// Which data fills a superblock together.
+    #[config(default = "separate", source = "assumed: usual in drives, since it separates cold from hot")]
+    pub streams: Streams,
+    /// Whether the erased superblock with the fewest erases is filled first; otherwise the one erased first.
+    #[config(default = true, source = "assumed: usual in drives")]
+    pub youngest_first: bool,
+    /// Difference of erases from which cold data moves to worn superblocks; 0 is never.
+    #[config(default = 0, max = 4294967295, source = "assumed: off unless told otherwise")]
+    pub wear_spread: u32,
+    /// DRAM that buffers writes.
+    #[config(min = "512 B", max = "1 TiB")]
+    pub buffer: Bytes,
+    /// Share of the buffer that is kept back to be changed there; beyond it data is programmed at once.
+    #[config(default = "0 %", max = "90 %", source = "assumed: drives program as soon as they can")]
+    pub buffer_kept: Ratio,
+    /// Whether the buffer survives a power failure. Where not, a flush programs it.
+    #[config(default = true, source = "assumed: usual in drives for servers")]
+    pub power_protected: bool,
+    /// DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in
+    /// DRAM.
+    #[config(min = "512 B")]
+    pub mapping_cache: Option<Bytes>,
+    /// Bytes of one mapping.
+    #[config(default = "4 B", min = "1 B", max = "64 B", source = "assumed: 32 bits, up to 16 TiB")]
+    pub mapping_entry: Bytes,
+    /// Whether a read goes before programs, erases and copies that wait for its die.
+    #[config(default = true, source = "assumed: usual in drives")]
+    pub read_priority: bool,
+    /// What it takes to suspend a program or an erase for a read; absent means reads wait for its end.
+    #[config(max = "1 s")]
+    pub suspend: Option<Time>,
+    /// What it takes to resume it.
+    #[config(default = "0 s", max = "1 s", source = "assumed: a part of `suspend`")]
+    pub resume: Time,
+    /// How often one program or erase may be suspended.
+    #[config(default = 8, min = 1, max = 65536, source = "assumed: so that every program ends")]
+    pub suspensions: u32,
+    /// Bandwidth of the link to the host, each way.
+    #[config(min = "1 kB/s")]
+    pub link: Bandwidth,
+    /// CPU time the host's driver takes for a request.
+    #[config(default = "0 s", max = "1 s", source = "assumed: the host is free unless told otherwise")]
+    pub driver: Time,
+    /// CPUs that run the driver.
+    #[config(default = 16, min = 1, max = 1024, source = "assumed: enough not to wait for")]
+    pub cpus: u32,
+    /// Whose processors run the flash translation layer.
+    #[config(default = "device", source = "assumed: usual; some early PCIe drives left it to the host")]
+    pub translator: Translator,
+    /// Processors of the drive.
+    #[config(default = 1, min = 1, max = 1024, source = "assumed: the simplest controller")]
+    pub processors: u32,
+    /// What a processor of the drive takes for a request, whoever translates it.
+    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    pub firmware: Time,
+    /// What translation takes for a request.
+    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    pub translation: Time,
+    /// What translation takes for each unit of it.
+    #[config(default = "0 s", max = "1 s", source = "assumed: hidden unless told otherwise")]
+    pub translation_unit: Time,
+    /// Requests the drive works on at one time; absent means as many as come.
+    #[config(min = 1, max = 1048576)]
+    pub queue_depth: Option<u32>,
+    /// What a read of a unit takes that was never written.
+    #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
+    pub unwritten: Unwritten,
+    /// Energy to read a page, above idling.
+    pub read_energy: Option<Energy>,
+    /// Energy to program a page, above idling.
+    pub program_energy: Option<Energy>,
+    /// Energy to erase a block, above idling.
+    pub erase_energy: Option<Energy>,
+    /// Energy to move a page over its channel, above idling.
+    pub transfer_energy: Option<Energy>,
+    /// Power that flows whether or not it works.
+    pub idle_power: Option<Power>,
+    /// Price of what the host sees.
+    pub price: Option<Price>,
+}
+
+impl Config {
+    pub(super) fn dies_in_all(&self) -> u64 {
+        u64::from(self.channels) * u64::from(self.ways)
+    }
+
+    /// Units of a superblock: a block of every plane of every die.
+    pub(super) fn units_per_superblock(&self) -> u64 {
+        let blocks = self.dies_in_all() * u64::from(self.planes);
+        blocks * u64::from(self.pages) * (self.page.0 / self.unit.0)
+    }
+
+    /// Bytes of all the flash, spare blocks included.
+    pub(super) fn raw_bytes(&self) -> u64 {
+        let pages = self.dies_in_all() * u64::from(self.planes) * u64::from(self.pages);
+        pages * u64::from(self.blocks) * self.page.0
+    }
+
+    /// Units the host sees.
+    pub(super) fn logical_units(&self) -> u64 {
+        (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0
+    }
+
+    /// Bytes one operation programs.
+    pub(super) fn operation_bytes(&self) -> u64 {
+        self.page.0 * if self.multi_plane { u64::from(self.planes) } else { 1 }
+    }
+}

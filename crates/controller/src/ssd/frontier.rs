@@ -1,0 +1,191 @@
+//! Frontiers: the superblocks that are being filled, and what fills them.
+
+use super::array::{Array, NOBODY};
+use nacre_media::store::Store;
+
+/// Why a page is programmed or read by the drive itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Data of the host.
+    Host,
+    /// Live data moves to make erased space.
+    Cleaning,
+    /// Data moves so that blocks wear evenly.
+    Wear,
+    /// A page of the mapping table.
+    Mapping,
+}
+
+/// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
+pub(super) trait Work {
+    /// An operation is programmed; `cause` is that of its last unit.
+    fn program(&mut self, superblock: u32, operation: u32, cause: Cause);
+
+    /// So many units of one operation are read, to be copied or looked into.
+    fn read(&mut self, superblock: u32, operation: u32, units: u32, cause: Cause);
+
+    /// Every block of `superblock` is erased.
+    fn erase(&mut self, superblock: u32);
+}
+
+/// Nobody listens: state changes in no time.
+pub(super) struct Untimed;
+
+impl Work for Untimed {
+    #[inline]
+    fn program(&mut self, _superblock: u32, _operation: u32, _cause: Cause) {}
+
+    #[inline]
+    fn read(&mut self, _superblock: u32, _operation: u32, _units: u32, _cause: Cause) {}
+
+    fn erase(&mut self, _superblock: u32) {}
+}
+
+/// A superblock that is being filled.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frontier {
+    pub(super) superblock: u32,
+    /// Number of its first unit.
+    pub(super) base: u32,
+    /// Units taken.
+    pub(super) taken: u32,
+    /// Units of operations that went to the flash; those behind are in the write buffer.
+    pub(super) issued: u32,
+    /// Where the operation that is being filled ends.
+    operation_end: u32,
+    /// The operation that goes to the flash next.
+    next_operation: u32,
+}
+
+impl Frontier {
+    /// Nothing is open.
+    pub(super) const NONE: Frontier =
+        Frontier { superblock: NOBODY, base: 0, taken: 0, issued: 0, operation_end: 0, next_operation: 0 };
+
+    pub(super) fn at(superblock: u32, shift: u32, operation_units: u32) -> Frontier {
+        Frontier {
+            superblock,
+            base: superblock << shift,
+            taken: 0,
+            issued: 0,
+            operation_end: operation_units,
+            next_operation: 0,
+        }
+    }
+
+    /// Whether `page` is taken and still in the write buffer.
+    #[inline]
+    pub(super) fn holds(&self, page: u32) -> bool {
+        page.wrapping_sub(self.base + self.issued) < self.taken - self.issued
+    }
+}
+
+impl<S: Store> Array<S> {
+    /// Units that `frontier` can still take.
+    #[inline]
+    pub(super) fn room(&self, frontier: usize) -> u32 {
+        let open = &self.frontiers[frontier];
+        if open.superblock == NOBODY { 0 } else { self.geometry.units_per_superblock - open.taken }
+    }
+
+    /// Whether what is in `page` is in the write buffer: taken, but not on its way to the flash.
+    #[inline]
+    pub(super) fn is_held(&self, page: u32) -> bool {
+        self.frontiers.iter().any(|frontier| frontier.holds(page))
+    }
+
+    /// The next unit of `frontier`, which has room, is to hold `owner`; gives its number.
+    #[inline]
+    pub(super) fn append<W: Work>(&mut self, frontier: usize, owner: u32, cause: Cause, work: &mut W) -> u32 {
+        let open = &mut self.frontiers[frontier];
+        let superblock = open.superblock;
+        open.taken += 1;
+        let is_complete = open.taken == open.operation_end;
+        let page = self.flash.program(superblock);
+        self.own(page, owner);
+        self.table[owner as usize] = page + 1;
+        if is_complete {
+            self.complete_operation(frontier, cause, work);
+        }
+        page
+    }
+
+    /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the
+    /// flash.
+    #[inline]
+    fn complete_operation<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        let units = self.geometry.operation_units;
+        let held = if frontier < self.host_frontiers { self.rules.held_units } else { 0 };
+        let open = &mut self.frontiers[frontier];
+        open.operation_end += units;
+        while open.issued + units <= open.taken && open.taken - open.issued > held {
+            work.program(open.superblock, open.next_operation, cause);
+            open.issued += units;
+            open.next_operation += 1;
+        }
+    }
+
+    /// The superblock of `frontier` is full: what the buffer holds of it goes to the flash.
+    pub(super) fn seal<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        let open = self.frontiers[frontier];
+        if open.superblock == NOBODY {
+            return;
+        }
+        self.issue_all(frontier, cause, work);
+        let place = self.place_of[open.superblock as usize] as usize;
+        let (programmed, erases) = (open.taken, self.flash.blocks()[open.superblock as usize].erases);
+        let state = &mut self.places[place];
+        (state.programmed, state.erases) = (programmed, erases);
+        state.cleaned_at = self.programs.host;
+        if frontier < self.host_frontiers {
+            state.written_at = self.programs.host;
+        }
+        self.frontiers[frontier] = Frontier::NONE;
+    }
+
+    /// Every full operation of `frontier` goes to the flash.
+    fn issue_all<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        let units = self.geometry.operation_units;
+        let open = &mut self.frontiers[frontier];
+        while open.issued + units <= open.taken {
+            work.program(open.superblock, open.next_operation, cause);
+            open.issued += units;
+            open.next_operation += 1;
+        }
+    }
+
+    /// What the buffer holds of the host's data goes to the flash; an operation that is not full is padded.
+    pub(super) fn flush<W: Work>(&mut self, work: &mut W) {
+        for frontier in 0..self.host_frontiers {
+            self.pad(frontier);
+            self.issue_all(frontier, Cause::Host, work);
+        }
+    }
+
+    /// Pads the operation that is being filled in `frontier`.
+    pub(super) fn pad(&mut self, frontier: usize) {
+        let units = self.geometry.operation_units;
+        let open = &mut self.frontiers[frontier];
+        if open.superblock == NOBODY {
+            return;
+        }
+        while !open.taken.is_multiple_of(units) {
+            open.taken += 1;
+            self.flash.program(open.superblock);
+            self.programs.padding += 1;
+        }
+        open.operation_end = open.taken + units;
+    }
+
+    /// Opens superblock `superblock`, which is erased, in `place` for `frontier`.
+    pub(super) fn open(&mut self, frontier: usize, superblock: u32, place: usize) {
+        self.order[place] = superblock;
+        self.place_of[superblock as usize] = place as u32;
+        self.places[place].programmed = 0;
+        self.frontiers[frontier] =
+            Frontier::at(superblock, self.geometry.shift(), self.geometry.operation_units);
+        if frontier < self.host_frontiers {
+            self.partitions[self.partition_by_place[place] as usize].active = place;
+        }
+    }
+}

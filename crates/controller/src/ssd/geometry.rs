@@ -1,0 +1,154 @@
+//! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
+
+use super::Config;
+
+/// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
+/// by direct computation"): exact for every dividend of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Divisor {
+    by: u32,
+    reciprocal: u64,
+}
+
+impl Divisor {
+    pub(super) fn new(by: u32) -> Divisor {
+        // For 1 the reciprocal would be 2^64; quotients are then taken as they are.
+        Divisor { by, reciprocal: if by == 1 { 0 } else { u64::MAX / u64::from(by) + 1 } }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    pub(super) fn divide(self, number: u32) -> (u32, u32) {
+        if self.by == 1 {
+            return (number, 0);
+        }
+        let quotient = ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32;
+        (quotient, number - quotient * self.by)
+    }
+}
+
+/// Sizes that a checked configuration has.
+///
+/// A *unit* is what the mapping knows; one page of flash holds some of them. A *superblock* is one block of
+/// every plane of every die. An *operation* programs one page of a die, or of all its planes at once.
+/// Operations of a superblock are numbered in the order they are programmed: over all dies, then the next page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Geometry {
+    pub(super) channels: u32,
+    pub(super) dies: u32,
+    pub(super) planes: u32,
+    pub(super) pages_per_block: u32,
+    pub(super) superblocks: u32,
+    pub(super) unit_bytes: u32,
+    pub(super) units_per_page: u32,
+    /// Units one operation programs.
+    pub(super) operation_units: u32,
+    pub(super) units_per_superblock: u32,
+    /// Superblocks whose worth of space is kept erased.
+    pub(super) reserve: u32,
+    /// Units the host sees.
+    pub(super) logical_units: u32,
+    /// Units of the mapping table in flash; 0 where all of it is in DRAM.
+    pub(super) mapping_units: u32,
+    /// Mappings one of them holds.
+    pub(super) mappings_per_unit: u32,
+    /// Operations of one page number on one die: the planes, where they are not programmed together.
+    operations_per_page: u32,
+    by_operation: Divisor,
+    by_die: Divisor,
+    by_channel: Divisor,
+    by_page: Divisor,
+}
+
+/// Where one operation of a superblock lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) die: u32,
+    /// The page in its block.
+    pub(super) page: u32,
+}
+
+impl Geometry {
+    /// The sizes of `config`, which was checked.
+    pub(super) fn of(config: &Config) -> Geometry {
+        let dies = config.dies_in_all() as u32;
+        let units_per_page = (config.page.0 / config.unit.0) as u32;
+        let operation_units = units_per_page * if config.multi_plane { config.planes } else { 1 };
+        let mappings_per_unit = (config.unit.0 / config.mapping_entry.0).max(1) as u32;
+        let logical_units = config.logical_units() as u32;
+        let mapping_units =
+            if config.mapping_cache.is_some() { logical_units.div_ceil(mappings_per_unit) } else { 0 };
+        Geometry {
+            channels: config.channels,
+            dies,
+            planes: config.planes,
+            pages_per_block: config.pages,
+            superblocks: config.blocks - config.spare_blocks,
+            unit_bytes: config.unit.0 as u32,
+            units_per_page,
+            operation_units,
+            units_per_superblock: config.units_per_superblock() as u32,
+            reserve: config.reserve,
+            logical_units,
+            mapping_units,
+            mappings_per_unit,
+            operations_per_page: if config.multi_plane { 1 } else { config.planes },
+            by_operation: Divisor::new(operation_units),
+            by_die: Divisor::new(dies),
+            by_channel: Divisor::new(config.channels),
+            by_page: Divisor::new(units_per_page),
+        }
+    }
+
+    /// Bits of a physical number below those of the superblock.
+    #[inline]
+    pub(super) fn shift(&self) -> u32 {
+        self.units_per_superblock.next_power_of_two().trailing_zeros()
+    }
+
+    /// Numbers of physical units, those between superblocks that stand for nothing included.
+    pub(super) fn numbers(&self) -> usize {
+        (self.superblocks as usize) << self.shift()
+    }
+
+    /// Units of all superblocks.
+    #[cfg(test)]
+    pub(super) fn physical_units(&self) -> u64 {
+        u64::from(self.superblocks) * u64::from(self.units_per_superblock)
+    }
+
+    /// Bytes the host sees.
+    pub(super) fn capacity(&self) -> u64 {
+        u64::from(self.logical_units) * u64::from(self.unit_bytes)
+    }
+
+    /// Blocks of a superblock.
+    pub(super) fn lanes(&self) -> u32 {
+        self.dies * self.planes
+    }
+
+    /// The operation that programs the unit with this number in its superblock.
+    #[inline]
+    pub(super) fn operation_of(&self, index: u32) -> u32 {
+        self.by_operation.divide(index).0
+    }
+
+    /// Where an operation of a superblock lies.
+    #[inline]
+    pub(super) fn spot(&self, operation: u32) -> Spot {
+        let (row, die) = self.by_die.divide(operation);
+        Spot { die, page: row / self.operations_per_page }
+    }
+
+    /// The channel of `die`.
+    #[inline]
+    pub(super) fn channel_of(&self, die: u32) -> u32 {
+        self.by_channel.divide(die).1
+    }
+
+    /// Pages of one operation that so many of its units lie on, one beside the other.
+    #[inline]
+    pub(super) fn pages_of(&self, units: u32) -> u32 {
+        self.by_page.divide(units + self.units_per_page - 1).0
+    }
+}

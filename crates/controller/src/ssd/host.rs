@@ -1,0 +1,191 @@
+//! The way between host and flash: driver, link, places for requests, processors.
+
+use super::config::{Config, Translator};
+use nacre_kernel::{Activity, Bandwidth, ComponentId, Ledger, Link, Pool, Resource, Time, Trail};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Processors of one kind, and where their time went.
+struct Processors {
+    pool: Pool,
+    busy: Ledger,
+    request: Time,
+    unit: Time,
+}
+
+impl Processors {
+    fn new(count: u32, request: Time, unit: Time) -> Processors {
+        Processors { pool: Pool::new(count), busy: Ledger::default(), request, unit }
+    }
+
+    /// One of them works on a request of so many units from `at` on; gives when it is done.
+    #[inline]
+    fn work(&mut self, at: Time, units: u64, id: ComponentId, trail: &mut Trail) -> Time {
+        let time = self.request + self.unit * units;
+        if time.is_zero() {
+            return at;
+        }
+        let start = self.pool.reserve(at, time);
+        self.busy.charge(Activity::Software, time);
+        trail.add(id, Activity::Queue, start - at);
+        trail.add(id, Activity::Software, time);
+        start + time
+    }
+
+    fn resource(&self, name: &'static str) -> Resource {
+        Resource { name, servers: self.pool.len(), ledger: self.busy.clone() }
+    }
+}
+
+/// One way of the link, which remembers how long the size asked for last takes: division is slow.
+struct Wire {
+    link: Link,
+    bytes: u64,
+    time: Time,
+}
+
+impl Wire {
+    fn new(bandwidth: Bandwidth) -> Wire {
+        Wire { link: Link::new(bandwidth), bytes: 0, time: Time::ZERO }
+    }
+
+    #[inline]
+    fn cross(&mut self, at: Time, bytes: u64, id: ComponentId, trail: &mut Trail) -> Time {
+        if bytes != self.bytes {
+            (self.bytes, self.time) = (bytes, self.link.time_for(bytes));
+        }
+        let there = self.link.cross(at, self.time);
+        trail.add(id, Activity::Queue, there - at - self.time);
+        trail.add(id, Activity::Link, self.time);
+        there
+    }
+}
+
+/// The host and the drive's front end.
+pub(super) struct Front {
+    id: ComponentId,
+    host: Processors,
+    device: Processors,
+    into: Wire,
+    out: Wire,
+    /// When the requests under way end, where there may be so many only.
+    under_way: Option<UnderWay>,
+}
+
+/// Requests under way, of which there may be so many.
+struct UnderWay {
+    most: usize,
+    ends: BinaryHeap<Reverse<Time>>,
+    /// When the latest of them came.
+    latest: Time,
+    /// Whether the request being served has a place. One that came before others that were served already
+    /// needs none: who waits for whom is known only in the order of time.
+    has_place: bool,
+}
+
+impl UnderWay {
+    #[inline]
+    fn enter(&mut self, at: Time) -> Time {
+        self.has_place = at >= self.latest;
+        if !self.has_place {
+            return at;
+        }
+        self.latest = at;
+        let first = if self.ends.len() == self.most { self.ends.pop() } else { None };
+        first.map_or(at, |Reverse(first)| at.max(first))
+    }
+
+    #[inline]
+    fn leave(&mut self, end: Time) {
+        if self.has_place {
+            self.ends.push(Reverse(end));
+        }
+    }
+}
+
+impl Front {
+    pub(super) fn new(id: ComponentId, config: &Config) -> Front {
+        let (at_host, at_device) = match config.translator {
+            Translator::Host => ((config.translation, config.translation_unit), (Time::ZERO, Time::ZERO)),
+            Translator::Device => ((Time::ZERO, Time::ZERO), (config.translation, config.translation_unit)),
+        };
+        Front {
+            id,
+            host: Processors::new(config.cpus, config.driver + at_host.0, at_host.1),
+            device: Processors::new(config.processors, config.firmware + at_device.0, at_device.1),
+            into: Wire::new(config.link),
+            out: Wire::new(config.link),
+            under_way: config.queue_depth.map(|depth| UnderWay {
+                most: depth as usize,
+                ends: BinaryHeap::new(),
+                latest: Time::ZERO,
+                has_place: false,
+            }),
+        }
+    }
+
+    /// A request of so many units comes at `now`: the driver works on it, it gets a place, `bytes` come with
+    /// it, a processor of the drive works on it. Gives when the drive can begin.
+    #[inline]
+    pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, trail: &mut Trail) -> Time {
+        let mut at = self.host.work(now, units, self.id, trail);
+        if let Some(under_way) = &mut self.under_way {
+            let begin = under_way.enter(at);
+            trail.add(self.id, Activity::Queue, begin - at);
+            at = begin;
+        }
+        if bytes > 0 {
+            at = self.into.cross(at, bytes, self.id, trail);
+        }
+        self.device.work(at, units, self.id, trail)
+    }
+
+    /// So many `bytes` go to the host at `at`; gives when they are there.
+    #[inline]
+    pub(super) fn answer(&mut self, at: Time, bytes: u64, trail: &mut Trail) -> Time {
+        self.out.cross(at, bytes, self.id, trail)
+    }
+
+    /// A request that entered is done at `end`.
+    #[inline]
+    pub(super) fn leave(&mut self, end: Time) {
+        if let Some(under_way) = &mut self.under_way {
+            under_way.leave(end);
+        }
+    }
+
+    pub(super) fn forget_before(&mut self, now: Time) {
+        self.host.pool.forget_before(now);
+        self.device.pool.forget_before(now);
+        self.into.link.forget_before(now);
+        self.out.link.forget_before(now);
+    }
+
+    pub(super) fn busy_until(&self) -> Time {
+        let pools = self.host.pool.free_from().max(self.device.pool.free_from());
+        pools.max(self.into.link.free_from()).max(self.out.link.free_from())
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        self.host.busy = Ledger::default();
+        self.device.busy = Ledger::default();
+        self.into.link.restart_ledger();
+        self.out.link.restart_ledger();
+    }
+
+    pub(super) fn resources(&self) -> Vec<Resource> {
+        vec![
+            self.host.resource("cpus"),
+            self.into.link.resource("link_in"),
+            self.out.link.resource("link_out"),
+            self.device.resource("processors"),
+        ]
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.host.pool.check_invariants();
+        self.device.pool.check_invariants();
+        self.into.link.check_invariants();
+        self.out.link.check_invariants();
+    }
+}

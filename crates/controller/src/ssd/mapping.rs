@@ -1,0 +1,51 @@
+//! What the mapping table in flash costs the array: its pages move and are programmed like data.
+
+use super::array::Array;
+use super::frontier::{Cause, Work};
+use super::mapping_cache::MappingCache;
+use super::relocation::LAST;
+use nacre_media::store::Store;
+
+impl<S: Store> Array<S> {
+    /// The mapping of `unit` has changed because its data moved.
+    #[inline]
+    pub(super) fn note_moved(&mut self, unit: u32) {
+        if let Some(mapping) = &mut self.mapping
+            && unit < self.geometry.logical_units
+        {
+            mapping.moved(unit / self.geometry.mappings_per_unit);
+        }
+    }
+
+    /// Programs the pages of the mapping table whose mappings moved and are not cached, each once. Where
+    /// nearly nothing is erased they wait in DRAM for the next victim.
+    pub(super) fn write_moved<W: Work>(&mut self, work: &mut W) {
+        let frontier = self.host_frontiers;
+        while self.erased.len() > LAST {
+            let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
+            self.read_mapping(page, Cause::Mapping, work);
+            if self.room(frontier) == 0 {
+                self.seal(frontier, Cause::Cleaning, work);
+                self.open_next(frontier);
+            }
+            self.append_mapping(page, frontier, work);
+        }
+    }
+
+    /// Reads page `page` of the mapping table, where it was ever programmed.
+    fn read_mapping<W: Work>(&mut self, page: u32, cause: Cause, work: &mut W) {
+        let entry = self.table[(self.geometry.logical_units + page) as usize];
+        if entry != 0 && !self.is_held(entry - 1) {
+            let (superblock, operation) = self.locate(entry - 1);
+            work.read(superblock, operation, 1, cause);
+        }
+    }
+
+    /// The superblock of `page` and the operation that programs it.
+    #[inline]
+    pub(super) fn locate(&self, page: u32) -> (u32, u32) {
+        let superblock = self.flash.block_of(page);
+        let index = page - (superblock << self.geometry.shift());
+        (superblock, self.geometry.operation_of(index))
+    }
+}

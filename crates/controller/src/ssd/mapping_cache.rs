@@ -1,0 +1,131 @@
+//! The part of the mapping that is in DRAM, where all of it does not fit (DFTL).
+//!
+//! The mapping table lies in flash, in pages of many mappings each. Some of them are cached, those used last;
+//! one that was changed is programmed when it leaves. Data that cleaning moves changes mappings too: those
+//! that are not cached are noted, and their pages are read and programmed once for all the data of a victim.
+
+/// No page, or the end of the list.
+const NONE: u32 = u32::MAX;
+const CACHED: u8 = 1;
+const DIRTY: u8 = 2;
+const MOVED: u8 = 4;
+
+/// What looking a mapping up takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// Nothing: its page is cached.
+    Hit,
+    /// Its page is read; the page that left for it has to be programmed where one was changed.
+    Miss { programmed: Option<u32> },
+}
+
+/// Which pages of the mapping table are cached, the one used last first.
+pub(super) struct MappingCache {
+    capacity: u32,
+    held: u32,
+    state: Vec<u8>,
+    newer: Vec<u32>,
+    older: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+    /// Pages whose mappings were moved by cleaning and are not cached.
+    moved: Vec<u32>,
+    pub(super) lookups: u64,
+    pub(super) misses: u64,
+}
+
+impl MappingCache {
+    /// A cache of `capacity` of `pages`, empty.
+    pub(super) fn new(pages: u32, capacity: u32) -> MappingCache {
+        let pages = pages as usize;
+        MappingCache {
+            capacity,
+            held: 0,
+            state: vec![0; pages],
+            newer: vec![NONE; pages],
+            older: vec![NONE; pages],
+            newest: NONE,
+            oldest: NONE,
+            moved: Vec::new(),
+            lookups: 0,
+            misses: 0,
+        }
+    }
+
+    /// Looks a mapping in `page` up, to change it where `changes`.
+    #[inline]
+    pub(super) fn look_up(&mut self, page: u32, changes: bool) -> Lookup {
+        self.lookups += 1;
+        let is_cached = self.state[page as usize] & CACHED != 0;
+        if is_cached {
+            if self.newest != page {
+                self.unlink(page);
+                self.link(page);
+            }
+            self.state[page as usize] |= if changes { DIRTY } else { 0 };
+            return Lookup::Hit;
+        }
+        self.misses += 1;
+        let programmed = if self.held == self.capacity { self.evict() } else { None };
+        self.held += 1;
+        self.link(page);
+        // What was noted for it is merged into it now.
+        let is_dirty = changes || self.state[page as usize] & MOVED != 0;
+        self.state[page as usize] = CACHED | if is_dirty { DIRTY } else { 0 };
+        Lookup::Miss { programmed }
+    }
+
+    /// Cleaning moved data whose mapping is in `page`.
+    #[inline]
+    pub(super) fn moved(&mut self, page: u32) {
+        let state = &mut self.state[page as usize];
+        if *state & CACHED != 0 {
+            *state |= DIRTY;
+        } else if *state & MOVED == 0 {
+            *state |= MOVED;
+            self.moved.push(page);
+        }
+    }
+
+    /// A page that is not cached and has mappings that were moved; it counts as programmed.
+    pub(super) fn take_moved(&mut self) -> Option<u32> {
+        loop {
+            let page = self.moved.pop()?;
+            let state = &mut self.state[page as usize];
+            if *state & MOVED != 0 {
+                *state &= !MOVED;
+                return Some(page);
+            }
+        }
+    }
+
+    fn evict(&mut self) -> Option<u32> {
+        let page = self.oldest;
+        self.unlink(page);
+        self.held -= 1;
+        let was_dirty = self.state[page as usize] & DIRTY != 0;
+        self.state[page as usize] = 0;
+        was_dirty.then_some(page)
+    }
+
+    fn link(&mut self, page: u32) {
+        (self.newer[page as usize], self.older[page as usize]) = (NONE, self.newest);
+        match self.newest {
+            NONE => self.oldest = page,
+            newest => self.newer[newest as usize] = page,
+        }
+        self.newest = page;
+    }
+
+    fn unlink(&mut self, page: u32) {
+        let (newer, older) = (self.newer[page as usize], self.older[page as usize]);
+        match newer {
+            NONE => self.newest = older,
+            newer => self.older[newer as usize] = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.newer[older as usize] = newer,
+        }
+    }
+}

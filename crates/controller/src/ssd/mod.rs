@@ -1,0 +1,126 @@
+//! An SSD: flash behind a page-mapped flash translation layer.
+//!
+//! # Models
+//! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data
+//! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either.
+//! The mapping knows *units* of the host's data; a page of flash holds some. A write is done when it is in the
+//! DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
+//! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they
+//! are programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is
+//! still in the buffer from there. A read goes before everything that waits for the die, and may suspend a
+//! program or an erase, so many times; otherwise it waits for its end.
+//!
+//! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so
+//! because a stripe uses all dies at once, one parity covers it, and one erase count and one list of what is
+//! live stand for thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill
+//! superblocks of their own, and cleaning keeps pace: when fewer than `reserve` superblocks are erased a victim
+//! is chosen, and for every unit the host programs so many of its units are copied that it is empty when the
+//! space it gains is used up. Policies with partitions mix both and clean a superblock in one piece.
+//!
+//! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
+//! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
+//! once for each victim. They lie among the data and are cleaned with it.
+//!
+//! *Wear*: the youngest erased superblock is filled first (dynamic); data in a superblock far younger than the
+//! erased ones moves to the most worn of these (static). A block takes `endurance` erases, drawn anew for each.
+//! A worn block is replaced by a spare one of its plane; without one its superblock is given up and its other
+//! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
+//!
+//! # Leaves out
+//! Bytes; power failures; parity within superblocks; bit errors and retries of reads; read disturb; cleaning
+//! while the host is idle; programs of worn cells that take another time. Programs of all pages of a word line
+//! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
+//! reads delay its die later, and so does a write that waits for its place in the buffer. The processors take
+//! requests in the order of their submission where a composite device submits a later one first.
+//!
+//! # Sources
+//! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
+//! wu-he-2012 (suspension of programs and erases).
+//!
+//! # Checks
+//! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
+//! space too; bandwidths as products of the parts; misses of the cached mapping; the law of suspension; end of
+//! life where endurance, blocks and write amplification put it; programs, erases and live units conserved.
+
+mod array;
+mod blocks;
+mod checks;
+mod config;
+mod die;
+mod frontier;
+mod geometry;
+mod host;
+mod mapping;
+mod mapping_cache;
+mod model;
+mod relocation;
+mod report;
+mod schedule;
+mod wear;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{Config, Streams, Translator, Unwritten};
+
+use crate::cleaning;
+use crate::{Builder, DeviceFamily};
+use array::{Array, Rules};
+use blocks::{Blocks, Durability};
+use geometry::Geometry;
+use host::Front;
+use mapping_cache::MappingCache;
+use model::Ssd;
+use nacre_config::{Card, Problem, Problems, Room, Slot};
+use nacre_media::store::Nothing;
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    card: Card::of::<Config>(
+        "ssd",
+        "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
+        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| Ok(Box::new(build(slot, builder)?)),
+};
+
+fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Problems> {
+    let id = builder.component();
+    let config: Config = slot.config(builder.families());
+    let geometry = Geometry::of(&config);
+    let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
+    if config.mapping_cache.is_some()
+        && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)
+    {
+        let problem = "a mapping table in flash needs superblocks of the cleaner's own";
+        let problem = Problem::new(&format!("{}.mapping_cache", slot.path()), None, problem);
+        let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";
+        return Err(problem.remedy(remedy).into());
+    }
+    let durability = Durability {
+        endurance: config.endurance,
+        spread: config.endurance_spread.0,
+        bad: config.factory_bad.0,
+    };
+    let random = builder.random(&format!("{}.blocks", slot.path()));
+    let blocks = Blocks::new(&geometry, config.blocks, durability, random);
+    let cached = config.mapping_cache.map(|cache| (cache.0 / config.unit.0).min(u64::from(u32::MAX)) as u32);
+    let mapping = cached.map(|cached| MappingCache::new(geometry.mapping_units, cached));
+    let kept = config.buffer.0 as f64 * config.buffer_kept.0 / config.unit.0 as f64;
+    let rules = Rules {
+        separate: config.streams == Streams::Separate,
+        youngest_first: config.youngest_first,
+        wear_spread: config.wear_spread,
+        held_units: kept as u32,
+    };
+    let array = Array::new(geometry, rules, Nothing, cleaner, blocks, mapping);
+    if !array.has_space() {
+        let problem = "too many blocks are bad from the start for the data and the reserve";
+        let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
+        return Err(problem.remedy("lower it, or give more spare_blocks or over_provisioning").into());
+    }
+    let front = Front::new(id, &config);
+    Ok(Ssd::new(id, slot.path().to_string(), config, array, front))
+}

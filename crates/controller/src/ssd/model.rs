@@ -1,0 +1,358 @@
+//! The device: what a request does to the array, and what it waits for.
+
+use super::array::{Array, Programs};
+use super::config::{Config, Unwritten};
+use super::frontier::Untimed;
+use super::host::Front;
+use super::mapping_cache::Lookup;
+use super::schedule::{Fetch, Schedule};
+use nacre_kernel::{
+    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request, Status, Time,
+    Trail,
+};
+use nacre_media::store::Nothing;
+
+/// A page-mapped SSD.
+pub(super) struct Ssd {
+    pub(super) id: ComponentId,
+    pub(super) path: String,
+    pub(super) config: Config,
+    pub(super) array: Array<Nothing>,
+    pub(super) schedule: Schedule,
+    pub(super) front: Front,
+    pub(super) book: Book,
+    /// When the drive could be written no more, and how many bytes it had taken in by then.
+    pub(super) end_of_life: Option<(Time, u64)>,
+    unit_shift: u32,
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Book {
+    pub(super) host: HostCounts,
+    pub(super) buffer_hits: u64,
+    pub(super) unwritten_reads: u64,
+    pub(super) partial_writes: u64,
+    pub(super) refused_writes: u64,
+    pub(super) lookups: u64,
+    pub(super) misses: u64,
+    /// Programs and erases before.
+    pub(super) programs_before: Programs,
+    pub(super) erases_before: u64,
+}
+
+/// The part of a read that is done last, and where its time went.
+struct Last {
+    begin: Time,
+    translated: Time,
+    fetch: Option<Fetch>,
+    done: Time,
+}
+
+impl Ssd {
+    pub(super) fn new(
+        id: ComponentId,
+        path: String,
+        config: Config,
+        array: Array<Nothing>,
+        front: Front,
+    ) -> Ssd {
+        Ssd {
+            id,
+            path,
+            schedule: Schedule::new(array.geometry, &config),
+            front,
+            book: Book::default(),
+            end_of_life: None,
+            unit_shift: array.geometry.unit_bytes.trailing_zeros(),
+            array,
+            config,
+        }
+    }
+
+    /// Looks up where `unit` is. A page of the mapping table that is not cached is read first, and one that
+    /// was changed and leaves for it is programmed. Gives when the mapping is known.
+    #[inline]
+    fn translate(&mut self, at: Time, unit: u32, changes: bool, is_timed: bool) -> Time {
+        let Some(mapping) = &mut self.array.mapping else { return at };
+        let page = unit / self.array.geometry.mappings_per_unit;
+        self.book.lookups += 1;
+        match mapping.look_up(page, changes) {
+            Lookup::Hit => at,
+            Lookup::Miss { programmed } => self.miss(at, page, programmed, is_timed),
+        }
+    }
+
+    #[inline(never)]
+    fn miss(&mut self, at: Time, page: u32, programmed: Option<u32>, is_timed: bool) -> Time {
+        self.book.misses += 1;
+        let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
+        let mut known = at;
+        if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
+            let (_, operation) = self.array.locate(entry - 1);
+            known = self.schedule.fetch(at, operation, 1, Activity::Translate).done;
+            self.schedule.counts.mapping_reads += 1;
+        }
+        if let Some(leaving) = programmed {
+            if is_timed {
+                self.schedule.at = at;
+                self.array.write_mapping(leaving, &mut self.schedule);
+            } else {
+                self.array.write_mapping(leaving, &mut Untimed);
+            }
+        }
+        known
+    }
+
+    /// Reads so many units from `first` on; pages that hold several of them are read once.
+    #[inline]
+    fn read(&mut self, at: Time, first: u32, count: u32, trail: &mut Trail) -> Time {
+        let mut last = Last { begin: at, translated: at, fetch: None, done: at };
+        let mut unit = first;
+        while unit < first + count {
+            let translated = self.translate(at, unit, false, true);
+            let (superblock, operation, is_buffered) = self.find(unit, at);
+            let mut units = 1;
+            if is_buffered {
+                self.book.buffer_hits += 1;
+            } else {
+                while unit + units < first + count && self.is_beside(unit + units, superblock, operation) {
+                    self.translate(at, unit + units, false, true);
+                    units += 1;
+                }
+            }
+            let wants_flash =
+                !is_buffered && (superblock != u32::MAX || self.config.unwritten == Unwritten::Flash);
+            let fetch =
+                wants_flash.then(|| self.schedule.fetch(translated, operation, units, Activity::Read));
+            self.schedule.counts.host_reads += u64::from(wants_flash);
+            let done = fetch.map_or(translated, |fetch| fetch.done);
+            if done >= last.done {
+                last = Last { begin: at, translated, fetch, done };
+            }
+            unit += units;
+        }
+        self.tell(&last, trail);
+        last.done
+    }
+
+    /// Where `unit` is: its superblock and operation, and whether the write buffer has it. What was never
+    /// written has no superblock, and the operation that would hold it had the drive been filled in order.
+    #[inline]
+    fn find(&mut self, unit: u32, at: Time) -> (u32, u32, bool) {
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            self.book.unwritten_reads += 1;
+            let index = unit % self.array.geometry.units_per_superblock;
+            return (u32::MAX, self.array.geometry.operation_of(index), false);
+        }
+        let (superblock, operation) = self.array.locate(entry - 1);
+        let is_buffered =
+            self.array.is_held(entry - 1) || self.schedule.is_programming(at, superblock, operation);
+        (superblock, operation, is_buffered)
+    }
+
+    /// Whether `unit` is in the same operation.
+    #[inline]
+    fn is_beside(&self, unit: u32, superblock: u32, operation: u32) -> bool {
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            let index = unit % self.array.geometry.units_per_superblock;
+            return superblock == u32::MAX && self.array.geometry.operation_of(index) == operation;
+        }
+        self.array.locate(entry - 1) == (superblock, operation)
+    }
+
+    /// Adds where the time of a read went.
+    #[inline]
+    fn tell(&self, last: &Last, trail: &mut Trail) {
+        trail.add(self.id, Activity::Translate, last.translated - last.begin);
+        if let Some(Fetch { turn, sensed, transfer, done }) = last.fetch {
+            trail.add(self.id, Activity::Queue, turn.start - last.translated - turn.suspending);
+            trail.add(self.id, Activity::Suspend, turn.suspending);
+            trail.add(self.id, Activity::Read, sensed - turn.start);
+            trail.add(self.id, Activity::Queue, transfer - sensed);
+            trail.add(self.id, Activity::Transfer, done - transfer);
+        }
+    }
+
+    /// Writes the bytes of `request` into the buffer; gives when they are there, and whether they could be.
+    #[inline]
+    fn write(&mut self, at: Time, request: &Request, trail: &mut Trail) -> (Time, Status) {
+        let (first, last) = self.units(request);
+        let unit_bytes = u64::from(self.array.geometry.unit_bytes);
+        let (mut known, mut buffered) = (at, at);
+        for unit in first..=last {
+            if self.array.is_worn_out {
+                return (known.max(buffered), self.refuse(at));
+            }
+            let begin = u64::from(unit) * unit_bytes;
+            let is_whole =
+                request.address <= begin && begin + unit_bytes <= request.address + u64::from(request.bytes);
+            if !is_whole {
+                self.read_rest(at, unit);
+            }
+            known = known.max(self.translate(at, unit, true, true));
+            buffered = buffered.max(self.schedule.filling_from);
+            self.schedule.at = known.max(buffered);
+            if !self.array.write(unit, &[], &mut self.schedule) {
+                return (known.max(buffered), self.refuse(at));
+            }
+        }
+        trail.add(self.id, Activity::Translate, known - at);
+        trail.add(self.id, Activity::Queue, buffered.saturating_sub(known));
+        (known.max(buffered), Status::Done)
+    }
+
+    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it is done.
+    #[cold]
+    fn read_rest(&mut self, at: Time, unit: u32) {
+        self.book.partial_writes += 1;
+        let (superblock, operation, is_buffered) = self.find(unit, at);
+        if superblock != u32::MAX && !is_buffered {
+            self.schedule.fetch(at, operation, 1, Activity::Read);
+            self.schedule.counts.host_reads += 1;
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, at: Time) -> Status {
+        self.book.refused_writes += 1;
+        let bytes = self.array.programs.host * u64::from(self.array.geometry.unit_bytes);
+        self.end_of_life.get_or_insert((at, bytes));
+        Status::WriteRefused
+    }
+
+    /// Units that lie wholly in the request hold nothing any more.
+    fn trim(&mut self, at: Time, request: &Request) -> Time {
+        let unit_bytes = u64::from(self.array.geometry.unit_bytes);
+        let first = request.address.div_ceil(unit_bytes);
+        let end = (request.address + u64::from(request.bytes)) / unit_bytes;
+        let mut known = at;
+        for unit in first..end.max(first) {
+            if self.array.table[unit as usize] != 0 {
+                known = known.max(self.translate(at, unit as u32, true, true));
+                self.array.trim(unit as u32);
+            }
+        }
+        known
+    }
+
+    /// Everything in the buffer is programmed, where it would not survive a power failure.
+    fn flush(&mut self, at: Time) -> Time {
+        if self.config.power_protected || self.array.is_worn_out {
+            return at;
+        }
+        self.schedule.at = at.max(self.schedule.filling_from);
+        self.array.flush(&mut self.schedule);
+        at.max(self.schedule.programmed())
+    }
+
+    /// The first and the last unit of a request.
+    #[inline]
+    fn units(&self, request: &Request) -> (u32, u32) {
+        let last = request.address + u64::from(request.bytes.max(1)) - 1;
+        ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
+    }
+
+    /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
+    /// which is known only when the mapping has been read.
+    #[inline]
+    fn warm_entries(&self, requests: &[Request]) {
+        let entry = |request: &Request| {
+            let entry = self.array.table.get((request.address >> self.unit_shift) as usize);
+            entry.copied().unwrap_or(0)
+        };
+        std::hint::black_box(requests.iter().fold(0, |sum, request| sum ^ entry(request)));
+        let writes = requests.iter().filter(|request| request.op == Op::Write);
+        let bits = writes.map(|request| self.array.live[entry(request).saturating_sub(1) as usize / 64]);
+        std::hint::black_box(bits.fold(0, |sum, bits| sum ^ bits));
+    }
+}
+
+/// Requests whose memory is asked for at once before a drive is preconditioned with them.
+const WARMED: usize = 32;
+
+impl Device for Ssd {
+    #[inline]
+    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        self.book.host.record(request);
+        let (first, last) = self.units(request);
+        let units = u64::from(last - first) + 1;
+        let carried = if request.op == Op::Write { u64::from(request.bytes) } else { 0 };
+        let at = self.front.enter(now, units, carried, trail);
+        let (done, status) = match request.op {
+            Op::Read => {
+                let read = self.read(at, first, units as u32, trail);
+                (self.front.answer(read, u64::from(request.bytes), trail), Status::Done)
+            }
+            Op::Write => self.write(at, request, trail),
+            Op::Trim => {
+                let done = self.trim(at, request);
+                trail.add(self.id, Activity::Translate, done - at);
+                (done, Status::Done)
+            }
+            Op::Flush => {
+                let done = self.flush(at);
+                trail.add(self.id, Activity::Drain, done - at);
+                (done, Status::Done)
+            }
+        };
+        self.front.leave(done);
+        Completion { done, status }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.front.forget_before(to);
+        self.schedule.forget_before(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn busy_until(&self) -> Time {
+        self.front.busy_until().max(self.schedule.busy_until())
+    }
+
+    fn restart_ledger(&mut self) {
+        self.front.restart_ledger();
+        self.schedule.restart_ledger();
+        self.book = Book {
+            programs_before: self.array.programs,
+            erases_before: self.array.flash.erases(),
+            ..Book::default()
+        };
+    }
+
+    fn precondition(&mut self, requests: &[Request]) -> bool {
+        for group in requests.chunks(WARMED) {
+            self.warm_entries(group);
+            for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
+                let (first, last) = self.units(request);
+                for unit in first..=last {
+                    self.translate(Time::ZERO, unit, true, false);
+                    if !self.array.write(unit, &[], &mut Untimed) {
+                        self.refuse(Time::ZERO);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        super::report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+        self.schedule.check_invariants();
+        self.front.check_invariants();
+    }
+
+    #[inline]
+    fn warm(&self, requests: &[Request]) {
+        self.warm_entries(requests);
+    }
+}

@@ -1,0 +1,420 @@
+//! Relocation: live data leaves a superblock, which is then erased.
+//!
+//! With streams of its own, cleaning keeps pace with the host: for every unit the host programs, so many
+//! units are copied that the victim is erased when the host has used up what cleaning it gains. The victim
+//! keeps its place until then. Where host and cleaner share superblocks, as policies with partitions ask for,
+//! the victim is emptied at once and the superblock with its live data takes its place, as in
+//! [`crate::cleaning`].
+
+use super::array::{Array, NOBODY};
+use super::frontier::{Cause, Work};
+use crate::cleaning::{Decision, Place, View};
+use nacre_media::store::Store;
+
+/// Erased superblocks without which the host gets none: the last one is the cleaner's.
+pub(super) const LAST: usize = 1;
+
+/// Units that wear levelling moves for each that the host programs meanwhile.
+const WEAR_PACE: u32 = 4;
+
+/// A superblock that is being emptied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relocation {
+    pub(super) cause: Cause,
+    pub(super) superblock: u32,
+    place: u32,
+    /// The word of the array's live bits that is looked at next, and the one behind the last.
+    word: usize,
+    end: usize,
+    /// Units that were live when it began, and that were not.
+    live: u32,
+    gain: u32,
+    /// What the host has paid for, in units times `gain`.
+    credit: u64,
+    pub(super) reading: Reading,
+}
+
+/// The operation whose units are being copied, and so many of them: they are read together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    superblock: u32,
+    cause: Cause,
+    operation: u32,
+    pub(super) units: u32,
+}
+
+impl Reading {
+    fn new(superblock: u32, cause: Cause) -> Reading {
+        Reading { superblock, cause, operation: 0, units: 0 }
+    }
+
+    /// A unit of `operation` is copied next.
+    #[inline]
+    fn copy<W: Work>(&mut self, operation: u32, work: &mut W) {
+        if operation != self.operation {
+            self.end(work);
+            self.operation = operation;
+        }
+        self.units += 1;
+    }
+
+    /// No more of it is copied.
+    #[inline]
+    fn end<W: Work>(&mut self, work: &mut W) {
+        if self.units > 0 {
+            work.read(self.superblock, self.operation, self.units, self.cause);
+            self.units = 0;
+        }
+    }
+}
+
+impl<S: Store> Array<S> {
+    /// A frontier of the host with room, in place of `frontier` which has none: itself, opened anew, or where
+    /// all its data is live the nearest other one. `None` where too many blocks are worn out.
+    #[inline(never)]
+    pub(super) fn next_superblock<W: Work>(&mut self, frontier: usize, work: &mut W) -> Option<usize> {
+        if self.rules.separate {
+            self.seal(frontier, Cause::Host, work);
+            while self.erased.len() <= LAST && !self.is_worn_out {
+                self.clean_on(work);
+            }
+            if self.is_worn_out {
+                return None;
+            }
+            self.open_next(frontier);
+            return Some(frontier);
+        }
+        let frontier = self.with_space(frontier);
+        if self.room(frontier) > 0 {
+            return Some(frontier);
+        }
+        self.seal(frontier, Cause::Host, work);
+        match self.never_filled(frontier) {
+            Some(place) => {
+                self.empty.retain(|&empty| empty as usize != place);
+                let superblock = self.take_erased(false);
+                self.open(frontier, superblock, place);
+            }
+            None => self.clean_partition(frontier, work),
+        }
+        (!self.is_worn_out).then_some(frontier)
+    }
+
+    /// The partition that takes a unit bound for `partition`: that one, unless every unit there is live.
+    fn with_space(&self, partition: usize) -> usize {
+        let units = u64::from(self.geometry.units_per_superblock);
+        let has_space = |&other: &usize| {
+            let state = &self.partitions[other];
+            state.live < state.count as u64 * units
+        };
+        let nearest =
+            (0..self.partitions.len()).filter(has_space).min_by_key(|&other| other.abs_diff(partition));
+        nearest.expect("less is live than the superblocks hold")
+    }
+
+    fn never_filled(&self, partition: usize) -> Option<usize> {
+        let state = &self.partitions[partition];
+        (state.first..state.first + state.count).find(|&place| self.order[place] == NOBODY)
+    }
+
+    /// An erased superblock in a place that was empty, for `frontier`.
+    pub(super) fn open_next(&mut self, frontier: usize) {
+        let is_wear = frontier + 1 == self.frontiers.len();
+        let superblock = self.take_erased(is_wear);
+        let place = self.empty.pop().expect("an erased superblock has left its place") as usize;
+        self.open(frontier, superblock, place);
+    }
+
+    /// The erased superblock that is to be filled next: the youngest, or the one with the most erases.
+    pub(super) fn take_erased(&mut self, most_worn: bool) -> u32 {
+        let taken = if most_worn {
+            let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
+            let worn = self.erased.iter().max_by_key(|&&(_, superblock)| erases(superblock)).copied();
+            worn.and_then(|worn| self.erased.take(&worn))
+        } else {
+            self.erased.pop_first()
+        };
+        taken.expect("one superblock is always erased").1
+    }
+
+    /// `superblock` is erased and waits to be filled.
+    pub(super) fn put_erased(&mut self, superblock: u32) {
+        self.erasures += 1;
+        let erases = u64::from(self.flash.blocks()[superblock as usize].erases);
+        let key = if self.rules.youngest_first { erases } else { self.erasures };
+        self.erased.insert((key, superblock));
+    }
+
+    /// The host has programmed so many `units`: cleaning keeps pace.
+    #[inline(never)]
+    pub(super) fn keep_pace<W: Work>(&mut self, units: u32, work: &mut W) {
+        if !self.rules.separate {
+            return;
+        }
+        if self.relocation.is_none() {
+            if self.erased.len() >= self.geometry.reserve as usize {
+                return;
+            }
+            self.begin_cleaning();
+        }
+        // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
+        let lacking = (self.geometry.reserve as usize - 1).saturating_sub(self.erased.len()) as u64;
+        let Some(relocation) = &mut self.relocation else { return };
+        // Where nothing is left to be copied it is erased at once.
+        if self.places[relocation.place as usize].live == 0 {
+            self.copy(u32::MAX, work);
+            return;
+        }
+        relocation.credit += u64::from(units) * u64::from(relocation.live) * (1 + lacking);
+        let gain = u64::from(relocation.gain.max(1));
+        let due = relocation.credit / gain;
+        relocation.credit -= due * gain;
+        self.copy(due as u32, work);
+    }
+
+    /// Cleans a superblock, or what is left of the one being cleaned, at once.
+    fn clean_on<W: Work>(&mut self, work: &mut W) {
+        if self.relocation.is_none() {
+            self.begin_cleaning();
+        }
+        self.copy(u32::MAX, work);
+    }
+
+    /// Chooses a superblock to be cleaned, if its live data finds room.
+    fn begin_cleaning(&mut self) {
+        if self.is_worn_out {
+            return;
+        }
+        let place = self.decide(0).victim;
+        if self.erased.is_empty() && self.room(self.host_frontiers) < self.places[place].live {
+            self.is_worn_out = true;
+            return;
+        }
+        self.programs.cleanings += 1;
+        self.partitions[0].cleanings += 1;
+        self.begin(place, Cause::Cleaning);
+    }
+
+    /// The superblock in `place` is to be emptied.
+    pub(super) fn begin(&mut self, place: usize, cause: Cause) {
+        let superblock = self.order[place];
+        let units = self.geometry.units_per_superblock;
+        let word = ((superblock as usize) << self.geometry.shift()) / 64;
+        let live = self.places[place].live;
+        self.relocation = Some(Relocation {
+            cause,
+            superblock,
+            place: place as u32,
+            word,
+            end: word + (units as usize).div_ceil(64),
+            live,
+            gain: if cause == Cause::Wear { live.div_ceil(WEAR_PACE) } else { units - live },
+            credit: 0,
+            reading: Reading::new(superblock, cause),
+        });
+    }
+
+    fn decide(&mut self, partition: usize) -> Decision {
+        let view = View {
+            pages_per_segment: self.geometry.units_per_superblock,
+            places: &self.places,
+            partitions: &self.partitions,
+            drained: self.programs.host,
+        };
+        let decision = self.cleaner.decide(&view, partition);
+        let places = view.places_of(partition);
+        assert!(
+            places.contains(&decision.victim),
+            "{decision:?} is not in partition {partition}: {places:?}"
+        );
+        assert!(view.invalid(decision.victim) > 0, "{decision:?} gains nothing, and other victims would");
+        decision
+    }
+
+    /// Copies up to `limit` live units of the superblock that is being emptied; erases it when none is left.
+    pub(super) fn copy<W: Work>(&mut self, limit: u32, work: &mut W) {
+        let Some(mut relocation) = self.relocation.take() else { return };
+        let frontier = match relocation.cause {
+            Cause::Wear => self.frontiers.len() - 1,
+            _ => self.host_frontiers,
+        };
+        let mut left = limit;
+        while left > 0 && relocation.word < relocation.end {
+            let bits = self.live[relocation.word];
+            if bits == 0 {
+                relocation.word += 1;
+                continue;
+            }
+            left -= self.copy_word(&mut relocation, bits, left, frontier, work);
+        }
+        self.relocation = Some(relocation);
+        if left > 0 {
+            self.finish(work);
+        }
+    }
+
+    /// Copies up to `limit` of the units whose `bits` are set in the word at hand; gives how many.
+    #[inline]
+    fn copy_word<W: Work>(
+        &mut self,
+        relocation: &mut Relocation,
+        bits: u64,
+        limit: u32,
+        frontier: usize,
+        work: &mut W,
+    ) -> u32 {
+        let first = relocation.word * 64;
+        let base = (relocation.superblock as usize) << self.geometry.shift();
+        self.warm_entries(first, bits, limit);
+        let (mut bits, mut copied) = (bits, 0);
+        while bits != 0 && copied < limit {
+            let from = first + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let owner = self.owners[from];
+            debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
+            relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
+            if self.room(frontier) == 0 {
+                self.seal(frontier, relocation.cause, work);
+                self.open_next(frontier);
+            }
+            let to = self.append(frontier, owner, relocation.cause, work);
+            self.flash.fill_from(to, from as u32);
+            if self.mapping.is_some() {
+                self.note_moved(owner);
+            }
+            copied += 1;
+        }
+        self.live[relocation.word] = bits;
+        self.places[relocation.place as usize].live -= copied;
+        let partition = &mut self.partitions[self.partition_by_place[relocation.place as usize] as usize];
+        partition.live -= u64::from(copied);
+        partition.copied += u64::from(copied);
+        self.count_copies(relocation.cause, copied);
+        copied
+    }
+
+    pub(super) fn count_copies(&mut self, cause: Cause, copied: u32) {
+        match cause {
+            Cause::Wear => self.programs.levelled += u64::from(copied),
+            _ => self.programs.cleaned += u64::from(copied),
+        }
+    }
+
+    /// Reads the mappings of the first `limit` units in `bits` all at once, so that changing them finds them in
+    /// the processor's caches: loads wait for memory side by side, stores hardly do.
+    #[inline]
+    fn warm_entries(&self, first: usize, bits: u64, limit: u32) {
+        let (mut bits, mut left, mut sum) = (bits, limit, 0);
+        while bits != 0 && left > 0 {
+            sum ^= self.table[self.owners[first + bits.trailing_zeros() as usize] as usize];
+            bits &= bits - 1;
+            left -= 1;
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// Nothing in the superblock is live any more: it is erased.
+    fn finish<W: Work>(&mut self, work: &mut W) {
+        let mut relocation = self.relocation.take().expect("a superblock is being emptied");
+        relocation.reading.end(work);
+        if self.mapping.is_some() {
+            self.write_moved(work);
+        }
+        let place = relocation.place as usize;
+        assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
+        // Cold data stays cold: what took it is as old as what it left.
+        let written_at = self.places[place].written_at;
+        let target =
+            if relocation.cause == Cause::Wear { self.frontiers.len() - 1 } else { self.host_frontiers };
+        if self.frontiers[target].superblock != NOBODY {
+            let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
+            self.places[taking].written_at = written_at;
+        }
+        self.places[place] = Place::default();
+        self.order[place] = NOBODY;
+        self.empty.push(relocation.place);
+        self.erase(relocation.superblock, work);
+        self.level_wear(work);
+    }
+
+    /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
+    pub(super) fn erase<W: Work>(&mut self, superblock: u32, work: &mut W) {
+        self.flash.erase(superblock);
+        work.erase(superblock);
+        self.place_of[superblock as usize] = NOBODY;
+        if self.blocks.erase(superblock) {
+            self.put_erased(superblock);
+        } else if !self.has_space() {
+            self.is_worn_out = true;
+        }
+    }
+
+    /// Every superblock of `partition` is full: one is emptied at once into another that takes its place.
+    fn clean_partition<W: Work>(&mut self, partition: usize, work: &mut W) {
+        if self.erased.is_empty() {
+            self.is_worn_out = true;
+            return;
+        }
+        let Decision { victim, to_lower, to_higher } = self.decide(partition);
+        self.programs.cleanings += 1;
+        self.partitions[partition].cleanings += 1;
+        self.exchange(victim, partition, Cause::Cleaning, (to_lower, to_higher), work);
+    }
+
+    /// The live data in `place` moves into an erased superblock, which takes its place and is open in
+    /// `frontier`. So many units from its end go to the partition before, and from its head to the one behind.
+    pub(super) fn exchange<W: Work>(
+        &mut self,
+        place: usize,
+        frontier: usize,
+        cause: Cause,
+        (to_lower, to_higher): (u32, u32),
+        work: &mut W,
+    ) {
+        let old = self.order[place];
+        let live = self.places[place].live;
+        let partition = self.partition_by_place[place] as usize;
+        let fresh = self.take_erased(cause == Cause::Wear);
+        self.partitions[partition].live -= u64::from(live);
+        let written_at = self.places[place].written_at;
+        self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
+        self.open(frontier, fresh, place);
+        let base = old << self.geometry.shift();
+        let (mut number, mut reading) = (0, Reading::new(old, cause));
+        for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
+            let mut bits = std::mem::take(&mut self.live[word]);
+            self.warm_entries(word * 64, bits, 64);
+            while bits != 0 {
+                let from = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                reading.copy(self.geometry.operation_of(from as u32 - base), work);
+                let neighbour = match number {
+                    _ if number < to_higher => Some(partition + 1).filter(|&next| next < self.host_frontiers),
+                    _ if live - number <= to_lower => partition.checked_sub(1),
+                    _ => None,
+                };
+                let target = neighbour.filter(|&next| self.room(next) > 0).unwrap_or(frontier);
+                if target != frontier {
+                    self.partitions[target].moved_in += 1;
+                }
+                let owner = self.owners[from];
+                let to = self.append(target, owner, cause, work);
+                self.flash.fill_from(to, from as u32);
+                number += 1;
+            }
+        }
+        reading.end(work);
+        self.partitions[partition].copied += u64::from(live);
+        self.count_copies(cause, live);
+        self.erase(old, work);
+        if cause == Cause::Cleaning {
+            self.level_wear(work);
+        }
+    }
+
+    /// Nothing more goes into the superblock of `frontier`, which stays as full as it is.
+    pub(super) fn close<W: Work>(&mut self, frontier: usize, work: &mut W) {
+        self.pad(frontier);
+        self.seal(frontier, Cause::Wear, work);
+    }
+}

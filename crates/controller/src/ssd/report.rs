@@ -1,0 +1,137 @@
+//! What the drive did, as its report.
+
+use super::array::NOBODY;
+use super::model::Ssd;
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
+
+/// The report over `elapsed`.
+pub(super) fn of(ssd: &Ssd, elapsed: Time) -> ComponentReport {
+    let config = &ssd.config;
+    let wear = wear(ssd);
+    let energies = [config.read_energy, config.program_energy, config.erase_energy, config.transfer_energy];
+    let is_energy_modelled = energies.iter().any(Option::is_some) || config.idle_power.is_some();
+    let capacity = Bytes(ssd.array.geometry.capacity());
+    ComponentReport {
+        id: ssd.id,
+        kind: "ssd",
+        path: ssd.path.clone(),
+        resources: resources(ssd),
+        is_energy_modelled,
+        idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+        counters: counters(ssd),
+        cost: config.price.map(|price| price.of(capacity)),
+        lifetime_days: lifetime_days(ssd, &wear, elapsed),
+        columns: columns(ssd),
+        wear: Some(wear),
+        children: Vec::new(),
+    }
+}
+
+fn wear(ssd: &Ssd) -> Wear {
+    let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
+    Wear {
+        host: now.host - before.host,
+        cleaned: now.cleaned - before.cleaned,
+        levelled: now.levelled - before.levelled,
+        metadata: now.mapping - before.mapping,
+        padding: now.padding - before.padding,
+        erases: (ssd.array.flash.erases() - ssd.book.erases_before) * u64::from(ssd.array.geometry.lanes()),
+        block_erases: ssd.array.blocks.erases().to_vec(),
+        endurance: ssd.config.endurance,
+        worn_out_at: None,
+        row_programs: None,
+    }
+}
+
+/// Units that can be programmed in its life over units programmed a day.
+fn lifetime_days(ssd: &Ssd, wear: &Wear, elapsed: Time) -> Option<f64> {
+    let endurance = ssd.config.endurance? as f64;
+    let programs = wear.programs();
+    let units = ssd.config.raw_bytes() as f64 / ssd.config.unit.0 as f64;
+    let life = units * (1.0 - ssd.config.factory_bad.0) * endurance;
+    (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
+}
+
+fn resources(ssd: &Ssd) -> Vec<Resource> {
+    let geometry = &ssd.array.geometry;
+    let (config, counts) = (&ssd.config, &ssd.schedule.counts);
+    let mut dies = ssd.schedule.die_ledger.clone();
+    let mut channels = ssd.schedule.channel_ledger.clone();
+    let mut charge = |activity, each: Option<Energy>, count: u64| {
+        dies.charge_energy(activity, Energy(each.unwrap_or_default().0 * count as f64));
+    };
+    let wear = wear(ssd);
+    let pages = |units: u64| units / u64::from(geometry.units_per_page);
+    charge(Activity::Read, config.read_energy, counts.host_reads);
+    charge(Activity::Clean, config.read_energy, counts.copy_reads);
+    charge(Activity::Translate, config.read_energy, counts.mapping_reads);
+    charge(Activity::Drain, config.program_energy, pages(wear.host + wear.padding));
+    charge(Activity::Clean, config.program_energy, pages(wear.cleaned));
+    charge(Activity::LevelWear, config.program_energy, pages(wear.levelled));
+    charge(Activity::Translate, config.program_energy, pages(wear.metadata));
+    charge(Activity::Erase, config.erase_energy, counts.erases);
+    let each = config.transfer_energy.unwrap_or_default().0;
+    channels.charge_energy(Activity::Transfer, Energy(each * counts.transfers as f64));
+    let mut resources = ssd.front.resources();
+    resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
+    resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies });
+    resources
+}
+
+fn counters(ssd: &Ssd) -> Vec<(&'static str, u64)> {
+    let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
+    let counts = &ssd.schedule.counts;
+    let mut counters = ssd.book.host.counters();
+    counters.extend([
+        ("units_host", now.host - before.host),
+        ("units_cleaned", now.cleaned - before.cleaned),
+        ("units_mapping", now.mapping - before.mapping),
+        ("units_levelled", now.levelled - before.levelled),
+        ("units_padding", now.padding - before.padding),
+        ("units_coalesced", now.coalesced - before.coalesced),
+        ("cleanings", now.cleanings - before.cleanings),
+        ("wear_levellings", now.levellings - before.levellings),
+        ("flash_reads", counts.host_reads),
+        ("copy_reads", counts.copy_reads),
+        ("mapping_reads", counts.mapping_reads),
+        ("flash_programs", counts.programs),
+        ("flash_erases", counts.erases),
+        ("suspensions", counts.suspensions),
+        ("buffer_hits", ssd.book.buffer_hits),
+        ("unwritten_reads", ssd.book.unwritten_reads),
+        ("partial_writes", ssd.book.partial_writes),
+        ("mapping_lookups", ssd.book.lookups),
+        ("mapping_misses", ssd.book.misses),
+        ("refused_writes", ssd.book.refused_writes),
+    ]);
+    counters
+}
+
+fn columns(ssd: &Ssd) -> Vec<Column> {
+    let array = &ssd.array;
+    let units = f64::from(array.geometry.units_per_superblock);
+    // A superblock that is erased, or given up, has no place and nothing live.
+    let live =
+        |&place: &u32| if place == NOBODY { 0.0 } else { f64::from(array.places[place as usize].live) };
+    let blocks = array.flash.blocks();
+    let column = |name, value: f64| Column { name, values: vec![value] };
+    let mut columns = vec![
+        Column {
+            name: "superblocks.live_share",
+            values: array.place_of.iter().map(|place| live(place) / units).collect(),
+        },
+        Column {
+            name: "superblocks.erases",
+            values: blocks.iter().map(|block| f64::from(block.erases)).collect(),
+        },
+        column("blocks_by_state.bad_from_start", f64::from(array.blocks.bad)),
+        column("blocks_by_state.worn_out", f64::from(array.blocks.retired)),
+        column("blocks_by_state.spare", array.blocks.spare_count() as f64),
+        column("blocks_by_state.superblocks_usable", f64::from(array.blocks.usable_count())),
+    ];
+    if let Some((time, bytes)) = ssd.end_of_life {
+        columns.push(column("end_of_life.time_s", time.as_secs_f64()));
+        columns.push(column("end_of_life.host_bytes", bytes as f64));
+    }
+    columns
+}

@@ -1,0 +1,268 @@
+//! Channels and dies over time: what reads, programs and erases wait for, and what they take.
+
+use super::Config;
+use super::die::{Die, Suspending, Turn};
+use super::frontier::{Cause, Work};
+use super::geometry::{Divisor, Geometry};
+use nacre_kernel::{Activity, Ledger, Time, Timeline};
+use std::collections::VecDeque;
+
+/// Operations since measuring began, by what they are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) host_reads: u64,
+    pub(super) copy_reads: u64,
+    pub(super) mapping_reads: u64,
+    pub(super) programs: u64,
+    pub(super) erases: u64,
+    pub(super) suspensions: u64,
+    /// Pages that crossed a channel.
+    pub(super) transfers: u64,
+}
+
+/// Times of the pages that share a word line, over and over.
+struct Cycle {
+    times: Vec<Time>,
+    by_count: Divisor,
+}
+
+impl Cycle {
+    fn new(times: &[Time]) -> Cycle {
+        Cycle { times: times.to_vec(), by_count: Divisor::new(times.len() as u32) }
+    }
+
+    #[inline]
+    fn of(&self, page: u32) -> Time {
+        self.times[self.by_count.divide(page).1 as usize]
+    }
+}
+
+/// How long things take.
+pub(super) struct Pace {
+    read: Cycle,
+    program: Cycle,
+    erase: Time,
+    /// Commands and the bytes of what one operation programs.
+    program_transfer: Time,
+    command: Time,
+    unit_transfer: Time,
+    cached: bool,
+    read_priority: bool,
+    suspending: Suspending,
+}
+
+/// A read of the host from a die.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetch {
+    pub(super) turn: Turn,
+    /// When the page is in the die's register.
+    pub(super) sensed: Time,
+    /// When its transfer over the channel began, and ended.
+    pub(super) transfer: Time,
+    pub(super) done: Time,
+}
+
+/// Every channel and die, and the programs that hold a place in the write buffer.
+pub(super) struct Schedule {
+    geometry: Geometry,
+    pace: Pace,
+    channels: Vec<Timeline>,
+    dies: Vec<Die>,
+    /// When what the drive does now begins.
+    pub(super) at: Time,
+    /// When the data of the copies read last is in the controller.
+    copied: Time,
+    /// Programs of the host's data under way, oldest first: the die, and the end on its clock.
+    programs: VecDeque<(u32, Time)>,
+    /// How many there may be.
+    places: usize,
+    /// From when on the operation that is being filled has a place in the buffer.
+    pub(super) filling_from: Time,
+    pub(super) die_ledger: Ledger,
+    pub(super) channel_ledger: Ledger,
+    pub(super) counts: Counts,
+}
+
+impl Schedule {
+    pub(super) fn new(geometry: Geometry, config: &Config) -> Schedule {
+        let pages = u64::from(geometry.operation_units / geometry.units_per_page);
+        let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
+        let transfer = config.bus.time_for(config.operation_bytes());
+        let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
+        Schedule {
+            pace: Pace {
+                read: Cycle::new(&config.read),
+                program: Cycle::new(&config.program),
+                erase: Time::from_ps(config.erase.as_ps() * planes),
+                program_transfer: transfer + config.command * pages,
+                command: config.command,
+                unit_transfer: config.bus.time_for(config.unit.0),
+                cached: config.cached,
+                read_priority: config.read_priority,
+                suspending: Suspending {
+                    suspend: config.suspend,
+                    resume: config.resume,
+                    most: config.suspensions,
+                },
+            },
+            channels: vec![Timeline::new(); geometry.channels as usize],
+            dies: vec![Die::default(); geometry.dies as usize],
+            at: Time::ZERO,
+            copied: Time::ZERO,
+            programs: VecDeque::new(),
+            places: usize::try_from(places).unwrap_or(usize::MAX),
+            filling_from: Time::ZERO,
+            die_ledger: Ledger::default(),
+            channel_ledger: Ledger::default(),
+            counts: Counts::default(),
+            geometry,
+        }
+    }
+
+    /// Reads so many `units` of an operation for the host at `at`. `activity` is what the die's time is for.
+    #[inline]
+    pub(super) fn fetch(&mut self, at: Time, operation: u32, units: u32, activity: Activity) -> Fetch {
+        let spot = self.geometry.spot(operation);
+        let read = self.pace.read.of(spot.page);
+        let die = &mut self.dies[spot.die as usize];
+        let turn = if self.pace.read_priority {
+            die.read(at, read, &self.pace.suspending)
+        } else {
+            die.read_in_turn(at, read)
+        };
+        let sensed = turn.start + read;
+        let pages = self.geometry.pages_of(units);
+        let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
+        let transfer = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
+        let done = transfer + time;
+        self.die_ledger.charge(activity, read);
+        if !self.pace.cached {
+            self.dies[spot.die as usize].hold(sensed, done);
+        }
+        if turn.has_suspended {
+            self.counts.suspensions += 1;
+            self.die_ledger.charge(Activity::Suspend, turn.suspending + self.pace.suspending.resume);
+        }
+        self.channel_ledger.charge(Activity::Transfer, time);
+        self.counts.transfers += u64::from(pages);
+        Fetch { turn, sensed, transfer, done }
+    }
+
+    /// Whether an operation is yet to be programmed at `now`: the buffer still has its data.
+    #[inline]
+    pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32) -> bool {
+        let die = self.geometry.spot(operation).die;
+        self.dies[die as usize].is_programming(now, self.number(superblock, operation))
+    }
+
+    /// When all programs of the host's data so far are done.
+    pub(super) fn programmed(&self) -> Time {
+        let ends = self.programs.iter().map(|&(die, end)| self.dies[die as usize].time_of(end));
+        ends.fold(Time::ZERO, Time::max)
+    }
+
+    /// When the last of all work ends.
+    pub(super) fn busy_until(&self) -> Time {
+        let dies = self.dies.iter().map(Die::free_from);
+        dies.chain(self.channels.iter().map(Timeline::free_from)).fold(Time::ZERO, Time::max)
+    }
+
+    pub(super) fn forget_before(&mut self, now: Time) {
+        self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
+        self.dies.iter_mut().for_each(|die| die.forget_before(now));
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        self.die_ledger = Ledger::default();
+        self.channel_ledger = Ledger::default();
+        self.counts = Counts::default();
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.channels.iter().for_each(Timeline::check_invariants);
+        self.dies.iter().for_each(Die::check_invariants);
+        assert!(self.programs.len() <= self.places, "the write buffer holds more than it has places");
+    }
+
+    /// One number for an operation of a superblock.
+    #[inline]
+    fn number(&self, superblock: u32, operation: u32) -> u32 {
+        superblock.wrapping_mul(self.geometry.units_per_superblock).wrapping_add(operation)
+    }
+
+    /// The data of a program takes a place in the buffer: that of the oldest one where all are taken.
+    fn hold_place(&mut self, die: u32, end: Time) {
+        if self.programs.len() == self.places {
+            let (die, end) = self.programs.pop_front().expect("the buffer has a place");
+            self.filling_from = self.filling_from.max(self.dies[die as usize].time_of(end));
+        }
+        self.programs.push_back((die, end));
+    }
+}
+
+/// What the die's time is charged to.
+fn activity(cause: Cause) -> Activity {
+    match cause {
+        Cause::Host => Activity::Drain,
+        Cause::Cleaning => Activity::Clean,
+        Cause::Wear => Activity::LevelWear,
+        Cause::Mapping => Activity::Translate,
+    }
+}
+
+impl Work for Schedule {
+    fn program(&mut self, superblock: u32, operation: u32, cause: Cause) {
+        let spot = self.geometry.spot(operation);
+        let time = self.pace.program.of(spot.page);
+        let transfer = self.pace.program_transfer;
+        let number = self.number(superblock, operation);
+        let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
+        let die = &mut self.dies[spot.die as usize];
+        let channel = &mut self.channels[self.geometry.channel_of(spot.die) as usize];
+        // A die takes data in while it works on what came before; without that it has to be idle.
+        let open = if self.pace.cached { die.last_start() } else { die.free_from() };
+        let begin = channel.reserve(ready.max(open), transfer);
+        let end = if self.pace.cached {
+            die.work(begin + transfer, time, Some(number), true)
+        } else {
+            die.work(begin, transfer + time, Some(number), true)
+        };
+        let occupied = if self.pace.cached { time } else { transfer + time };
+        self.die_ledger.charge(activity(cause), occupied);
+        self.channel_ledger.charge(Activity::Transfer, transfer);
+        self.counts.programs += 1;
+        self.counts.transfers += u64::from(self.geometry.operation_units / self.geometry.units_per_page);
+        if cause == Cause::Host {
+            self.hold_place(spot.die, end);
+        }
+    }
+
+    fn read(&mut self, _superblock: u32, operation: u32, units: u32, cause: Cause) {
+        let spot = self.geometry.spot(operation);
+        let read = self.pace.read.of(spot.page);
+        let pages = self.geometry.pages_of(units);
+        let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
+        let die = &mut self.dies[spot.die as usize];
+        let occupied = if self.pace.cached { read } else { read + time };
+        let end = die.work(self.at, occupied, None, false);
+        let sensed = die.time_of(end).saturating_sub(occupied - read);
+        let begin = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
+        self.copied = self.copied.max(begin + time);
+        self.die_ledger.charge(activity(cause), occupied);
+        self.channel_ledger.charge(Activity::Transfer, time);
+        self.counts.transfers += u64::from(pages);
+        match cause {
+            Cause::Mapping => self.counts.mapping_reads += 1,
+            _ => self.counts.copy_reads += 1,
+        }
+    }
+
+    fn erase(&mut self, _superblock: u32) {
+        for die in &mut self.dies {
+            die.work(self.at.max(self.copied), self.pace.erase, None, true);
+        }
+        let all = self.pace.erase * self.dies.len() as u64;
+        self.die_ledger.charge(Activity::Erase, all);
+        self.counts.erases += u64::from(self.geometry.lanes());
+    }
+}

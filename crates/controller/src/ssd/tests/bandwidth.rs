@@ -1,0 +1,181 @@
+//! Peak bandwidths are the products of their parts.
+
+use super::*;
+use nacre_kernel::{Completion, Trail};
+use nacre_testkit::{assert_close, closed_loop};
+
+/// Bytes per second of `count` requests of `size` units, `depth` at a time, with the addresses going round.
+fn rate(device: &mut dyn Device, op: Op, depth: u32, size: u32, count: u64) -> f64 {
+    let places = unit_count(device) / u64::from(size);
+    let seen = closed_loop(device, depth, count, |number| units(op, number % places * u64::from(size), size));
+    assert_eq!((seen.count(), seen.errors), (count, 0));
+    device.check_invariants();
+    let end = seen.end.as_secs_f64();
+    (count * u64::from(size) * 4096) as f64 / end
+}
+
+#[test]
+fn reads_are_limited_by_dies() {
+    // Four dies, a page in 50 us.
+    let mut device = drive("bus = \"4 GB/s\"\ncommand = \"0 s\"");
+    let found = rate(&mut *device, Op::Read, 64, 1, 20_000);
+    assert_close("dies", found, 4.0 * 4096.0 / 50e-6, 0.01);
+}
+
+#[test]
+fn reads_without_cached_commands_hold_their_die_until_the_page_is_across() {
+    let mut device = drive("bus = \"400 MB/s\"\ncommand = \"0 s\"\ncached = false");
+    let found = rate(&mut *device, Op::Read, 64, 1, 20_000);
+    // Two dies on a channel: 60.24 us for a page of each, of which the channel is busy for 20.48.
+    assert_close("dies and channels", found, 4.0 * 4096.0 / 60.24e-6, 0.01);
+}
+
+#[test]
+fn reads_are_limited_by_channels() {
+    // Two channels, 4096 B in 40.96 us and 2 us of commands; four dies could do more.
+    let mut device = drive("ways = 4\nbus = \"100 MB/s\"\ncommand = \"2 us\"");
+    let found = rate(&mut *device, Op::Read, 64, 1, 20_000);
+    assert_close("channels", found, 2.0 * 4096.0 / 42.96e-6, 0.01);
+}
+
+#[test]
+fn reads_and_writes_are_limited_by_the_link() {
+    for op in [Op::Read, Op::Write] {
+        let mut device = drive("link = \"20 MB/s\"\nbus = \"4 GB/s\"");
+        let found = rate(&mut *device, op, 64, 8, 2_000);
+        assert_close("link", found, 20e6, 0.01);
+    }
+}
+
+#[test]
+fn reads_are_limited_by_processors_of_host_or_drive() {
+    for (settings, limit) in [
+        ("driver = \"20 us\"\ncpus = 2", 2.0 / 20e-6),
+        ("firmware = \"20 us\"\nprocessors = 1", 1.0 / 20e-6),
+        ("translator = \"host\"\ncpus = 1\ndriver = \"10 us\"\ntranslation = \"15 us\"", 1.0 / 25e-6),
+        ("translator = \"device\"\nprocessors = 2\ntranslation_unit = \"50 us\"", 2.0 / 50e-6),
+    ] {
+        let mut device = drive(&format!("{settings}\nways = 16\nbus = \"4 GB/s\""));
+        let found = rate(&mut *device, Op::Read, 64, 1, 20_000) / 4096.0;
+        assert_close(settings, found, limit, 0.01);
+    }
+}
+
+#[test]
+fn the_depth_of_the_queue_is_kept() {
+    // One request at a time: 50 us, 10.54 us of the channel and 1.024 us of the link.
+    let mut device = drive("queue_depth = 1");
+    let found = rate(&mut *device, Op::Read, 64, 1, 2_000) / 4096.0;
+    assert_close("one at a time", found, 1.0 / 61.564e-6, 0.01);
+}
+
+#[test]
+fn writes_are_limited_by_programs_of_all_planes_of_all_dies() {
+    for (settings, planes) in
+        [("planes = 4\npages = 16", 4.0), ("planes = 4\npages = 16\nmulti_plane = false", 1.0)]
+    {
+        let mut device = drive(&format!("{settings}\nblocks = 4096\nbus = \"4 GB/s\"\ncommand = \"0 s\""));
+        let found = rate(&mut *device, Op::Write, 64, 4, 10_000);
+        assert_close(settings, found, 4.0 * planes * 4096.0 / 500e-6, 0.02);
+    }
+}
+
+#[test]
+fn pages_of_a_word_line_take_their_own_times() {
+    let mut device =
+        drive("program = [\"200 us\", \"400 us\", \"900 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"");
+    let found = rate(&mut *device, Op::Write, 64, 4, 10_000);
+    assert_close("programs", found, 4.0 * 4096.0 / 500e-6, 0.02);
+    let mut device = drive("read = [\"20 us\", \"40 us\", \"90 us\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"");
+    let found = rate(&mut *device, Op::Read, 256, 1, 20_000);
+    assert_close("reads", found, 4.0 * 4096.0 / 50e-6, 0.03);
+}
+
+#[test]
+fn writes_are_limited_by_channels() {
+    let mut device = drive("bus = \"10 MB/s\"\ncommand = \"100 us\"\nprogram = [\"300 us\"]");
+    let found = rate(&mut *device, Op::Write, 64, 4, 5_000);
+    assert_close("channels", found, 2.0 * 4096.0 / (409.6e-6 + 100e-6), 0.02);
+}
+
+#[test]
+fn without_cached_commands_a_program_begins_when_its_data_is_in() {
+    // One die on each channel: data and program take turns.
+    let mut device = drive("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"\ncached = false");
+    let found = rate(&mut *device, Op::Write, 64, 4, 5_000);
+    assert_close("taking turns", found, 2.0 * 4096.0 / (500e-6 + 102.4e-6), 0.02);
+    let mut device = drive("ways = 1\npages = 128\nbus = \"40 MB/s\"\ncommand = \"0 s\"");
+    let found = rate(&mut *device, Op::Write, 64, 4, 5_000);
+    assert_close("overlapping", found, 2.0 * 4096.0 / 500e-6, 0.02);
+}
+
+#[test]
+fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
+    let settings = "over_provisioning = \"28 %\"\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"40 GB/s\"\npages = 256\nblocks = 256";
+    let mut device = drive(settings);
+    let count = unit_count(&*device);
+    let mut random = random("steady");
+    precondition(&mut *device, 3 * count, |_| random.below(count));
+    device.restart_ledger();
+    let seen = closed_loop(&mut *device, 64, count, |_| unit(Op::Write, random.below(count)));
+    let report = report(&*device);
+    let wear = report.wear.as_ref().unwrap();
+    let copies = wear.cleaned as f64 / wear.host as f64;
+    // For each unit written: it and the copies are programmed, copies read, and blocks of 256 pages erased.
+    let each = (1.0 + copies) * 500e-6 + copies * 50e-6 + (1.0 + copies) / 256.0 * 3e-3;
+    assert_close("writes a second", seen.per_second(), 4.0 / each, 0.05);
+    let dies = report.resources.iter().find(|resource| resource.name == "dies").unwrap();
+    assert!(dies.utilisation(device.busy_until()) > 0.94, "{}", dies.utilisation(device.busy_until()));
+}
+
+#[test]
+fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
+    let mut device = drive("driver = \"5 us\"\nfirmware = \"2 us\"");
+    let mut trail = Trail::new();
+    let Completion { done, .. } = device.submit(Time::ZERO, &unit(Op::Read, 9), &mut trail);
+    let expected =
+        [("software", 5e-6), ("software", 2e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
+    let found: Vec<_> = trail
+        .segments()
+        .iter()
+        .map(|segment| (segment.activity.name(), segment.time.as_secs_f64()))
+        .collect();
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for ((activity, time), (name, expected)) in found.iter().zip(expected) {
+        assert_eq!(*activity, name);
+        assert!((time - expected).abs() < 1e-9, "{name} takes {time}");
+    }
+    assert!((done.as_secs_f64() - 68.564e-6).abs() < 1e-9);
+}
+
+#[test]
+fn a_write_is_done_in_the_buffer_until_that_is_full() {
+    // 64 operations of one unit: 63 under way and one being filled.
+    let mut device = drive("program = [\"1 s\"]");
+    let mut write = |number| {
+        let done = device.submit(Time::ZERO, &unit(Op::Write, number), &mut Trail::new()).done;
+        done.as_secs_f64()
+    };
+    for number in 0..64 {
+        let done = write(number);
+        assert!(done < 1e-3, "write {number} is done at {done}");
+    }
+    assert!(write(64) > 1.0);
+}
+
+#[test]
+fn what_is_in_the_buffer_is_read_from_there() {
+    let mut device = drive("planes = 4\npages = 16");
+    let read = |device: &mut dyn Device, at| {
+        let done = device.submit(at, &unit(Op::Read, 7), &mut Trail::new()).done;
+        (done - at).as_secs_f64()
+    };
+    device.submit(Time::ZERO, &unit(Op::Write, 7), &mut Trail::new());
+    assert!(read(&mut *device, Time::from_us(2)) < 2e-6, "the operation is not full");
+    for number in 8..11 {
+        device.submit(Time::from_us(10), &unit(Op::Write, number), &mut Trail::new());
+    }
+    assert!(read(&mut *device, Time::from_us(300)) < 2e-6, "the operation is being programmed");
+    assert!(read(&mut *device, Time::from_us(3000)) > 50e-6, "it is in the flash");
+    assert_eq!(counter(&report(&*device), "buffer_hits"), 2);
+}

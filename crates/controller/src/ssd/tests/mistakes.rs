@@ -1,0 +1,59 @@
+//! A user's mistakes: all at once, each with its remedy.
+
+use super::*;
+
+fn problems(settings: &str) -> String {
+    Workbench::new(1)
+        .build(&text(settings))
+        .err()
+        .unwrap_or_else(|| panic!("{settings} was taken"))
+        .to_string()
+}
+
+#[test]
+fn mistakes_come_all_at_once() {
+    let found = problems(
+        "buffer = \"4 KiB\"\nspare_blocks = 510\nread = [\"0 s\"]\nmapping_cache = \"1 KiB\"\nread_priority = false\nsuspend = \"5 us\"",
+    );
+    for expected in [
+        "give at least 8 KiB",
+        "no blocks are left for data",
+        "the largest allowed is 506",
+        "a page takes some time",
+        "it holds no page of the mapping table",
+        "set read_priority = true",
+    ] {
+        assert!(found.contains(expected), "{expected} is not in\n{found}");
+    }
+}
+
+#[test]
+fn impossible_drives_are_refused_with_what_is_possible() {
+    for (settings, expected) in [
+        ("over_provisioning = \"0.5 %\"", "the smallest allowed is "),
+        ("page = \"6 KiB\"", "a page holds no whole number of units"),
+        ("buffer = \"4 GiB\"", "it is larger than the flash"),
+        ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
+        ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
+        ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
+        ("mapping_cache = \"8 KiB\"\nstreams = \"mixed\"", "a mapping table in flash needs superblocks"),
+        ("mapping_cache = \"8 KiB\"\ncleaning = \"hybrid\"", "a mapping table in flash needs superblocks"),
+        ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
+        ("reserve = 3", "4"),
+        ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
+    ] {
+        let found = problems(settings);
+        assert!(found.contains(expected), "{settings}: {expected} is not in\n{found}");
+    }
+}
+
+#[test]
+fn the_smallest_spare_share_that_is_named_works() {
+    let found = problems("blocks = 64\nover_provisioning = \"1 %\"");
+    let least = found.split("the smallest allowed is ").nth(1).unwrap().split(" %").next().unwrap();
+    let mut device = drive(&format!("blocks = 64\nover_provisioning = \"{least} %\""));
+    let count = unit_count(&*device);
+    let mut random = random("least");
+    precondition(&mut *device, 2 * count, |_| random.below(count));
+    device.check_invariants();
+}

@@ -1,0 +1,112 @@
+//! Wear: levelling, worn blocks, the end of life.
+
+use super::*;
+use nacre_kernel::{Status, Trail};
+use nacre_testkit::assert_close;
+
+/// Erases of superblocks after `turnovers` of writes that go to a tenth of a drive full of data.
+fn erases(settings: &str, turnovers: u64) -> Vec<f64> {
+    let mut device = drive(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
+    let count = unit_count(&*device);
+    let mut random = random("wear");
+    precondition(&mut *device, count, |number| number);
+    precondition(&mut *device, turnovers * count, |_| random.below(count / 10));
+    device.check_invariants();
+    let report = device.report(Time::ZERO);
+    let column = report.columns.iter().find(|column| column.name == "superblocks.erases").unwrap();
+    column.values.clone()
+}
+
+fn spread(erases: &[f64]) -> f64 {
+    erases.iter().copied().fold(0.0, f64::max) - erases.iter().copied().fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn static_levelling_bounds_the_spread_that_cold_data_causes() {
+    let without = spread(&erases("", 40));
+    assert!(without > 60.0, "{without}");
+    for limit in [5, 20] {
+        let with = spread(&erases(&format!("wear_spread = {limit}"), 40));
+        // What is ahead may gain a few erases while one superblock is emptied.
+        assert!(with <= f64::from(limit) + 10.0, "{with} with a limit of {limit}");
+        let mixed = spread(&erases(&format!("wear_spread = {limit}\nstreams = \"mixed\""), 40));
+        assert!(mixed <= f64::from(limit) + 10.0, "mixed: {mixed} with a limit of {limit}");
+    }
+}
+
+#[test]
+fn uniform_writes_wear_evenly() {
+    let mut device = drive("blocks = 64\nover_provisioning = \"40 %\"\ncleaning = \"fifo\"");
+    let count = unit_count(&*device);
+    let mut random = random("even");
+    precondition(&mut *device, 60 * count, |_| random.below(count));
+    let erases = device.report(Time::ZERO).wear.unwrap().block_erases;
+    let mean = erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len() as f64;
+    let variance = erases.iter().map(|&erases| (f64::from(erases) - mean).powi(2)).sum::<f64>();
+    let deviation = (variance / erases.len() as f64).sqrt();
+    assert!(mean > 50.0 && deviation < 0.03 * mean, "mean {mean}, deviation {deviation}");
+}
+
+/// Writes at random until a write is refused; gives units written, and the device.
+fn wear_out(settings: &str) -> (u64, Box<dyn Device>) {
+    let mut device = drive(&format!("blocks = 64\nover_provisioning = \"40 %\"\n{settings}"));
+    let count = unit_count(&*device);
+    let mut random = random("worn");
+    for number in 0..200 * count {
+        let now = Time::from_us(10 * number);
+        let completion = device.submit(now, &unit(Op::Write, random.below(count)), &mut Trail::new());
+        if completion.status == Status::WriteRefused {
+            return (number, device);
+        }
+        if number % 64 == 0 {
+            device.advance(now);
+        }
+    }
+    panic!("the drive did not wear out");
+}
+
+#[test]
+fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
+    // Spare blocks come in when the others are nearly worn out, and add little.
+    for (settings, blocks) in
+        [("endurance = 50", 64), ("endurance = 50\nendurance_spread = \"5 %\"\nspare_blocks = 8", 56)]
+    {
+        let (written, device) = wear_out(settings);
+        let report = device.report(device.busy_until());
+        let wear = report.wear.as_ref().unwrap();
+        let amplification = wear.write_amplification().unwrap();
+        // So many blocks of 64 pages on each of four dies, all of which take 50 programs.
+        let expected = 50.0 * f64::from(blocks * 64 * 4) / amplification;
+        assert_close(settings, written as f64, expected, 0.1);
+        let column = |name: &str| {
+            let found = report.columns.iter().find(|column| column.name == name);
+            found.unwrap_or_else(|| panic!("no {name}")).values[0]
+        };
+        assert_close("bytes", column("end_of_life.host_bytes"), written as f64 * 4096.0, 0.01);
+        assert_close("time", column("end_of_life.time_s"), written as f64 * 10e-6, 0.05);
+        assert!(column("blocks_by_state.worn_out") > 0.0);
+        device.check_invariants();
+    }
+}
+
+#[test]
+fn a_worn_out_drive_still_reads() {
+    let (written, mut device) = wear_out("endurance = 20");
+    let now = device.busy_until();
+    let read = device.submit(now, &unit(Op::Read, 3), &mut Trail::new());
+    assert_eq!(read.status, Status::Done);
+    let write = device.submit(read.done, &unit(Op::Write, 3), &mut Trail::new());
+    assert_eq!(write.status, Status::WriteRefused);
+    assert!(written > 0 && counter(&report(&*device), "refused_writes") == 2);
+}
+
+#[test]
+fn bad_blocks_are_replaced_by_spare_ones_of_their_plane() {
+    let device = drive("blocks = 1024\nspare_blocks = 64\nfactory_bad = \"2 %\"");
+    let report = report(&*device);
+    let column = |name: &str| report.columns.iter().find(|column| column.name == name).unwrap().values[0];
+    let bad = column("blocks_by_state.bad_from_start");
+    assert!((50.0..120.0).contains(&bad), "2 % of 4096 are 82, not {bad}");
+    assert_eq!(column("blocks_by_state.superblocks_usable"), 960.0);
+    assert_eq!(column("blocks_by_state.spare"), 4.0 * 64.0 - bad);
+}

@@ -1,0 +1,35 @@
+//! Wear levelling: cold data moves to where the blocks are worn.
+//!
+//! Superblocks with data that nobody writes are never cleaned and stay young, while the others take all
+//! erases. When an erased superblock is ahead of the youngest one with data by more than the spread, that
+//! data moves into the erased superblock with the most erases, and the young one joins the others.
+
+use super::array::Array;
+use super::frontier::{Cause, Work};
+use super::relocation::LAST;
+use nacre_media::store::Store;
+
+impl<S: Store> Array<S> {
+    /// Moves the data of the youngest superblock where erases have spread too far. Called after an erase.
+    pub(super) fn level_wear<W: Work>(&mut self, work: &mut W) {
+        let spread = self.rules.wear_spread;
+        if spread == 0 || self.erased.len() <= LAST + 1 {
+            return;
+        }
+        let erases = |superblock: u32| self.flash.blocks()[superblock as usize].erases;
+        let most = self.erased.iter().map(|&(_, superblock)| erases(superblock)).max().unwrap_or(0);
+        let filled = (0..self.places.len()).filter(|&place| self.places[place].programmed > 0);
+        let Some(youngest) = filled.min_by_key(|&place| erases(self.order[place])) else { return };
+        if most <= erases(self.order[youngest]).saturating_add(spread) {
+            return;
+        }
+        self.programs.levellings += 1;
+        let frontier = self.frontiers.len() - 1;
+        if self.rules.separate {
+            self.begin(youngest, Cause::Wear);
+            return;
+        }
+        self.exchange(youngest, frontier, Cause::Wear, (0, 0), work);
+        self.close(frontier, work);
+    }
+}

@@ -1,0 +1,181 @@
+//! Where rows that are written in place lie, so that all wear alike: one room per scheme.
+//!
+//! A controller has logical rows, numbered from zero, and a few more physical ones. A scheme maps the
+//! first to the second and changes the mapping as rows are written. It moves no data itself: it says which
+//! physical row is to be copied where, and the device does it, with the time and wear that costs.
+
+pub mod none;
+pub mod start_gap;
+
+use crate::Builder;
+use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::{Random, Streams};
+
+/// The family of wear-levelling schemes for media written in place.
+#[derive(Debug)]
+pub struct WearLevellingFamily;
+
+impl Family for WearLevellingFamily {
+    const NAME: &'static str = "wear_levelling";
+    type Built = Box<dyn WearLeveller>;
+    type Context<'a> = dyn WearLevellingContext + 'a;
+}
+
+/// What a scheme may ask for while it is built.
+pub trait WearLevellingContext {
+    /// All rooms, to read the slot's configuration with.
+    fn families(&self) -> &dyn Families;
+
+    /// Logical rows.
+    fn rows(&self) -> u64;
+
+    /// Programs a row is made for.
+    fn endurance(&self) -> u64;
+
+    /// The random stream called `name`.
+    fn random(&self, name: &str) -> Random;
+}
+
+/// The rows that a scheme is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground {
+    /// Which of a device's equal parts they are.
+    pub number: u32,
+    /// Logical rows.
+    pub rows: u64,
+    /// Programs a row is made for.
+    pub endurance: u64,
+}
+
+/// The scheme in `slot`, for the rows of `ground`.
+pub fn build(
+    slot: &Slot<WearLevellingFamily>,
+    ground: Ground,
+    builder: &mut dyn Builder,
+) -> Result<Box<dyn WearLeveller>, Problems> {
+    (room_of(ROOMS, slot).build)(slot, &mut Context { ground, builder })
+}
+
+/// Physical rows that the scheme in `slot` needs for the rows of `ground`. Errors: as of [`build`].
+pub fn physical_rows(
+    slot: &Slot<WearLevellingFamily>,
+    ground: Ground,
+    families: &dyn Families,
+) -> Result<u64, Problems> {
+    let built = (room_of(ROOMS, slot).build)(slot, &mut Question { ground, families })?;
+    Ok(built.physical_rows())
+}
+
+/// Who only asks what a scheme needs: any random numbers serve.
+struct Question<'a> {
+    ground: Ground,
+    families: &'a dyn Families,
+}
+
+impl WearLevellingContext for Question<'_> {
+    fn families(&self) -> &dyn Families {
+        self.families
+    }
+
+    fn rows(&self) -> u64 {
+        self.ground.rows
+    }
+
+    fn endurance(&self) -> u64 {
+        self.ground.endurance
+    }
+
+    fn random(&self, name: &str) -> Random {
+        Streams::new(0).stream(name)
+    }
+}
+
+/// What a device's builder offers to its scheme.
+struct Context<'a> {
+    ground: Ground,
+    builder: &'a mut dyn Builder,
+}
+
+impl WearLevellingContext for Context<'_> {
+    fn families(&self) -> &dyn Families {
+        self.builder.families()
+    }
+
+    fn rows(&self) -> u64 {
+        self.ground.rows
+    }
+
+    fn endurance(&self) -> u64 {
+        self.ground.endurance
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.builder.random(&format!("{name}.{}", self.ground.number))
+    }
+}
+
+/// The schemes, in the order users see them.
+pub static ROOMS: &Table<WearLevellingFamily> = &[none::ROOM, start_gap::ROOM];
+
+/// Where rows lie.
+pub trait WearLeveller: Send {
+    /// Physical rows it needs.
+    fn physical_rows(&self) -> u64;
+
+    /// The physical row that logical row `row` lies in now.
+    fn physical(&self, row: u64) -> u64;
+
+    /// The logical row that lies in `physical` now; `None` where none does.
+    fn logical(&self, physical: u64) -> Option<u64>;
+
+    /// Logical row `row` was written. What it returns is to be copied; the mapping is already the new one.
+    fn written(&mut self, row: u64) -> Option<Move>;
+
+    /// The same as [`WearLeveller::written`] called again and again, at least once and at most `most` times:
+    /// as long as `row` stays where it is and what has to be copied goes to neighbours one after the other.
+    /// The last of the copies may be of `row` itself.
+    fn written_often(&mut self, row: u64, most: u64) -> Written;
+
+    /// Writes between two moves, as it is now; `None` where nothing is ever moved.
+    fn interval(&self) -> Option<Intervals>;
+
+    /// Adds its registers and counters.
+    fn save(&self, state: &mut StateWriter);
+
+    /// Takes on what [`WearLeveller::save`] wrote. Errors: it is of other rows.
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
+}
+
+/// One row that is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The physical row it is read from.
+    pub from: u64,
+    /// The physical row it is written to.
+    pub to: u64,
+}
+
+/// What several writes to one row brought about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// How many writes they were.
+    pub writes: u64,
+    /// Rows that are copied into `to`, into the one before it, and so on.
+    pub moves: u64,
+    /// The physical row that the first of them goes to.
+    pub to: u64,
+    /// After how many of the writes the first is copied, and then after how many more each.
+    pub first: u64,
+    /// See `first`.
+    pub every: u64,
+}
+
+/// How often rows move, over all parts that decide by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Intervals {
+    /// Writes between two moves, where they are fewest.
+    pub shortest: u64,
+    /// Where they are most.
+    pub longest: u64,
+}

@@ -1,0 +1,72 @@
+//! No wear levelling: every row stays where it is.
+//!
+//! # Models
+//! Logical and physical rows are the same.
+//!
+//! # Leaves out
+//! Nothing.
+//!
+//! # Sources
+//! qureshi-2009, which compares with it.
+//!
+//! # Checks
+//! The mapping is the identity, and stays it.
+
+use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
+use nacre_config::{Card, Configuration, Room};
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+
+#[cfg(test)]
+mod tests;
+
+/// No wear levelling has no parameters.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {}
+
+/// This room.
+pub const ROOM: Room<WearLevellingFamily> = Room {
+    card: Card::of::<Config>(
+        "none",
+        "every row stays where it is",
+        &["qureshi-2009"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |_slot, context| Ok(Box::new(Unlevelled { rows: context.rows() })),
+};
+
+struct Unlevelled {
+    rows: u64,
+}
+
+impl WearLeveller for Unlevelled {
+    fn physical_rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn physical(&self, row: u64) -> u64 {
+        row
+    }
+
+    fn logical(&self, physical: u64) -> Option<u64> {
+        Some(physical)
+    }
+
+    fn written(&mut self, _row: u64) -> Option<Move> {
+        None
+    }
+
+    fn written_often(&mut self, _row: u64, most: u64) -> Written {
+        Written { writes: most, moves: 0, to: 0, first: 0, every: 1 }
+    }
+
+    fn interval(&self) -> Option<Intervals> {
+        None
+    }
+
+    fn save(&self, _state: &mut StateWriter) {}
+
+    fn restore(&mut self, _state: &mut StateReader<'_>) -> Result<(), StateError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! The registers of one domain.
+
+use super::super::Move;
+
+/// Rows that rotate past one gap.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Domain {
+    pub(super) start: u64,
+    pub(super) gap: u64,
+    /// Writes since the gap moved.
+    pub(super) writes: u64,
+    /// Writes between two moves, as it is now.
+    pub(super) interval: u64,
+}
+
+impl Domain {
+    #[inline]
+    pub(super) fn physical(&self, row: u64, rows: u64) -> u64 {
+        // Both are below `rows`, so that one subtraction is the remainder.
+        let rotated = row + self.start;
+        let rotated = if rotated >= rows { rotated - rows } else { rotated };
+        rotated + u64::from(rotated >= self.gap)
+    }
+
+    pub(super) fn logical(&self, physical: u64, rows: u64) -> Option<u64> {
+        if physical == self.gap {
+            return None;
+        }
+        let rotated = physical - u64::from(physical > self.gap);
+        Some(if rotated >= self.start { rotated - self.start } else { rotated + rows - self.start })
+    }
+
+    /// The row before the gap goes into it; at the beginning it is the last one.
+    #[inline]
+    pub(super) fn move_gap(&mut self, rows: u64) -> Move {
+        let to = self.gap;
+        if self.gap == 0 {
+            self.gap = rows;
+            self.start = if self.start + 1 == rows { 0 } else { self.start + 1 };
+        } else {
+            self.gap -= 1;
+        }
+        Move { from: self.gap, to }
+    }
+
+    /// Moves until the gap is past `physical` or has come to the beginning: none of them wraps, or the first does
+    /// and is the only one.
+    pub(super) fn moves_in_line(&self, physical: u64) -> u64 {
+        match self.gap {
+            0 => 1,
+            gap if physical < gap => gap - physical,
+            gap => gap,
+        }
+    }
+
+    /// So many of [`Domain::move_gap`], none of which wraps unless it is the only one.
+    pub(super) fn move_gap_by(&mut self, moves: u64, rows: u64) {
+        if moves > 0 && self.gap == 0 {
+            self.move_gap(rows);
+        } else {
+            self.gap -= moves;
+        }
+    }
+}

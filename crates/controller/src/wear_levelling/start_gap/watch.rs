@@ -1,0 +1,67 @@
+//! Which rows of a domain are written most, in little memory.
+
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+
+/// Counters of the rows written most in one window (Misra and Gries 1982): a row with more than
+/// `1 / (counters + 1)` of the writes has one, and it is short by no more than that share.
+#[derive(Clone, Debug)]
+pub(super) struct Watch {
+    rows: Vec<u64>,
+    counts: Vec<u64>,
+    /// Writes of this window.
+    seen: u64,
+}
+
+impl Watch {
+    pub(super) fn new(counters: u32) -> Watch {
+        let counters = counters as usize;
+        Watch { rows: vec![0; counters], counts: vec![0; counters], seen: 0 }
+    }
+
+    /// Writes of this window so far.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// `row` was written `times` times.
+    #[inline]
+    pub(super) fn note(&mut self, row: u64, times: u64) {
+        self.seen += times;
+        let of_row =
+            self.rows.iter().zip(&self.counts).position(|(&known, &count)| known == row && count > 0);
+        if let Some(place) = of_row.or_else(|| self.counts.iter().position(|&count| count == 0)) {
+            self.rows[place] = row;
+            self.counts[place] += times;
+            return;
+        }
+        let least = self.counts.iter().copied().min().unwrap_or(0).min(times);
+        self.counts.iter_mut().for_each(|count| *count -= least);
+        if times > least {
+            // One of them is free now.
+            let free = self.counts.iter().position(|&count| count == 0).expect("the least was taken away");
+            (self.rows[free], self.counts[free]) = (row, times - least);
+        }
+    }
+
+    /// The largest share of the window's writes that one row surely had; the next window begins.
+    pub(super) fn close(&mut self) -> f64 {
+        let most = self.counts.iter().copied().max().unwrap_or(0);
+        let share = if self.seen == 0 { 0.0 } else { most as f64 / self.seen as f64 };
+        self.counts.fill(0);
+        self.seen = 0;
+        share
+    }
+
+    pub(super) fn save(&self, state: &mut StateWriter) {
+        state.put_u64s(&self.rows);
+        state.put_u64s(&self.counts);
+        state.put_u64(self.seen);
+    }
+
+    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        state.u64s_into("rows that are watched", &mut self.rows)?;
+        state.u64s_into("their writes", &mut self.counts)?;
+        self.seen = state.u64("writes of the window")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+use super::classes_of;
+use crate::placement::workbench::{counts, placement};
+
+/// PCM, eMLC flash and disk of kim-2014.
+const TIERS: [(f64, f64); 3] = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
+
+#[test]
+fn what_is_read_goes_to_pcm_what_is_written_to_flash_and_what_is_idle_to_disk() {
+    let accesses = [(0, 0), (900, 100), (100, 900), (1, 0), (800, 50), (20, 700)];
+    let homes = placement("\"static_optimal\"", &[2, 2, 2], &TIERS, &accesses).start();
+    assert_eq!(homes, [2, 0, 1, 2, 0, 1]);
+}
+
+#[test]
+fn every_tier_is_full_and_of_extents_alike_the_first_get_the_faster_tier() {
+    let homes = placement("\"static_optimal\"", &[1, 1, 2], &TIERS, &[(5, 5); 4]).start();
+    // Half reads: PCM takes 67.5 us for an access and flash 72.55.
+    assert_eq!(homes, [0, 1, 2, 2]);
+}
+
+#[test]
+fn extents_accessed_alike_are_one_class() {
+    let (classes, members) = classes_of(&counts(&[(1, 2), (0, 0), (1, 2), (2, 1)]));
+    assert_eq!(members, [vec![1], vec![0, 2], vec![3]]);
+    let sizes: Vec<u64> = classes.iter().map(|class| class.extents).collect();
+    assert_eq!(sizes, [1, 2, 1]);
+    assert_eq!((classes[1].reads, classes[1].writes), (1.0, 2.0));
+}

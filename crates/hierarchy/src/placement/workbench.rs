@@ -1,0 +1,62 @@
+//! Builds placements for tests, over tiers and accesses that are given.
+
+use super::assignment::Speed;
+use super::{Placement, PlacementContext, PlacementFamily, ROOMS};
+use crate::workbench::Rooms;
+use nacre_config::{Configuration, Families, Node, Problems, Reader, Slot, room_of};
+use nacre_controller::Accesses;
+
+/// The document around a placement under test.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The placement.
+    placement: Slot<PlacementFamily>,
+}
+
+struct Given {
+    extents: Vec<u32>,
+    speeds: Vec<Speed>,
+    accesses: Vec<Accesses>,
+}
+
+impl PlacementContext for Given {
+    fn families(&self) -> &dyn Families {
+        &Rooms
+    }
+
+    fn extents(&self) -> &[u32] {
+        &self.extents
+    }
+
+    fn speeds(&mut self) -> Result<Vec<Speed>, Problems> {
+        Ok(self.speeds.clone())
+    }
+
+    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems> {
+        Ok(self.accesses.clone())
+    }
+}
+
+/// The placement in `toml` over tiers of so many extents, whose reads and writes take so many us.
+pub(super) fn placement(
+    toml: &str,
+    extents: &[u32],
+    us: &[(f64, f64)],
+    accesses: &[(u64, u64)],
+) -> Box<dyn Placement> {
+    let node = Node::parse_toml(&format!("placement = {toml}"), "test.toml").expect("well formed");
+    let mut reader = Reader::new(&Rooms);
+    let slot = Document::read(&node, &mut reader).expect("legal settings").placement;
+    let speed = |&(read, write): &(f64, f64)| Speed { read_s: read * 1e-6, write_s: write * 1e-6 };
+    let mut given = Given {
+        extents: extents.to_vec(),
+        speeds: us.iter().map(speed).collect(),
+        accesses: counts(accesses),
+    };
+    (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
+}
+
+/// Reads and writes as counts of extents.
+pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
+    accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
+}

@@ -1,0 +1,66 @@
+//! After simulated time: writes go on until the first block or row is worn out.
+
+use crate::drive::{BATCH, Driver, Progress};
+use crate::record::{Ending, WornOut};
+use nacre_config::Problems;
+use nacre_kernel::{Burst, ComponentReport, Endured, Time};
+use std::ops::ControlFlow;
+
+/// Writes asked of the workload at a time: those of one address come as one burst.
+const WRITES: u64 = 1 << 40;
+
+impl Driver<'_> {
+    /// Writes on until something is worn out, and finds out when that is. Ends early when `watch` breaks.
+    pub(crate) fn wear_out(
+        &mut self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ending, Problems> {
+        if let Some(at) = worn_out_at(&self.device.report(Time::ZERO)) {
+            self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
+            return Ok(Ending::Complete);
+        }
+        let written = self.meter.writes.latency.count();
+        let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;
+        if written == 0 {
+            return Err(self.wear_problem("the run has no writes, so there is no rate of them"));
+        }
+        let before = self.checked.run.precondition + self.checked.run.warm_up + written;
+        let mut bursts: Vec<Burst> = Vec::with_capacity(BATCH);
+        let mut writes = 0;
+        loop {
+            bursts.clear();
+            self.workload.fill_bursts(&mut bursts, WRITES).map_err(|error| self.workload_problem(&error))?;
+            if bursts.is_empty() {
+                return Err(self.wear_problem("the workload ended before anything was worn out"));
+            }
+            match self.device.wear_out(&bursts) {
+                None => return Err(self.wear_problem("the stack does not know what its medium is made for")),
+                Some(Endured::WornOut { writes: last }) => {
+                    let seconds = self.meter.end.as_secs_f64() + (writes + last) as f64 * seconds_per_write;
+                    let writes = Some(before + writes + last);
+                    self.worn_out = Some(WornOut { seconds, writes, simulated: false });
+                    return Ok(Ending::Complete);
+                }
+                Some(Endured::All) => writes += bursts.iter().map(|burst| burst.times).sum::<u64>(),
+            }
+            let (done, simulated) = (before + writes, self.meter.end);
+            if watch(Progress { preconditioning: true, done, expected: None, simulated }).is_break() {
+                return Ok(Ending::Stopped);
+            }
+        }
+    }
+
+    fn wear_problem(&self, problem: &str) -> Problems {
+        let remedy = "leave run.wear_out out, or use a workload that writes and a medium that wears";
+        self.run_problem("run.wear_out", problem.into(), remedy)
+    }
+}
+
+/// When the first part of the stack was worn out.
+fn worn_out_at(report: &ComponentReport) -> Option<Time> {
+    let own = report.wear.as_ref().and_then(|wear| wear.worn_out_at);
+    own.into_iter().chain(report.children.iter().filter_map(worn_out_at)).min()
+}
+
+#[cfg(test)]
+mod tests;

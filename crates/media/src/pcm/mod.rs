@@ -1,0 +1,220 @@
+//! Phase change memory: rows that are written in place and wear by it.
+//!
+//! # Models
+//! Chips of a *rank* work in concert. A read of one *beat* gives every chip's page of words; a program of
+//! one *chunk* commits every chip's write buffer. Both are as long as the chip's timing says, whatever was
+//! there before: nothing has to be erased. A row is a whole number of chunks. Every write to a row, of all its
+//! chunks or of some, counts as one program of the row; counters exist for the rows that were ever written.
+//! A row that was programmed more often than its endurance is worn out and goes on.
+//!
+//! # Leaves out
+//! That a program of zeros is faster; bit errors, drift and stuck cells; wear of single chunks.
+//!
+//! # Sources
+//! akel-2011 section 2.2, of the Micron P8P: 16 B are read in 314 ns, 64 B are programmed in 120 us, a cell
+//! is programmed a million times.
+//!
+//! # Checks
+//! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
+
+use nacre_kernel::Time;
+use nacre_kernel::state::{StateError, StateReader, StateWriter};
+
+/// Rows that have their counters together.
+const ROWS_PER_PART: usize = 4096;
+
+/// Chips that work in concert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Bytes of one read, over all chips that hold data.
+    pub beat: u64,
+    /// How long one read takes.
+    pub read: Time,
+    /// Bytes of one program, over all chips that hold data.
+    pub chunk: u64,
+    /// How long one program takes, once the chips' write buffers are filled.
+    pub program: Time,
+}
+
+impl Rank {
+    /// Reads that bytes `offset..offset + bytes` take.
+    #[inline]
+    pub fn beats(&self, offset: u64, bytes: u64) -> u64 {
+        divided(offset + bytes - 1, self.beat) - divided(offset, self.beat) + 1
+    }
+
+    /// The first chunk that bytes `offset..offset + bytes` touch, and how many they do.
+    #[inline]
+    pub fn chunks(&self, offset: u64, bytes: u64) -> (u64, u64) {
+        let first = divided(offset, self.chunk);
+        (first, divided(offset + bytes - 1, self.chunk) - first + 1)
+    }
+}
+
+/// `bytes / unit`. Units are nearly always powers of two, whose shift takes a tenth of a division's time.
+#[inline]
+fn divided(bytes: u64, unit: u64) -> u64 {
+    if unit.is_power_of_two() { bytes >> unit.trailing_zeros() } else { bytes / unit }
+}
+
+/// The wear of rows.
+#[derive(Debug)]
+pub struct Rows {
+    count: u64,
+    endurance: u64,
+    parts: Vec<Option<Box<[u32; ROWS_PER_PART]>>>,
+    programs: u64,
+    worn_out: u64,
+}
+
+impl Rows {
+    /// `count` rows that were never written and are made for `endurance` programs.
+    pub fn new(count: u64, endurance: u64) -> Rows {
+        let parts = (0..count.div_ceil(ROWS_PER_PART as u64)).map(|_| None).collect();
+        Rows { count, endurance, parts, programs: 0, worn_out: 0 }
+    }
+
+    /// Programs `row`.
+    #[inline]
+    pub fn program(&mut self, row: u64) {
+        let count = &mut self.part(row)[row as usize % ROWS_PER_PART];
+        *count = count.saturating_add(1);
+        let programs = u64::from(*count);
+        self.worn_out += u64::from(programs == self.endurance + 1);
+        self.programs += 1;
+    }
+
+    /// Programs `row` so many times.
+    pub fn program_often(&mut self, row: u64, times: u64) {
+        let programs = &mut self.part(row)[row as usize % ROWS_PER_PART];
+        let before = u64::from(*programs);
+        *programs = u32::try_from(before + times).unwrap_or(u32::MAX);
+        self.worn_out += u64::from(before <= self.endurance && before + times > self.endurance);
+        self.programs += times;
+    }
+
+    /// Programs `row`, the one before it, and so on: `count` rows.
+    pub fn program_down(&mut self, row: u64, count: u64) {
+        let (mut end, mut left, endurance) = (row as usize + 1, count as usize, self.endurance);
+        while left > 0 {
+            let to = (end - 1) % ROWS_PER_PART + 1;
+            let from = to.saturating_sub(left);
+            let counts = &mut self.part(end as u64 - 1)[from..to];
+            // Two passes over few lines, each of which the compiler makes wide.
+            counts.iter_mut().for_each(|count| *count = count.saturating_add(1));
+            let worn = counts.iter().filter(|&&count| u64::from(count) == endurance + 1).count();
+            self.worn_out += worn as u64;
+            (end, left) = (end - (to - from), left - (to - from));
+        }
+        self.programs += count;
+    }
+
+    /// The first of `row`, the one before it, and so on, `count` rows in all, that one more program wears out:
+    /// how many rows come before it.
+    pub fn first_worn_down(&self, row: u64, count: u64) -> Option<u64> {
+        let is_worn = |&index: &u64| u64::from(self.programs_of(row - index)) == self.endurance;
+        match self.programs_in(row + 1 - count, row + 1).1 {
+            most if u64::from(most) < self.endurance => None,
+            _ => (0..count).find(is_worn),
+        }
+    }
+
+    /// How often `row` was programmed in its life.
+    pub fn programs_of(&self, row: u64) -> u32 {
+        let part = self.parts[row as usize / ROWS_PER_PART].as_ref();
+        part.map_or(0, |counts| counts[row as usize % ROWS_PER_PART])
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Programs a row is made for.
+    pub fn endurance(&self) -> u64 {
+        self.endurance
+    }
+
+    /// Programs of all rows since the first day.
+    pub fn programs(&self) -> u64 {
+        self.programs
+    }
+
+    /// Rows that were programmed more often than their endurance.
+    pub fn worn_out(&self) -> u64 {
+        self.worn_out
+    }
+
+    /// How often each row was programmed in its life.
+    pub fn counts(&self) -> impl Iterator<Item = u32> + '_ {
+        let count = |row: u64| self.programs_of(row);
+        (0..self.count).map(count)
+    }
+
+    /// Programs of rows `first..end`: of all together, and of the one programmed most.
+    pub fn programs_in(&self, first: u64, end: u64) -> (u64, u32) {
+        let (mut sum, mut most) = (0, 0);
+        let (mut row, end) = (first as usize, end.min(self.count) as usize);
+        while row < end {
+            let (part, from) = (row / ROWS_PER_PART, row % ROWS_PER_PART);
+            let to = (from + end - row).min(ROWS_PER_PART);
+            if let Some(counts) = &self.parts[part] {
+                sum += counts[from..to].iter().map(|&count| u64::from(count)).sum::<u64>();
+                most = counts[from..to].iter().fold(most, |most, &count| most.max(count));
+            }
+            row += to - from;
+        }
+        (sum, most)
+    }
+
+    /// Adds the counters of all rows that were ever written.
+    pub fn save(&self, state: &mut StateWriter) {
+        state.section("rows");
+        state.put_u64s(&[self.count, self.programs, self.worn_out]);
+        let written = || self.parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.as_ref()?)));
+        state.put_u64(written().count() as u64);
+        for (at, counts) in written() {
+            state.put_u64(at as u64);
+            state.put_u32s(&counts[..]);
+        }
+    }
+
+    /// Takes on what [`Rows::save`] wrote of as many rows. Errors: it is of others.
+    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        state.section("rows")?;
+        let mut counts = [0; 3];
+        state.u64s_into("rows and programs", &mut counts)?;
+        if counts[0] != self.count {
+            return Err(state.error(format!("{} rows", self.count), counts[0].to_string()));
+        }
+        (self.programs, self.worn_out) = (counts[1], counts[2]);
+        self.parts.iter_mut().for_each(|part| *part = None);
+        for _ in 0..state.u64("parts that were written")? {
+            let at = state.u64("number of a part")?;
+            let parts = self.parts.len();
+            let Some(part) = usize::try_from(at).ok().and_then(|at| self.parts.get_mut(at)) else {
+                return Err(state.error(format!("one of {parts} parts"), at.to_string()));
+            };
+            let counts = part.get_or_insert_with(|| Box::new([0; ROWS_PER_PART]));
+            state.u32s_into("programs of rows", &mut counts[..])?;
+        }
+        Ok(())
+    }
+
+    /// The counters of the part that `row` is in.
+    #[inline]
+    fn part(&mut self, row: u64) -> &mut [u32; ROWS_PER_PART] {
+        debug_assert!(row < self.count, "row {row} of {}", self.count);
+        self.parts[row as usize / ROWS_PER_PART].get_or_insert_with(|| Box::new([0; ROWS_PER_PART]))
+    }
+
+    /// Panics unless every program is in the count of a row.
+    pub fn check_invariants(&self) {
+        let counted: u64 =
+            self.parts.iter().flatten().flat_map(|part| part.iter()).map(|&count| u64::from(count)).sum();
+        assert_eq!(counted, self.programs, "every program is of a row");
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+use super::*;
+
+/// Four P8P chips.
+const RANK: Rank = Rank { beat: 64, read: Time::from_ns(314), chunk: 256, program: Time::from_us(120) };
+
+#[test]
+fn an_access_takes_the_beats_and_chunks_it_touches() {
+    for (offset, bytes, beats, chunks) in [
+        (0, 1, 1, (0, 1)),
+        (0, 4096, 64, (0, 16)),
+        (63, 2, 2, (0, 1)),
+        (255, 2, 2, (0, 2)),
+        (3584, 512, 8, (14, 2)),
+    ] {
+        assert_eq!(RANK.beats(offset, bytes), beats, "beats of {bytes} B at {offset}");
+        assert_eq!(RANK.chunks(offset, bytes), chunks, "chunks of {bytes} B at {offset}");
+    }
+}
+
+/// akel-2011 section 2.2: 48.6 and 0.5 MiB/s per chip.
+#[test]
+fn a_chip_reads_and_programs_as_fast_as_its_data_sheet_says() {
+    let per_chip = |bytes: u64, time: Time| bytes as f64 / 4.0 / time.as_secs_f64() / f64::from(1 << 20);
+    assert!((per_chip(RANK.beat, RANK.read) - 48.6).abs() < 0.05);
+    assert!((per_chip(RANK.chunk, RANK.program) - 0.509).abs() < 0.001);
+}
+
+#[test]
+fn rows_count_their_programs_and_wear_out_after_their_endurance() {
+    let mut rows = Rows::new(10_000, 3);
+    (0..5).for_each(|_| rows.program(9_999));
+    rows.program(0);
+    assert_eq!((rows.programs_of(9_999), rows.programs_of(0), rows.programs_of(5_000)), (5, 1, 0));
+    assert_eq!((rows.programs(), rows.worn_out()), (6, 1));
+    assert_eq!(
+        [rows.programs_in(1, 20_000), rows.programs_in(0, 9_999), rows.programs_in(1, 2)],
+        [(5, 5), (1, 1), (0, 0)]
+    );
+    rows.check_invariants();
+}
+
+/// Over the border of two parts, and with rows that wear out on the way.
+#[test]
+fn many_programs_at_once_count_as_one_after_the_other() {
+    let (mut at_once, mut one_by_one) = (Rows::new(9000, 3), Rows::new(9000, 3));
+    for (row, count) in [(4100, 10), (4096, 1), (8999, 9000), (4100, 4101), (4097, 2), (4100, 3)] {
+        let first = (0..count).find(|&index| one_by_one.programs_of(row - index) == 3);
+        assert_eq!(at_once.first_worn_down(row, count), first);
+        at_once.program_down(row, count);
+        (0..count).for_each(|index| one_by_one.program(row - index));
+    }
+    at_once.program_often(7, 100);
+    (0..100).for_each(|_| one_by_one.program(7));
+    assert!((0..9000).all(|row| at_once.programs_of(row) == one_by_one.programs_of(row)));
+    assert_eq!((at_once.programs(), at_once.worn_out()), (one_by_one.programs(), one_by_one.worn_out()));
+    at_once.check_invariants();
+    let mut state = StateWriter::new();
+    at_once.save(&mut state);
+    let state = state.finish();
+    let mut restored = Rows::new(9000, 3);
+    restored.restore(&mut StateReader::new(&state)).unwrap();
+    assert!((0..9000).all(|row| restored.programs_of(row) == one_by_one.programs_of(row)));
+    assert!(Rows::new(8999, 3).restore(&mut StateReader::new(&state)).is_err(), "of other rows");
+}

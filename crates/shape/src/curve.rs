@@ -1,0 +1,112 @@
+//! What an LRU cache of any size would hit, and two of them one over the other.
+
+use nacre_kernel::Op;
+
+/// Reads and writes that hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hits {
+    /// Blocks read that were there.
+    pub reads: f64,
+    /// Blocks written that were there.
+    pub writes: f64,
+}
+
+impl Hits {
+    /// Both together.
+    pub fn all(self) -> f64 {
+        self.reads + self.writes
+    }
+
+    /// Those of one kind.
+    pub(crate) fn of(&mut self, is_write: bool) -> &mut f64 {
+        if is_write { &mut self.writes } else { &mut self.reads }
+    }
+}
+
+/// Hits of an LRU cache by its size. The curve never falls with the size.
+///
+/// Counts are whole where all accesses were followed, and estimates where a sample was.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    accesses: Hits,
+    /// Sizes at which the hits change, rising, with the hits from there on.
+    steps: Vec<(u64, Hits)>,
+    /// The smallest size, in blocks, that the curve says anything about.
+    smallest: u64,
+}
+
+impl Curve {
+    /// A curve of `accesses` with the hits that each size of `added` brings, in the order of sizes.
+    pub(crate) fn new(accesses: Hits, smallest: u64, added: impl Iterator<Item = (u64, Hits)>) -> Curve {
+        let mut sum = Hits::default();
+        let step = |(size, more): (u64, Hits)| {
+            sum = Hits { reads: sum.reads + more.reads, writes: sum.writes + more.writes };
+            (size, sum)
+        };
+        Curve { accesses, steps: added.map(step).collect(), smallest }
+    }
+
+    /// Blocks read and written, whether they hit or not.
+    pub fn accesses(&self) -> Hits {
+        self.accesses
+    }
+
+    /// The smallest size, in blocks, that the curve can tell from smaller ones.
+    pub fn smallest(&self) -> u64 {
+        self.smallest
+    }
+
+    /// The size, in blocks, from which on nothing more hits.
+    pub fn largest(&self) -> u64 {
+        self.steps.last().map_or(1, |&(size, _)| size)
+    }
+
+    /// The hits of a cache of `blocks`.
+    pub fn hits(&self, blocks: u64) -> Hits {
+        let steps = self.steps.partition_point(|&(size, _)| size <= blocks);
+        let Some(last) = steps.checked_sub(1) else { return Hits::default() };
+        let Hits { reads, writes } = self.steps[last].1;
+        // An estimate may be off by more than there is.
+        Hits { reads: reads.clamp(0.0, self.accesses.reads), writes: writes.clamp(0.0, self.accesses.writes) }
+    }
+
+    /// The hits of a cache of `upper` blocks, and those of a cache of `lower` blocks under it that takes what
+    /// leaves the upper one and gives it back when it is asked for, so that no block is in both (exclusive).
+    /// Both are LRU: together they are one LRU stack cut in two.
+    pub fn two_levels(&self, upper: u64, lower: u64) -> (Hits, Hits) {
+        let (first, both) = (self.hits(upper), self.hits(upper.saturating_add(lower)));
+        (first, Hits { reads: both.reads - first.reads, writes: both.writes - first.writes })
+    }
+
+    /// The share of accesses that a cache of `blocks` misses: of reads, of writes, or of both; `None` where
+    /// there is no such access.
+    pub fn miss_ratio(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
+        let hits = self.hits(blocks);
+        let (hits, accesses) = match op {
+            Some(Op::Read) => (hits.reads, self.accesses.reads),
+            Some(Op::Write) => (hits.writes, self.accesses.writes),
+            _ => (hits.all(), self.accesses.all()),
+        };
+        (accesses > 0.0).then(|| 1.0 - hits / accesses)
+    }
+
+    /// Every size at which the hits change, with the hits from there on.
+    pub fn steps(&self) -> &[(u64, Hits)] {
+        &self.steps
+    }
+
+    /// Sizes to draw the curve at: every one up to 16, then 16 for each doubling, from the smallest the curve
+    /// knows to the largest.
+    pub fn sizes(&self) -> Vec<u64> {
+        let (first, last) = (self.smallest, self.largest().max(self.smallest));
+        let mut sizes = vec![first];
+        loop {
+            let size = *sizes.last().expect("never empty");
+            if size >= last {
+                return sizes;
+            }
+            let step = 1u64 << (u64::BITS - size.leading_zeros()).saturating_sub(5);
+            sizes.push((size / step * step + step).min(last));
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! LRU stack distances in one pass.
+//!
+//! The stack distance of an access is how many different blocks were touched since the block was touched
+//! before, itself included: an LRU cache hits exactly when it has room for as many (R. Mattson et al.,
+//! Evaluation techniques for storage hierarchies, IBM Systems Journal 9(2), 1970). Every access takes the next
+//! place of a row, a block's latest place is marked, and the marks behind it are counted (B. Bennett,
+//! V. Kruskal, LRU stack processing, IBM J. R&D 19(4), 1975). When the row is full, the marked places move
+//! together in their order.
+//!
+//! A block takes 4 bytes for its latest place, its share of the table of regions (16 B for at most
+//! 16 blocks, twice) and of the row, 5 bits for each of at most 8 places.
+
+use crate::index::Index;
+use crate::marks::Marks;
+
+/// The most places of a row, and so twice the most blocks that can be told apart.
+const PLACES_MAX: usize = 1 << 31;
+/// Places of a row for each block: between two moves, three quarters of them take accesses.
+const PLACES_PER_BLOCK: usize = 4;
+/// Places of the smallest row.
+const PLACES_MIN: usize = 1 << 16;
+
+/// The LRU stack of blocks.
+#[derive(Clone, Debug)]
+pub struct Distances {
+    index: Index,
+    /// Blocks of a region, as a power of two.
+    region_bits: u32,
+    /// By number of the block: its latest place plus one, or zero.
+    latest: Vec<u32>,
+    marks: Marks,
+    next: usize,
+    blocks: u64,
+}
+
+/// One access: which block, and how deep it lay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The number of the block: dense, the same for all accesses.
+    pub number: u32,
+    /// How many different blocks were touched since the latest access to it, itself included; zero at the
+    /// first access.
+    pub distance: u32,
+}
+
+impl Distances {
+    /// An empty stack for blocks that lie side by side, as those of files and tables do.
+    pub fn dense() -> Distances {
+        Distances::with_regions(4)
+    }
+
+    /// An empty stack for blocks that lie apart, as those of a sample do.
+    pub fn sparse() -> Distances {
+        Distances::with_regions(0)
+    }
+
+    fn with_regions(region_bits: u32) -> Distances {
+        let marks = Marks::new(PLACES_MIN, 0);
+        Distances { index: Index::new(), region_bits, latest: Vec::new(), marks, next: 0, blocks: 0 }
+    }
+
+    /// Blocks in the stack.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Touches `count` blocks of `volume` from `first` on, in their order; `act` is told of each.
+    #[inline]
+    pub fn touch(&mut self, volume: u32, first: u64, count: u64, mut act: impl FnMut(Touched)) {
+        let (mut block, end) = (first, first + count);
+        while block < end {
+            let region = block >> self.region_bits;
+            let stop = end.min((region + 1) << self.region_bits);
+            let base = self.region(volume, region);
+            let inside = block & ((1 << self.region_bits) - 1);
+            for offset in inside..inside + (stop - block) {
+                let number = base + offset as u32;
+                act(Touched { number, distance: self.renew(number) });
+            }
+            block = stop;
+        }
+    }
+
+    /// Reads the memory that touching the block will need.
+    #[inline]
+    pub fn glance(&self, volume: u32, block: u64) -> Option<u32> {
+        let number = self.index.glance(volume, block >> self.region_bits)?;
+        let inside = (block & ((1 << self.region_bits) - 1)) as u32;
+        Some(self.latest[((number << self.region_bits) + inside) as usize])
+    }
+
+    /// Reads the memory that counting behind what [`Distances::glance`] gave will need.
+    #[inline]
+    pub fn glance_behind(&self, latest: u32) -> u64 {
+        self.marks.glance(latest.saturating_sub(1) as usize)
+    }
+
+    /// Numbers that were given out, those of blocks that were taken out included.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.latest.len() as u64
+    }
+
+    /// Whether the block with this number is in the stack.
+    pub fn holds(&self, number: u32) -> bool {
+        self.latest[number as usize] > 0
+    }
+
+    /// Takes the block with this number, which is in the stack, out of it.
+    pub fn remove(&mut self, number: u32) {
+        let latest = &mut self.latest[number as usize];
+        assert!(*latest > 0, "block {number} is not in the stack");
+        self.marks.clear(*latest as usize - 1);
+        *latest = 0;
+        self.blocks -= 1;
+    }
+
+    /// The number of the first block of a region.
+    #[inline]
+    fn region(&mut self, volume: u32, region: u64) -> u32 {
+        let base = self.index.number(volume, region) << self.region_bits;
+        if base as usize >= self.latest.len() {
+            self.latest.resize((self.index.regions() as usize) << self.region_bits, 0);
+        }
+        base
+    }
+
+    /// Puts a block on top and says how deep it lay; zero if it was not in the stack.
+    #[inline]
+    fn renew(&mut self, number: u32) -> u32 {
+        if self.next == self.marks.places() {
+            self.move_together();
+        }
+        let latest = std::mem::replace(&mut self.latest[number as usize], self.next as u32 + 1);
+        let distance = if latest == 0 {
+            self.blocks += 1;
+            0
+        } else {
+            let place = latest as usize - 1;
+            let behind = self.marks.after(place);
+            self.marks.clear(place);
+            behind + 1
+        };
+        self.marks.set(self.next);
+        self.next += 1;
+        distance
+    }
+
+    /// Moves the marked places to the front of the row, in their order.
+    #[cold]
+    fn move_together(&mut self) {
+        let ranks = self.marks.ranks();
+        for latest in self.latest.iter_mut().filter(|latest| **latest > 0) {
+            *latest = self.marks.rank(&ranks, *latest as usize - 1) + 1;
+        }
+        let blocks = usize::try_from(self.blocks).expect("blocks have numbers of 32 bits");
+        assert!(blocks <= PLACES_MAX / 2, "more than 2^30 different blocks: sample them");
+        let places = (blocks * PLACES_PER_BLOCK).clamp(PLACES_MIN, PLACES_MAX);
+        self.marks = Marks::new(places, blocks);
+        self.next = blocks;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The distances by the definition: a list of blocks, the latest first.
+    fn brute_force(blocks: &[(u32, u64)]) -> Vec<u32> {
+        let mut stack: Vec<(u32, u64)> = Vec::new();
+        let touch = |block: &(u32, u64)| {
+            let depth = stack.iter().position(|held| held == block);
+            if let Some(depth) = depth {
+                stack.remove(depth);
+            }
+            stack.insert(0, *block);
+            depth.map_or(0, |depth| depth as u32 + 1)
+        };
+        blocks.iter().map(touch).collect()
+    }
+
+    fn in_one_pass(distances: &mut Distances, blocks: &[(u32, u64)]) -> Vec<u32> {
+        let mut found = Vec::new();
+        for &(volume, block) in blocks {
+            distances.touch(volume, block, 1, |touched| found.push(touched.distance));
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn distances_are_those_of_the_definition(
+            blocks in prop::collection::vec((0u32..2, 0u64..90), 0..600)
+        ) {
+            let expected = brute_force(&blocks);
+            prop_assert_eq!(in_one_pass(&mut Distances::dense(), &blocks), expected.clone());
+            prop_assert_eq!(in_one_pass(&mut Distances::sparse(), &blocks), expected);
+        }
+    }
+
+    #[test]
+    fn the_order_survives_when_the_row_is_full() {
+        // 300 blocks in a row of 2^16: it is moved together after 65,536 accesses, and again.
+        let blocks: Vec<(u32, u64)> = (0..200_000u64).map(|i| (0, i * i % 300)).collect();
+        assert_eq!(in_one_pass(&mut Distances::dense(), &blocks), brute_force(&blocks));
+        // 100,000 blocks in a circle, so that the row has to grow: each lies at the bottom when it comes.
+        let mut distances = Distances::dense();
+        let circle: Vec<(u32, u64)> = (0..450_000u64).map(|i| (0, i % 100_000)).collect();
+        let found = in_one_pass(&mut distances, &circle);
+        assert!(found[..100_000].iter().all(|&distance| distance == 0));
+        assert!(found[100_000..].iter().all(|&distance| distance == 100_000));
+        assert_eq!(distances.blocks(), 100_000);
+    }
+
+    #[test]
+    fn a_request_of_many_blocks_is_its_blocks_one_by_one() {
+        let (mut whole, mut single) = (Distances::dense(), Distances::dense());
+        for (first, count) in [(5, 60), (0, 3), (20, 100), (5, 60)] {
+            let mut found = Vec::new();
+            whole.touch(1, first, count, |touched| found.push(touched));
+            let mut expected = Vec::new();
+            for block in first..first + count {
+                single.touch(1, block, 1, |touched| expected.push(touched));
+            }
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_block_that_was_taken_out_counts_no_more_and_comes_as_new() {
+        let mut distances = Distances::sparse();
+        let mut numbers = Vec::new();
+        for block in [10, 20, 30] {
+            distances.touch(0, block, 1, |touched| numbers.push(touched.number));
+        }
+        distances.remove(numbers[1]);
+        assert_eq!(distances.blocks(), 2);
+        assert_eq!(in_one_pass(&mut distances, &[(0, 10), (0, 20), (0, 30)]), [2, 0, 3]);
+    }
+}

@@ -1,0 +1,105 @@
+//! The curve of all accesses.
+
+use crate::curve::{Curve, Hits};
+use crate::distances::Distances;
+use nacre_kernel::{Op, Request};
+use rustc_hash::FxHashMap;
+
+/// Requests whose memory is read ahead together.
+const GROUP: usize = 16;
+
+/// Follows every access to every block.
+#[derive(Clone, Debug)]
+pub struct ExactCurve {
+    block_bytes: u64,
+    distances: Distances,
+    /// By distance: reads and writes.
+    counts: Vec<[u32; 2]>,
+    /// 2^32 accesses each that did not fit `counts`.
+    carried: FxHashMap<(u32, bool), u64>,
+}
+
+impl ExactCurve {
+    /// Nothing yet, in blocks of `block_bytes`, a power of two.
+    pub fn new(block_bytes: u64) -> ExactCurve {
+        assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
+        ExactCurve {
+            block_bytes,
+            distances: Distances::dense(),
+            counts: vec![[0; 2]],
+            carried: FxHashMap::default(),
+        }
+    }
+
+    /// Takes `batch` in.
+    pub fn add(&mut self, batch: &[Request]) {
+        for group in batch.chunks(GROUP) {
+            self.warm(group);
+            for request in group {
+                self.take(request);
+            }
+        }
+    }
+
+    /// Different blocks so far.
+    pub fn blocks(&self) -> u64 {
+        self.distances.blocks()
+    }
+
+    /// The curve of what was taken in.
+    pub fn curve(&self) -> Curve {
+        let hits = |distance: usize| {
+            let [reads, writes] = [false, true].map(|is_write| self.count(distance, is_write));
+            Hits { reads, writes }
+        };
+        let mut accesses = Hits::default();
+        for distance in 0..self.counts.len() {
+            let more = hits(distance);
+            accesses.reads += more.reads;
+            accesses.writes += more.writes;
+        }
+        let steps = (1..self.counts.len()).filter(|&distance| self.counts[distance] != [0; 2]);
+        Curve::new(accesses, 1, steps.map(|distance| (distance as u64, hits(distance))))
+    }
+
+    fn count(&self, distance: usize, is_write: bool) -> f64 {
+        let carried = self.carried.get(&(distance as u32, is_write)).copied().unwrap_or(0);
+        f64::from(self.counts[distance][usize::from(is_write)]) + carried as f64 * 2f64.powi(32)
+    }
+
+    #[inline]
+    fn take(&mut self, request: &Request) {
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return;
+        }
+        let is_write = request.op == Op::Write;
+        let (first, blocks) = request.blocks(self.block_bytes);
+        let (counts, carried) = (&mut self.counts, &mut self.carried);
+        self.distances.touch(request.volume, first, blocks, |touched| {
+            let distance = touched.distance as usize;
+            if distance >= counts.len() {
+                counts.resize((distance + 1).next_power_of_two(), [0; 2]);
+            }
+            let count = &mut counts[distance][usize::from(is_write)];
+            *count = count.wrapping_add(1);
+            if *count == 0 {
+                *carried.entry((touched.distance, is_write)).or_insert(0) += 1;
+            }
+        });
+    }
+
+    /// Reads the memory that the group will need, all at once, so that it is in the processor's caches when
+    /// its turn comes.
+    #[inline]
+    fn warm(&self, group: &[Request]) {
+        let (mut latest, mut seen) = ([0u32; GROUP], 0);
+        for (latest, request) in latest.iter_mut().zip(group) {
+            let (first, _) = request.blocks(self.block_bytes);
+            *latest = self.distances.glance(request.volume, first).unwrap_or(0);
+        }
+        for &latest in &latest[..group.len()] {
+            seen ^= self.distances.glance_behind(latest);
+        }
+        std::hint::black_box(seen);
+    }
+}

@@ -1,0 +1,243 @@
+//! A workload with the shape of a trace and none of its addresses.
+//!
+//! One pass counts, for every operation and size of request, how often it comes, how much of it is new, and how
+//! deep in the LRU stack the rest lies. Those become the classes of a `shaped` workload; arrivals become a
+//! `rhythm`. What comes out depends on runs and on growth in ways that no formula says, so `follow`, and whether
+//! to follow the growth of the footprint, are found by trying.
+
+mod closeness;
+mod workload;
+
+pub use closeness::{Closeness, compare};
+
+use crate::profile::cells::Cells;
+use crate::profile::{BLOCKS_FOLLOWED, Description, Profile};
+use crate::sampled::{Rate, SampledCurve};
+use nacre_kernel::{Op, Request};
+use rustc_hash::FxHashMap;
+use workload::Settings;
+
+/// Sizes of requests that are told apart while counting.
+const KEYS_MAX: usize = 4096;
+/// Gaps that the mean around one is taken over, roughly.
+const GAPS_AROUND: f64 = 500.0;
+/// How finely gaps are counted: parts of the mean.
+const GAP_UNIT: f64 = 1e6;
+/// Requests of a trial at most.
+const TRIAL: u64 = 150_000;
+/// Trials for `follow`, with the growth of the footprint and without.
+const TRIALS: usize = 3;
+
+/// Takes a trace in, batch by batch.
+pub struct Fit {
+    block_bytes: u64,
+    profile: Profile,
+    stack: SampledCurve,
+    classes: FxHashMap<Key, Counted>,
+    /// Gaps in units of the mean around them.
+    gaps: Cells,
+    mean_gap: f64,
+    /// Gaps so far.
+    gaps_seen: f64,
+    latest: Option<nacre_kernel::Time>,
+    growth: Growth,
+    /// Requests of which the first block was followed.
+    counted: u64,
+}
+
+/// Requests that are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    is_write: bool,
+    /// Blocks that one touches.
+    blocks: u64,
+    bytes: u32,
+}
+
+impl Key {
+    /// Whether neighbours of the same kind share the block between them.
+    fn is_shared(&self, block_bytes: u64) -> bool {
+        self.blocks > u64::from(self.bytes).div_ceil(block_bytes)
+            && u64::from(self.bytes).is_multiple_of(block_bytes)
+    }
+}
+
+/// Steps of the growth of the footprint.
+const GROWTH_STEPS: usize = 64;
+
+/// What is new over the course of the requests.
+#[derive(Clone, Debug)]
+struct Growth {
+    /// Requests of a step.
+    width: u64,
+    /// Accesses, and how many of them were the first to their block.
+    steps: Vec<[f64; 2]>,
+}
+
+impl Growth {
+    fn add(&mut self, request: u64, is_new: bool, weight: f64) {
+        while request / self.width >= GROWTH_STEPS as u64 {
+            self.width *= 2;
+            let pair = |pair: &[[f64; 2]]| [0, 1].map(|i| pair.iter().map(|step| step[i]).sum::<f64>());
+            self.steps = self.steps.chunks(2).map(pair).collect();
+        }
+        let step = (request / self.width) as usize;
+        if step >= self.steps.len() {
+            self.steps.resize(step + 1, [0.0; 2]);
+        }
+        self.steps[step][0] += weight;
+        self.steps[step][1] += if is_new { weight } else { 0.0 };
+    }
+}
+
+impl Growth {
+    /// By step, the odds that an access is the first to its block, over those of the whole.
+    fn odds(&self) -> Vec<f64> {
+        let odds = |all: f64, new: f64| new / (all - new).max(1.0);
+        let whole = self.steps.iter().fold([0.0; 2], |sum, step| [sum[0] + step[0], sum[1] + step[1]]);
+        let overall = odds(whole[0], whole[1]);
+        // All new, or all but: there is nothing to move.
+        if whole[1] == 0.0 || whole[0] - whole[1] < 0.02 * whole[0] {
+            return Vec::new();
+        }
+        self.steps.iter().map(|&[all, new]| (odds(all, new) / overall).min(ODDS_MAX)).collect()
+    }
+}
+
+/// The most that odds may be raised to.
+const ODDS_MAX: f64 = 1e4;
+
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    requests: u64,
+    new: f64,
+    distances: Cells,
+}
+
+/// A workload and how well it fits.
+pub struct Fitted {
+    /// The table `[workload]` of a scenario, as TOML.
+    pub text: String,
+    /// What the trace is like.
+    pub trace: Description,
+    /// What the workload is like.
+    pub workload: Description,
+    /// How far one is from the other, curve by curve.
+    pub closeness: Vec<Closeness>,
+}
+
+impl Fit {
+    /// Nothing yet, in blocks of `block_bytes`, a power of two.
+    pub fn new(block_bytes: u64) -> Fit {
+        Fit {
+            block_bytes,
+            profile: Profile::new(block_bytes, BLOCKS_FOLLOWED),
+            stack: SampledCurve::without_bars(block_bytes, Rate::Blocks(BLOCKS_FOLLOWED), 1),
+            classes: FxHashMap::default(),
+            gaps: Cells::default(),
+            mean_gap: 0.0,
+            gaps_seen: 0.0,
+            latest: None,
+            growth: Growth { width: 1, steps: Vec::new() },
+            counted: 0,
+        }
+    }
+
+    /// Takes `batch` in.
+    pub fn add(&mut self, batch: &[Request]) {
+        self.profile.add(batch);
+        for request in batch.iter().filter(|request| matches!(request.op, Op::Read | Op::Write)) {
+            if let Some(latest) = self.latest {
+                let gap = (request.arrival - latest).as_ps() as f64;
+                // Gaps over the mean of those around them: how the rate changes is the rhythm's part.
+                self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
+                self.gaps_seen += 1.0;
+                if self.mean_gap > 0.0 {
+                    self.gaps.add((gap / self.mean_gap * GAP_UNIT) as u64, 1.0);
+                }
+            }
+            self.latest = Some(request.arrival);
+            if let Some(class) = self.class(request) {
+                class.requests += 1;
+            }
+        }
+        let (classes, block_bytes) = (&mut self.classes, self.block_bytes);
+        let (growth, counted) = (&mut self.growth, &mut self.counted);
+        self.stack.add_each(batch, |request, place, touched, rate| {
+            *counted += u64::from(place == 0);
+            growth.add(*counted, touched.distance == 0, 1.0 / rate);
+            let key = key(request, block_bytes);
+            let Some(class) = classes.get_mut(&key) else { return };
+            // The block shared with a neighbour says nothing about where the request lies.
+            if place == 0 && key.is_shared(block_bytes) {
+                return;
+            }
+            if touched.distance == 0 {
+                class.new += 1.0 / rate;
+            } else {
+                class.distances.add((f64::from(touched.distance - 1) / rate) as u64 + 1, 1.0 / rate);
+            }
+        });
+    }
+
+    fn class(&mut self, request: &Request) -> Option<&mut Counted> {
+        let key = key(request, self.block_bytes);
+        if self.classes.len() >= KEYS_MAX && !self.classes.contains_key(&key) {
+            return None;
+        }
+        Some(self.classes.entry(key).or_default())
+    }
+
+    /// The workload. `has_times` says whether arrivals mean anything; `generate` runs a workload given as TOML,
+    /// so many of its requests at most, and describes what came out.
+    ///
+    /// Errors are those of `generate`.
+    pub fn fit<E>(
+        &self,
+        has_times: bool,
+        mut generate: impl FnMut(&str, u64) -> Result<Description, E>,
+    ) -> Result<Option<Fitted>, E> {
+        let trace = self.profile.describe(has_times);
+        let Some(mut settings) = Settings::of(self, &trace) else { return Ok(None) };
+        let wanted = trace.runs.sequential_share;
+        let (growth, follow) = (std::mem::take(&mut settings.growth), settings.follow);
+        let mut best = (f64::INFINITY, Vec::new(), follow);
+        // A trial that ends before the trace does has other misses; then only runs are judged.
+        let is_whole = settings.requests <= TRIAL;
+        for growth in if is_whole { vec![growth, Vec::new()] } else { vec![growth] } {
+            settings.growth.clone_from(&growth);
+            settings.follow = follow;
+            let (mut low, mut high) = (0.0, 0.999);
+            for _ in 0..TRIALS {
+                let trial = generate(&settings.text(), TRIAL)?;
+                let off = if is_whole {
+                    apart(&trace, &trial)
+                } else {
+                    (trial.runs.sequential_share - wanted).abs()
+                };
+                if off < best.0 {
+                    best = (off, growth.clone(), settings.follow);
+                }
+                let end = if trial.runs.sequential_share < wanted { &mut low } else { &mut high };
+                *end = settings.follow;
+                settings.follow = f64::midpoint(low, high);
+            }
+        }
+        (settings.growth, settings.follow) = (best.1, best.2);
+        let text = settings.text();
+        let workload = generate(&text, u64::MAX)?;
+        let closeness = compare(&trace, &workload);
+        Ok(Some(Fitted { text, trace, workload, closeness }))
+    }
+}
+
+/// How far a trial is from the trace in what the settings that are tried move.
+fn apart(trace: &Description, trial: &Description) -> f64 {
+    let judged = ["misses of reads", "misses of writes", "sequential share"];
+    let found = compare(trace, trial).into_iter().filter(|found| judged.contains(&found.curve));
+    found.map(|found| found.distance).sum()
+}
+
+fn key(request: &Request, block_bytes: u64) -> Key {
+    Key { is_write: request.op == Op::Write, blocks: request.blocks(block_bytes).1, bytes: request.bytes }
+}

@@ -1,0 +1,177 @@
+//! The settings of a fitted workload, and their text.
+
+use super::{Counted, Fit, GAP_UNIT, Key};
+use crate::profile::Description;
+use nacre_kernel::Bytes;
+use std::fmt::Write;
+
+/// Most classes of a workload; the others join the most alike of them.
+const CLASSES_MAX: usize = 32;
+/// Steps of a distribution of distances and of gaps.
+const DISTANCE_STEPS: usize = 32;
+const GAP_STEPS: usize = 64;
+/// Steps of a rhythm that is shorter than a day.
+const RHYTHM_STEPS: usize = 64;
+const DAY_S: f64 = 86_400.0;
+/// What the pattern may leave unused: sixteen strips of 256 blocks, or of eight of the largest requests.
+const STRIPS: f64 = 16.0;
+const STRIP_BLOCKS: u64 = 256;
+const STRIP_REQUESTS: u64 = 8;
+
+/// A workload being fitted.
+pub(super) struct Settings {
+    block_bytes: u64,
+    pub(super) requests: u64,
+    footprint: u64,
+    pub(super) follow: f64,
+    pub(super) growth: Vec<f64>,
+    growth_step: u64,
+    classes: Vec<(Key, Counted)>,
+    rhythm: Option<Rhythm>,
+}
+
+struct Rhythm {
+    rate: f64,
+    span_s: f64,
+    weights: Vec<f64>,
+    gaps: Vec<f64>,
+}
+
+impl Settings {
+    /// Those of what was counted; none if there is no read or write.
+    pub(super) fn of(fit: &Fit, trace: &Description) -> Option<Settings> {
+        let classes = classes(fit);
+        let requests: u64 = classes.iter().map(|(_, counted)| counted.requests).sum();
+        let largest = classes.iter().map(|(key, _)| key.blocks).max()?;
+        let strip = STRIP_BLOCKS.max(largest * STRIP_REQUESTS) as f64;
+        let blocks = trace.blocks.count * 1.1 + STRIPS * strip;
+        let mib = 1 << 20;
+        Some(Settings {
+            block_bytes: fit.block_bytes,
+            requests,
+            footprint: (blocks as u64 * fit.block_bytes).next_multiple_of(mib),
+            follow: trace.runs.sequential_share.min(0.99),
+            growth: fit.growth.odds(),
+            // Requests of which a block was followed stand for all.
+            growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
+            classes,
+            rhythm: rhythm(fit, trace, requests),
+        })
+    }
+
+    /// The table `[workload]`.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::from("[workload]\nkind = \"shaped\"\n");
+        let mut line = |line: String| {
+            text.push_str(&line);
+            text.push('\n');
+        };
+        line(format!("requests = {}", self.requests));
+        line(format!("footprint = \"{}\"", Bytes(self.footprint)));
+        line(format!("block = \"{}\"", Bytes(self.block_bytes)));
+        line(format!("follow = \"{} %\"", rounded(self.follow * 100.0)));
+        if self.growth.iter().any(|&weight| weight > 0.0) {
+            line(format!("growth = [{}]\ngrowth_step = {}", listed(&self.growth), self.growth_step.max(1)));
+        }
+        if let Some(rhythm) = &self.rhythm {
+            line(String::new());
+            line("[workload.arrival]\nkind = \"rhythm\"".into());
+            line(format!("rate = \"{} /s\"", rhythm.rate));
+            line(format!("span = \"{} s\"", rhythm.span_s));
+            line(format!("weights = [{}]", listed(&rhythm.weights)));
+            line(format!("gaps = [{}]", listed(&rhythm.gaps)));
+        }
+        for (key, counted) in &self.classes {
+            line(String::new());
+            line(self.class(*key, counted));
+        }
+        text
+    }
+
+    fn class(&self, key: Key, counted: &Counted) -> String {
+        let again = counted.distances.count();
+        let first = if counted.new + again > 0.0 { counted.new / (counted.new + again) } else { 1.0 };
+        let distances = counted.distances.quantiles(DISTANCE_STEPS);
+        let first = if distances.is_empty() { 1.0 } else { first };
+        let mut text = String::from("[[workload.group]]\n");
+        let share = counted.requests as f64 / self.requests as f64 * 100.0;
+        let op = if key.is_write { "write" } else { "read" };
+        let bytes = Bytes(u64::from(key.bytes));
+        let _ = write!(text, "share = \"{share:.6} %\"\nop = \"{op}\"\nbytes = \"{bytes}\"\n");
+        if let Some(offset) = offset(key, self.block_bytes) {
+            let _ = writeln!(text, "offset = \"{}\"", Bytes(offset));
+        }
+        let _ = write!(text, "first = \"{} %\"", rounded(first * 100.0));
+        if first < 1.0 {
+            let in_blocks = distances.iter().map(|distance| (distance + 0.5) as u64 * self.block_bytes);
+            let shown: Vec<String> = in_blocks.map(|bytes| format!("\"{}\"", Bytes(bytes))).collect();
+            let _ = write!(text, "\ndistance = [{}]", shown.join(", "));
+        }
+        text
+    }
+}
+
+/// Where a request begins in its first block, so that it touches as many as it did: one more than it needs, if it
+/// lay across a border.
+fn offset(key: Key, block_bytes: u64) -> Option<u64> {
+    let bytes = u64::from(key.bytes);
+    let needed = bytes.div_ceil(block_bytes);
+    let rest = bytes - (needed - 1) * block_bytes;
+    // Enough to reach into one more block, and in whole sectors where that is possible.
+    (key.blocks > needed).then(|| (block_bytes - rest + 512).min(block_bytes - 1))
+}
+
+/// The classes with most accesses; the others are counted to the one of their operation that is nearest in blocks.
+#[expect(clippy::iter_over_hash_type, reason = "the classes are sorted before anybody sees them")]
+fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
+    let mut all = Vec::with_capacity(fit.classes.len());
+    for (&key, counted) in &fit.classes {
+        all.push((key, counted.clone()));
+    }
+    all.sort_by_key(|(key, counted)| (std::cmp::Reverse(counted.requests * key.blocks), *key));
+    let rest = all.split_off(all.len().min(CLASSES_MAX));
+    for (key, counted) in rest {
+        let nearest = all
+            .iter_mut()
+            .min_by_key(|(kept, _)| (kept.is_write != key.is_write, kept.blocks.abs_diff(key.blocks), *kept));
+        let (_, kept) = nearest.expect("there are more classes than are kept");
+        kept.requests += counted.requests;
+        kept.new += counted.new;
+        kept.distances.join(&counted.distances);
+    }
+    all
+}
+
+fn rhythm(fit: &Fit, trace: &Description, requests: u64) -> Option<Rhythm> {
+    let duration_s = trace.duration_s?;
+    let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
+    let span_s = if duration_s > DAY_S { DAY_S } else { duration_s };
+    let steps = if duration_s > DAY_S { 24 } else { RHYTHM_STEPS.min(timeline.start_s.len()) };
+    let mut weights = vec![0.0; steps];
+    let amounts = timeline.reads.iter().zip(&timeline.writes).map(|(reads, writes)| (reads + writes) as f64);
+    for (start_s, amount) in timeline.start_s.iter().zip(amounts) {
+        // A row may span several steps: what it holds is spread evenly over them.
+        let end_s = (start_s + timeline.width_s).min(duration_s).max(start_s + timeline.width_s * 1e-6);
+        let [from, to] = [*start_s, end_s].map(|at| at / span_s * steps as f64);
+        let mut at = from;
+        while at < to - 1e-9 {
+            let next = (libm::floor(at + 1e-9) + 1.0).min(to);
+            weights[(at + 1e-9) as usize % steps] += amount * (next - at) / (to - from);
+            at = next;
+        }
+    }
+    let mean = weights.iter().sum::<f64>() / steps as f64;
+    let weights = weights.iter().map(|weight| weight / mean).collect();
+    let gaps: Vec<f64> = fit.gaps.quantiles(GAP_STEPS).iter().map(|gap| gap / GAP_UNIT).collect();
+    let has_gaps = gaps.last().is_some_and(|&last| last > 0.0);
+    has_gaps.then(|| Rhythm { rate: requests as f64 / duration_s, span_s, weights, gaps })
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+fn listed(values: &[f64]) -> String {
+    let shown: Vec<String> = values.iter().map(|value| rounded(*value).to_string()).collect();
+    shown.join(", ")
+}

@@ -1,0 +1,122 @@
+//! From blocks to dense numbers: an open-addressing table of regions.
+//!
+//! A region is a run of neighbouring blocks on one volume. Blocks that were touched get numbers side by side
+//! within their region, so what is kept for a block is an array, and a long request needs one look-up for each
+//! region, not for each block.
+
+/// Entries in the smallest table.
+const SMALLEST: usize = 1 << 10;
+
+/// The number of an entry that is free.
+const FREE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    region: u64,
+    volume: u32,
+    number: u32,
+}
+
+/// Regions with their numbers, which count from zero in the order of arrival.
+#[derive(Clone, Debug)]
+pub(crate) struct Index {
+    entries: Vec<Entry>,
+    shift: u32,
+    regions: u32,
+}
+
+/// 64 bits that depend evenly on all bits of volume and number (the finaliser of MurmurHash3).
+#[inline]
+pub(crate) fn hash(volume: u32, number: u64) -> u64 {
+    let mut bits = number ^ u64::from(volume).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits ^= bits >> 33;
+    bits = bits.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    bits ^= bits >> 33;
+    bits = bits.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    bits ^ (bits >> 33)
+}
+
+impl Index {
+    pub(crate) fn new() -> Index {
+        let free = Entry { region: 0, volume: 0, number: FREE };
+        Index { entries: vec![free; SMALLEST], shift: 64 - SMALLEST.trailing_zeros(), regions: 0 }
+    }
+
+    /// Regions that have a number.
+    pub(crate) fn regions(&self) -> u32 {
+        self.regions
+    }
+
+    /// The number of a region; a new one if it has none.
+    #[inline]
+    pub(crate) fn number(&mut self, volume: u32, region: u64) -> u32 {
+        let mut place = (hash(volume, region) >> self.shift) as usize;
+        loop {
+            let entry = &self.entries[place];
+            if entry.number == FREE {
+                return self.add(volume, region);
+            }
+            if entry.region == region && entry.volume == volume {
+                return entry.number;
+            }
+            place = (place + 1) & (self.entries.len() - 1);
+        }
+    }
+
+    /// The number of the region if it is in its own place, reading that place only.
+    #[inline]
+    pub(crate) fn glance(&self, volume: u32, region: u64) -> Option<u32> {
+        let entry = &self.entries[(hash(volume, region) >> self.shift) as usize];
+        (entry.number != FREE && entry.region == region && entry.volume == volume).then_some(entry.number)
+    }
+
+    #[cold]
+    fn add(&mut self, volume: u32, region: u64) -> u32 {
+        if self.regions as usize >= self.entries.len() / 2 {
+            self.grow();
+        }
+        let entry = Entry { region, volume, number: self.regions };
+        assert!(self.regions < FREE, "more regions than numbers");
+        self.regions += 1;
+        self.place(entry);
+        entry.number
+    }
+
+    fn place(&mut self, entry: Entry) {
+        let mut place = (hash(entry.volume, entry.region) >> self.shift) as usize;
+        while self.entries[place].number != FREE {
+            place = (place + 1) & (self.entries.len() - 1);
+        }
+        self.entries[place] = entry;
+    }
+
+    fn grow(&mut self) {
+        let free = Entry { region: 0, volume: 0, number: FREE };
+        let old = std::mem::take(&mut self.entries);
+        self.entries = vec![free; old.len() * 2];
+        self.shift -= 1;
+        for entry in old.into_iter().filter(|entry| entry.number != FREE) {
+            self.place(entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_region_keeps_its_number_while_the_table_grows() {
+        let mut index = Index::new();
+        let regions: Vec<(u32, u64)> = (0..5000u64).map(|i| ((i % 3) as u32, i / 3 * 977)).collect();
+        for (expected, &(volume, region)) in regions.iter().enumerate() {
+            assert_eq!(index.number(volume, region), expected as u32);
+        }
+        for (expected, &(volume, region)) in regions.iter().enumerate() {
+            assert_eq!(index.number(volume, region), expected as u32);
+            assert!(index.glance(volume, region).is_none_or(|number| number == expected as u32));
+        }
+        assert_eq!(index.regions(), 5000);
+        assert_eq!(index.glance(7, 7), None);
+    }
+}

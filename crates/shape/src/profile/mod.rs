@@ -1,0 +1,254 @@
+//! Everything that describes a trace but its addresses, in one pass.
+//!
+//! Blocks are followed one by one up to a bound; past it a sample of them, picked by a hash, is (see
+//! [`crate::sampled`]), so that memory is bounded whatever the trace touches: about 100 B for each block
+//! followed, and as much for at most a million extents.
+
+pub(crate) mod cells;
+mod popularity;
+mod requests;
+mod rhythm;
+
+pub use popularity::Popularity;
+pub use requests::{Gaps, Runs, Sizes};
+pub use rhythm::Timeline;
+
+use crate::curve::Curve;
+use crate::sampled::{Rate, SampledCurve};
+use cells::Cells;
+use nacre_kernel::{Op, Request, Time};
+use popularity::Extents;
+use requests::Requests;
+use rhythm::Rhythm;
+use serde::Serialize;
+
+/// Blocks that are followed unless the caller says otherwise.
+pub const BLOCKS_FOLLOWED: u32 = 1 << 20;
+/// Bytes of an extent, as tiers move them.
+pub const EXTENT_BYTES: u64 = 1 << 20;
+/// Windows of working sets, in seconds.
+const WINDOWS: [f64; 18] = [
+    1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 60.0, 300.0, 600.0, 1800.0, 3600.0, 14_400.0, 43_200.0,
+    86_400.0, 259_200.0, 604_800.0,
+];
+const PS_PER_S: f64 = 1e12;
+
+/// Takes a trace in, batch by batch.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    block_bytes: u64,
+    blocks: SampledCurve,
+    /// By number of the block followed.
+    followed: Vec<Block>,
+    reuse: Cells,
+    extents: Extents,
+    requests: Requests,
+    rhythm: Rhythm,
+    last_arrival: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    latest: Time,
+    accesses: [u32; 2],
+}
+
+/// What a trace is like. Tables are columns of one length.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Bytes of an extent.
+    pub extent_bytes: u64,
+    /// The share of blocks that popularity, reuse and misses are counted on: 1 unless there were too many.
+    pub sample_rate: f64,
+    /// Seconds from the first request to the last; `None` where the trace has no times.
+    pub duration_s: Option<f64>,
+    /// How unevenly accesses fall on blocks.
+    pub blocks: Popularity,
+    /// How unevenly accesses fall on extents.
+    pub extents: Popularity,
+    /// The exponent of Zipf's law that fits the blocks best, where one does.
+    pub zipf_theta: Option<f64>,
+    /// Sizes of requests.
+    pub sizes: Sizes,
+    /// How sequential requests are.
+    pub runs: Runs,
+    /// Misses of an LRU cache by its size.
+    pub misses: Misses,
+    /// Gaps between arrivals of reads and writes.
+    pub gaps: Option<Gaps>,
+    /// Time between accesses to the same block.
+    pub reuse: Option<Reuse>,
+    /// Different blocks touched within a window of time.
+    pub working_set: Option<WorkingSet>,
+    /// Amounts and footprint over the whole trace.
+    pub timeline: Option<Timeline>,
+    /// The same by hours from the first request, where it lasts more than one.
+    pub hours: Option<Timeline>,
+    /// The same by days, where it lasts more than one.
+    pub days: Option<Timeline>,
+}
+
+/// Misses of an LRU cache by its size, as shares; also the distribution of stack distances: what a size does not
+/// miss has a distance of at most that size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Misses {
+    /// Bytes of the cache; rising.
+    pub bytes: Vec<u64>,
+    /// Misses of reads and writes.
+    pub all: Vec<f64>,
+    /// Misses of reads; zero where there are none.
+    pub reads: Vec<f64>,
+    /// Misses of writes; zero where there are none.
+    pub writes: Vec<f64>,
+}
+
+impl Misses {
+    /// The table of a curve in blocks of `block_bytes`.
+    pub fn of(curve: &Curve, block_bytes: u64) -> Misses {
+        let sizes = curve.sizes();
+        let column = |op| sizes.iter().map(|&size| curve.miss_ratio(size, op).unwrap_or(0.0)).collect();
+        Misses {
+            bytes: sizes.iter().map(|size| size * block_bytes).collect(),
+            all: column(None),
+            reads: column(Some(Op::Read)),
+            writes: column(Some(Op::Write)),
+        }
+    }
+}
+
+/// Time between accesses to the same block.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Reuse {
+    /// The share of accesses that are the first to their block.
+    pub first_share: f64,
+    /// Seconds since the access before; rising.
+    pub time_s: Vec<f64>,
+    /// The share of accesses, first ones not counted, that come within it.
+    pub share: Vec<f64>,
+}
+
+/// Different blocks touched within a window of time, on average over all windows (P. Denning, S. Schwartz,
+/// Properties of the working-set model, CACM 15(3), 1972).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WorkingSet {
+    /// Seconds of the window; rising.
+    pub window_s: Vec<f64>,
+    /// Bytes of the blocks touched.
+    pub bytes: Vec<f64>,
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::new(4096, BLOCKS_FOLLOWED)
+    }
+}
+
+impl Profile {
+    /// Nothing yet, in blocks of `block_bytes` (a power of two of at most 1 MiB), of which at most `followed` are
+    /// followed.
+    pub fn new(block_bytes: u64, followed: u32) -> Profile {
+        assert!(block_bytes <= EXTENT_BYTES, "blocks larger than extents");
+        Profile {
+            block_bytes,
+            blocks: SampledCurve::without_bars(block_bytes, Rate::Blocks(followed), 1),
+            followed: Vec::new(),
+            reuse: Cells::default(),
+            extents: Extents::new(EXTENT_BYTES),
+            requests: Requests::default(),
+            rhythm: Rhythm::new(),
+            last_arrival: Time::ZERO,
+        }
+    }
+
+    /// Takes `batch` in.
+    pub fn add(&mut self, batch: &[Request]) {
+        for request in batch {
+            self.last_arrival = self.last_arrival.max(request.arrival);
+            if matches!(request.op, Op::Read | Op::Write) {
+                self.requests.arrive(request.arrival);
+                self.requests.add(request);
+                self.extents.add(request, self.block_bytes);
+                self.rhythm.add(request);
+            }
+        }
+        let (followed, reuse, rhythm) = (&mut self.followed, &mut self.reuse, &mut self.rhythm);
+        self.blocks.add_each(batch, |request, _, touched, rate| {
+            let number = touched.number as usize;
+            if number >= followed.len() {
+                followed.resize((number + 1).next_power_of_two(), Block::default());
+            }
+            let block = &mut followed[number];
+            if touched.distance == 0 {
+                rhythm.grow(request.arrival, 1.0 / rate);
+            } else {
+                reuse.add((request.arrival - block.latest).as_ps(), 1.0 / rate);
+            }
+            block.latest = request.arrival;
+            let accesses = &mut block.accesses[usize::from(request.op == Op::Write)];
+            *accesses = accesses.saturating_add(1);
+        });
+    }
+
+    /// What the trace is like. `has_times` says whether its arrivals mean anything.
+    pub fn describe(&self, has_times: bool) -> Description {
+        let timed = has_times && self.last_arrival > Time::ZERO;
+        let estimate = self.blocks.estimate();
+        let held = || (0..).zip(&self.followed).filter(|(number, _)| self.is_held(*number));
+        let counts = held().map(|(_, block)| block.accesses.map(u64::from)).collect();
+        let blocks = Popularity::of(counts, estimate.rate);
+        let ends: Vec<u64> = held().map(|(_, block)| (self.last_arrival - block.latest).as_ps()).collect();
+        let (hours, days) = self.rhythm.hours_and_days(self.block_bytes);
+        Description {
+            block_bytes: self.block_bytes,
+            extent_bytes: EXTENT_BYTES,
+            sample_rate: estimate.rate,
+            duration_s: timed.then(|| self.last_arrival.as_secs_f64()),
+            zipf_theta: blocks.zipf_theta(),
+            blocks,
+            extents: self.extents.popularity(),
+            sizes: self.requests.sizes(),
+            runs: self.requests.runs(),
+            misses: Misses::of(&estimate.curve, self.block_bytes),
+            gaps: timed.then(|| self.requests.gaps()),
+            reuse: timed.then(|| self.reuse(estimate.curve.accesses().all())),
+            working_set: timed.then(|| self.working_set(&ends, estimate.rate)),
+            timeline: timed.then(|| self.rhythm.timeline(self.block_bytes)),
+            hours: (timed && hours.start_s.len() > 1).then_some(hours),
+            days: (timed && days.start_s.len() > 1).then_some(days),
+        }
+    }
+
+    fn is_held(&self, number: u32) -> bool {
+        u64::from(number) < self.blocks.numbers() && self.blocks.holds(number)
+    }
+
+    fn reuse(&self, accesses: f64) -> Reuse {
+        let again = self.reuse.count();
+        let (time_s, share) =
+            self.reuse.upto().map(|(ps, upto)| (ps as f64 / PS_PER_S, upto / again)).unzip();
+        Reuse { first_share: (1.0 - again / accesses.max(1.0)).max(0.0), time_s, share }
+    }
+
+    /// Every access keeps its block in the working set for the window, or until the next access to it or the end
+    /// of the trace, whichever comes first. `ends` are the times from last accesses to the end.
+    fn working_set(&self, ends: &[u64], rate: f64) -> WorkingSet {
+        let duration = self.last_arrival.as_ps() as f64;
+        let windows = WINDOWS.iter().copied().filter(|window| window * PS_PER_S <= duration);
+        let windows: Vec<f64> = windows.chain([duration / PS_PER_S]).collect();
+        let mut last = Cells::default();
+        for &end in ends {
+            last.add(end, 1.0 / rate);
+        }
+        let bytes = |&window_s: &f64| {
+            let window = (window_s * PS_PER_S) as u64;
+            let held = self.reuse.sum_bounded(window) + last.sum_bounded(window);
+            held / duration * self.block_bytes as f64
+        };
+        WorkingSet { bytes: windows.iter().map(bytes).collect(), window_s: windows }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! How unevenly accesses fall on what is accessed.
+
+use crate::index::hash;
+use nacre_kernel::{Op, Request};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Extents that are counted at most; past that half of them, by hash, are left out.
+const EXTENTS_MAX: usize = 1 << 20;
+/// Points of a curve for each tenfold of ranks.
+const POINTS: f64 = 16.0;
+/// A block needs so many accesses for its rank to be trusted.
+const ACCESSES_MIN: f64 = 16.0;
+/// A law whose curve is farther from that of the trace does not describe it.
+const LAW_DISTANCE: f64 = 0.1;
+/// Tenfolds of ranks that must be trusted to speak of a law.
+const DECADES_MIN: f64 = 1.0;
+
+/// The share of accesses that go to the hottest, by how many of the hottest they are: the CDF of I/O over
+/// capacity. Columns of one length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Popularity {
+    /// Different ones that were accessed; an estimate where not all were counted.
+    pub count: f64,
+    /// The hottest ones up to here, as a share of `count`; rising.
+    pub hottest: Vec<f64>,
+    /// Their share of all accesses.
+    pub accesses: Vec<f64>,
+    /// Their share of all reads.
+    pub reads: Vec<f64>,
+    /// Their share of all writes.
+    pub writes: Vec<f64>,
+    /// Accesses to the last of them.
+    pub last: Vec<f64>,
+}
+
+impl Popularity {
+    /// The curve of reads and writes of each of a share `rate` of all.
+    pub(super) fn of(mut counts: Vec<[u64; 2]>, rate: f64) -> Popularity {
+        counts.sort_unstable_by_key(|[reads, writes]| std::cmp::Reverse(reads + writes));
+        let total = counts.iter().fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]]);
+        let mut popularity = Popularity { count: counts.len() as f64 / rate, ..Popularity::default() };
+        let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let (mut sum, mut next) = ([0, 0], 1);
+        for (place, count) in counts.iter().enumerate() {
+            sum = [sum[0] + count[0], sum[1] + count[1]];
+            let rank = place + 1;
+            if rank == next || rank == counts.len() {
+                popularity.hottest.push(rank as f64 / counts.len() as f64);
+                popularity.accesses.push(share(sum[0] + sum[1], total[0] + total[1]));
+                popularity.reads.push(share(sum[0], total[0]));
+                popularity.writes.push(share(sum[1], total[1]));
+                popularity.last.push((count[0] + count[1]) as f64);
+                let factor = libm::pow(10.0, 1.0 / POINTS);
+                next = (rank + 1).max((rank as f64 * factor) as usize);
+            }
+        }
+        popularity
+    }
+
+    /// The share of accesses to the hottest share of all, between points along a straight line.
+    pub fn share(&self, hottest: f64) -> f64 {
+        let after = self.hottest.partition_point(|&point| point < hottest);
+        let at = |place: Option<usize>, column: &[f64]| place.map_or(0.0, |place| column[place]);
+        let Some(&end) = self.hottest.get(after) else {
+            return at(self.accesses.len().checked_sub(1), &self.accesses);
+        };
+        let before = after.checked_sub(1);
+        let (x, y) = (at(before, &self.hottest), at(before, &self.accesses));
+        y + (self.accesses[after] - y) * (hottest - x) / (end - x)
+    }
+
+    /// The exponent of Zipf's law that fits best: the slope of accesses over ranks, both in logarithms, each
+    /// tenfold of ranks weighing the same. `None` where too few are accessed often enough to tell.
+    pub fn zipf_theta(&self) -> Option<f64> {
+        let ranks = self.hottest.iter().map(|hottest| hottest * self.count);
+        let points: Vec<(f64, f64)> = ranks
+            .zip(&self.last)
+            .take_while(|&(_, &last)| last >= ACCESSES_MIN)
+            .map(|(rank, &last)| (libm::log10(rank), libm::log10(last)))
+            // The first ranks lie closer than points of a curve do, and their chance matters most.
+            .filter(|&(rank, _)| rank >= 1.0)
+            .collect();
+        if points.last()?.0 - points.first()?.0 < DECADES_MIN {
+            return None;
+        }
+        let n = points.len() as f64;
+        let [x, y] =
+            [points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n];
+        let (mut xx, mut xy) = (0.0, 0.0);
+        for point in &points {
+            xx += (point.0 - x) * (point.0 - x);
+            xy += (point.0 - x) * (point.1 - y);
+        }
+        let theta = (-xy / xx).max(0.0);
+        (self.distance_to_zipf(theta) <= LAW_DISTANCE).then_some(theta)
+    }
+
+    /// How far the curve is from that of Zipf's law over as many, where it is farthest.
+    fn distance_to_zipf(&self, theta: f64) -> f64 {
+        // The sum of rank^-theta up to a rank, by its integral from the middle before the first to the middle
+        // behind the last, the first term alone being exact.
+        let sum = |rank: f64| {
+            let [from, to] = [1.5, rank + 0.5];
+            1.0 + if (theta - 1.0).abs() < 1e-9 {
+                libm::log(to / from)
+            } else {
+                (libm::pow(to, 1.0 - theta) - libm::pow(from, 1.0 - theta)) / (1.0 - theta)
+            }
+        };
+        let all = sum(self.count.max(1.0));
+        let off = |(hottest, share): (&f64, &f64)| (sum((hottest * self.count).max(1.0)) / all - share).abs();
+        self.hottest.iter().zip(&self.accesses).map(off).fold(0.0, f64::max)
+    }
+}
+
+/// Counts accesses of extents, of all or of a share of them.
+#[derive(Clone, Debug)]
+pub(super) struct Extents {
+    shift: u32,
+    counts: FxHashMap<(u32, u64), [u64; 2]>,
+    threshold: u64,
+}
+
+impl Extents {
+    pub(super) fn new(extent_bytes: u64) -> Extents {
+        Extents { shift: extent_bytes.trailing_zeros(), counts: FxHashMap::default(), threshold: u64::MAX }
+    }
+
+    /// Counts the blocks of a read or write by the extent they lie in.
+    pub(super) fn add(&mut self, request: &Request, block_bytes: u64) {
+        let is_write = usize::from(request.op == Op::Write);
+        let (first, count) = request.blocks(block_bytes);
+        let per_extent = self.shift - block_bytes.trailing_zeros();
+        let (mut block, end) = (first, first + count);
+        while block < end {
+            let extent = block >> per_extent;
+            let stop = end.min((extent + 1) << per_extent);
+            if hash(request.volume, extent) <= self.threshold {
+                self.counts.entry((request.volume, extent)).or_insert([0; 2])[is_write] += stop - block;
+            }
+            block = stop;
+        }
+        while self.counts.len() > EXTENTS_MAX {
+            self.threshold /= 2;
+            let threshold = self.threshold;
+            self.counts.retain(|&(volume, extent), _| hash(volume, extent) <= threshold);
+        }
+    }
+
+    #[expect(clippy::iter_over_hash_type, reason = "the counts are sorted before anybody sees them")]
+    pub(super) fn popularity(&self) -> Popularity {
+        let mut counts = Vec::with_capacity(self.counts.len());
+        for count in self.counts.values() {
+            counts.push(*count);
+        }
+        counts.sort_unstable();
+        let rate = if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / 2f64.powi(64) };
+        Popularity::of(counts, rate)
+    }
+}

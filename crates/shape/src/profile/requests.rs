@@ -1,0 +1,133 @@
+//! Sizes of requests, runs of neighbouring ones, and the gaps between their arrivals.
+
+use super::cells::Cells;
+use nacre_kernel::{Op, Request, Time};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// Different sizes that are told apart; further ones count to the next larger one known, or the largest.
+const SIZES_MAX: usize = 4096;
+const PS_PER_S: f64 = 1e12;
+
+/// How large requests are. Columns of one length, in the order of sizes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sizes {
+    /// Bytes of a request.
+    pub bytes: Vec<u32>,
+    /// Reads of this size.
+    pub reads: Vec<u64>,
+    /// Writes of this size.
+    pub writes: Vec<u64>,
+}
+
+/// How long runs are in which each request begins where the one before it on its volume ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Runs {
+    /// Reads and writes that continue a run, as a share of all.
+    pub sequential_share: f64,
+    /// Requests of a run; rising.
+    pub requests: Vec<u64>,
+    /// The share of all reads and writes that lie in runs of at most so many.
+    pub share: Vec<f64>,
+}
+
+/// How far arrivals lie apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Gaps {
+    /// Mean gap in seconds.
+    pub mean_s: f64,
+    /// Standard deviation over mean: 1 for Poisson arrivals.
+    pub variation: f64,
+    /// Seconds; rising.
+    pub gap_s: Vec<f64>,
+    /// The share of gaps that are not longer.
+    pub share: Vec<f64>,
+}
+
+/// Counts what requests are like one by one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    sizes: FxHashMap<u32, [u64; 2]>,
+    volumes: FxHashMap<u32, Run>,
+    runs: Cells,
+    sequential: u64,
+    pub(super) count: u64,
+    latest: Option<Time>,
+    gaps: Cells,
+    squares: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    end: u64,
+    requests: u64,
+}
+
+impl Requests {
+    /// A read or write.
+    pub(super) fn add(&mut self, request: &Request) {
+        self.count += 1;
+        let bytes = if self.sizes.len() < SIZES_MAX || self.sizes.contains_key(&request.bytes) {
+            request.bytes
+        } else {
+            let known = self.sizes.keys().copied();
+            known.min_by_key(|&size| (size < request.bytes, size.abs_diff(request.bytes))).unwrap_or(0)
+        };
+        self.sizes.entry(bytes).or_insert([0; 2])[usize::from(request.op == Op::Write)] += 1;
+        let run = self.volumes.entry(request.volume).or_default();
+        if run.requests > 0 && run.end == request.address {
+            self.sequential += 1;
+            run.requests += 1;
+        } else {
+            if run.requests > 0 {
+                self.runs.add(run.requests, run.requests as f64);
+            }
+            run.requests = 1;
+        }
+        run.end = request.address + u64::from(request.bytes);
+    }
+
+    /// A read or write arrives.
+    pub(super) fn arrive(&mut self, arrival: Time) {
+        if let Some(latest) = self.latest {
+            let gap = (arrival - latest).as_ps();
+            self.gaps.add(gap, 1.0);
+            self.squares += gap as f64 * gap as f64;
+        }
+        self.latest = Some(arrival);
+    }
+
+    #[expect(clippy::iter_over_hash_type, reason = "the sizes are sorted before anybody sees them")]
+    pub(super) fn sizes(&self) -> Sizes {
+        let mut rows = Vec::with_capacity(self.sizes.len());
+        for (&bytes, &counts) in &self.sizes {
+            rows.push((bytes, counts));
+        }
+        rows.sort_unstable();
+        Sizes {
+            bytes: rows.iter().map(|row| row.0).collect(),
+            reads: rows.iter().map(|row| row.1[0]).collect(),
+            writes: rows.iter().map(|row| row.1[1]).collect(),
+        }
+    }
+
+    #[expect(clippy::iter_over_hash_type, reason = "whole counts are added, in any order")]
+    pub(super) fn runs(&self) -> Runs {
+        let mut runs = self.runs.clone();
+        for run in self.volumes.values() {
+            runs.add(run.requests, run.requests as f64);
+        }
+        let all = self.count.max(1) as f64;
+        let (requests, share) = runs.upto().map(|(requests, upto)| (requests, upto / all)).unzip();
+        Runs { sequential_share: self.sequential as f64 / all, requests, share }
+    }
+
+    pub(super) fn gaps(&self) -> Gaps {
+        let count = self.gaps.count();
+        let mean = self.gaps.sum() / count.max(1.0);
+        let variance = (self.squares / count.max(1.0) - mean * mean).max(0.0);
+        let (gap_s, share) = self.gaps.upto().map(|(ps, upto)| (ps as f64 / PS_PER_S, upto / count)).unzip();
+        let variation = if mean > 0.0 { variance.sqrt() / mean } else { 0.0 };
+        Gaps { mean_s: mean / PS_PER_S, variation, gap_s, share }
+    }
+}

@@ -1,0 +1,306 @@
+//! The curve of a sample of the blocks, with its uncertainty.
+//!
+//! SHARDS (C. Waldspurger et al., Efficient MRC construction with SHARDS, FAST 2015): a block belongs to the
+//! sample when a hash of it lies below a threshold, so of each block all accesses are followed or none, and a
+//! stack distance in the sample is the share R of the distance among all. A block is followed with probability R,
+//! so its misses count 1/R each; what is left of all accesses, whose number is known exactly, are hits. (That
+//! is the paper's correction of the sample's size, which matters where a few blocks are very hot.)
+//!
+//! The rate is fixed, or the number of blocks is: then the threshold falls whenever the sample grows past it,
+//! the blocks above leave, and what was counted keeps the weight it had.
+//!
+//! **Uncertainty.** Further bits of the same hash cut the sample into sixteen that share no block. Each gives a
+//! curve of its own at a sixteenth of the rate. Their standard error, times Student's t for 15 degrees of
+//! freedom, is the 95 % half-width of their mean, and so about that of the whole sample.
+
+use crate::curve::{Curve, Hits};
+use crate::distances::{Distances, Touched};
+use crate::index::hash;
+use nacre_kernel::{Op, Request};
+use std::collections::BinaryHeap;
+
+/// Parts of the sample that the uncertainty is measured with.
+const PARTS: usize = 16;
+/// Student's t: 95 % on both sides, 15 degrees of freedom.
+const STUDENT_T: f64 = 2.131;
+/// Sizes of fewer sampled blocks than this are not told apart.
+const SMALLEST: f64 = 10.0;
+
+/// How many blocks are followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rate {
+    /// This share of all blocks, above 0 and at most 1.
+    Share(f64),
+    /// At most so many blocks, at least 64.
+    Blocks(u32),
+}
+
+/// Follows the blocks of a sample.
+#[derive(Clone, Debug)]
+pub struct SampledCurve {
+    block_bytes: u64,
+    salt: u64,
+    /// A block is followed if its hash is not above this.
+    threshold: u64,
+    most: Option<u32>,
+    accesses: [u64; 2],
+    whole: Sample,
+    parts: Vec<Sample>,
+    /// Blocks followed, the largest hash first; only where their number is bounded.
+    held: BinaryHeap<Held>,
+}
+
+/// A block of the sample: its hash, its numbers in the whole sample and in its part.
+type Held = (u64, u32, u32);
+
+/// A miss-ratio curve with its uncertainty.
+#[derive(Clone, Debug)]
+pub struct Estimate {
+    /// The curve of the whole sample.
+    pub curve: Curve,
+    /// The share of blocks that is followed at the end.
+    pub rate: f64,
+    /// Blocks followed at the end.
+    pub blocks: u64,
+    parts: Vec<Curve>,
+}
+
+impl Estimate {
+    /// The 95 % half-width of a miss ratio of [`Curve::miss_ratio`]; `None` where that is.
+    pub fn half_width(&self, blocks: u64, op: Option<Op>) -> Option<f64> {
+        if self.parts.is_empty() {
+            return self.curve.miss_ratio(blocks, op).map(|_| 0.0);
+        }
+        let ratios: Option<Vec<f64>> = self.parts.iter().map(|part| part.miss_ratio(blocks, op)).collect();
+        let ratios = ratios?;
+        let mean = ratios.iter().sum::<f64>() / PARTS as f64;
+        let squares: f64 = ratios.iter().map(|ratio| (ratio - mean) * (ratio - mean)).sum();
+        Some(STUDENT_T * (squares / ((PARTS - 1) * PARTS) as f64).sqrt())
+    }
+}
+
+impl SampledCurve {
+    /// Nothing yet, in blocks of `block_bytes`, a power of two. The seed picks the blocks.
+    pub fn new(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
+        assert!(block_bytes.is_power_of_two(), "blocks of {block_bytes} B");
+        let (threshold, most) = match rate {
+            Rate::Share(share) => {
+                assert!(share > 0.0 && share <= 1.0, "a share of {share}");
+                ((share * 2f64.powi(64)) as u64, None)
+            }
+            Rate::Blocks(blocks) => {
+                assert!(blocks >= 64, "a sample of {blocks} blocks");
+                (u64::MAX, Some(blocks))
+            }
+        };
+        SampledCurve {
+            block_bytes,
+            salt: hash(0x5a17, seed),
+            threshold,
+            most,
+            accesses: [0; 2],
+            whole: Sample::new(),
+            parts: vec![Sample::new(); PARTS],
+            held: BinaryHeap::new(),
+        }
+    }
+
+    /// The same without the parts that say how uncertain it is: half the work.
+    pub(crate) fn without_bars(block_bytes: u64, rate: Rate, seed: u64) -> SampledCurve {
+        SampledCurve { parts: Vec::new(), ..SampledCurve::new(block_bytes, rate, seed) }
+    }
+
+    /// Takes `batch` in.
+    pub fn add(&mut self, batch: &[Request]) {
+        self.add_each(batch, |_, _, _, _| {});
+    }
+
+    /// Takes `batch` in; `act` is told of each access that is followed: which block of which request,
+    /// how deep it lay, and the share of blocks that are followed.
+    #[inline]
+    pub(crate) fn add_each(&mut self, batch: &[Request], mut act: impl FnMut(&Request, u64, Touched, f64)) {
+        for request in batch {
+            if !matches!(request.op, Op::Read | Op::Write) {
+                continue;
+            }
+            let is_write = request.op == Op::Write;
+            let (first, count) = request.blocks(self.block_bytes);
+            self.accesses[usize::from(is_write)] += count;
+            for block in first..first + count {
+                let hashed = hash(request.volume, block ^ self.salt);
+                if hashed <= self.threshold {
+                    let rate = self.rate();
+                    act(request, block - first, self.follow(request.volume, block, hashed, is_write), rate);
+                }
+            }
+        }
+    }
+
+    /// The share of blocks that is followed now.
+    pub fn rate(&self) -> f64 {
+        if self.threshold == u64::MAX { 1.0 } else { self.threshold as f64 / 2f64.powi(64) }
+    }
+
+    /// The curve of what was taken in.
+    pub fn estimate(&self) -> Estimate {
+        let rate = self.rate();
+        let smallest = if rate == 1.0 { 1 } else { libm::ceil(SMALLEST / rate) as u64 };
+        let [reads, writes] = self.accesses.map(|count| count as f64);
+        let accesses = Hits { reads, writes };
+        let parts: &[Sample] = if rate == 1.0 { &[] } else { &self.parts };
+        Estimate {
+            curve: self.whole.curve(accesses, smallest),
+            rate,
+            blocks: self.whole.distances.blocks(),
+            parts: parts.iter().map(|part| part.curve(accesses, smallest)).collect(),
+        }
+    }
+
+    /// Numbers that were given out, those of blocks that left included.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.whole.distances.numbers()
+    }
+
+    /// Whether the block with this number is still followed.
+    pub(crate) fn holds(&self, number: u32) -> bool {
+        self.whole.distances.holds(number)
+    }
+
+    #[inline(never)]
+    fn follow(&mut self, volume: u32, block: u64, hashed: u64, is_write: bool) -> Touched {
+        let rate = self.rate();
+        // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
+        let part = (hashed >> 8) as usize % PARTS;
+        let whole = self.whole.follow(volume, block, rate, is_write);
+        let of_part = self
+            .parts
+            .get_mut(part)
+            .map_or(0, |part| part.follow(volume, block, rate / PARTS as f64, is_write).number);
+        if let Some(most) = self.most
+            && whole.distance == 0
+        {
+            self.held.push((hashed, whole.number, of_part));
+            if self.held.len() > most as usize {
+                self.shrink();
+            }
+        }
+        whole
+    }
+
+    /// Lowers the threshold below the largest hash, whose blocks leave.
+    fn shrink(&mut self) {
+        let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
+        while let Some(&(hashed, whole, of_part)) = self.held.peek()
+            && hashed == largest
+        {
+            self.held.pop();
+            self.whole.distances.remove(whole);
+            if let Some(part) = self.parts.get_mut((hashed >> 8) as usize % PARTS) {
+                part.distances.remove(of_part);
+            }
+        }
+        self.threshold = largest - 1;
+    }
+}
+
+/// A stack with weighted counts by distance.
+#[derive(Clone, Debug)]
+struct Sample {
+    distances: Distances,
+    misses: Hits,
+    /// By cell of the distance: weighted accesses.
+    counts: Vec<Hits>,
+}
+
+impl Sample {
+    fn new() -> Sample {
+        Sample { distances: Distances::sparse(), misses: Hits::default(), counts: Vec::new() }
+    }
+
+    fn follow(&mut self, volume: u32, block: u64, rate: f64, is_write: bool) -> Touched {
+        let mut touched = Touched { number: 0, distance: 0 };
+        self.distances.touch(volume, block, 1, |found| touched = found);
+        if touched.distance == 0 {
+            *self.misses.of(is_write) += 1.0 / rate;
+        } else {
+            let distance = f64::from(touched.distance - 1) / rate + 1.0;
+            let cell = cell(distance as u64);
+            if cell >= self.counts.len() {
+                self.counts.resize(cell + 1, Hits::default());
+            }
+            *self.counts[cell].of(is_write) += 1.0 / rate;
+        }
+        touched
+    }
+
+    /// The curve: what does not miss of `accesses` hits.
+    fn curve(&self, accesses: Hits, smallest: u64) -> Curve {
+        let mut all = self.misses;
+        for count in &self.counts {
+            all.reads += count.reads;
+            all.writes += count.writes;
+        }
+        // What the sample has too many or too few accesses of are hits at any size.
+        let excess = Hits { reads: accesses.reads - all.reads, writes: accesses.writes - all.writes };
+        let cells = self.counts.iter().enumerate().filter(|(_, count)| count.all() > 0.0);
+        let steps = cells.map(|(cell, &count)| (end_of(cell), count));
+        Curve::new(accesses, smallest, std::iter::once((0, excess)).chain(steps))
+    }
+}
+
+/// Cells of distances: one each up to 512, then 256 for each doubling.
+const CELL_BITS: u32 = 8;
+
+fn cell(distance: u64) -> usize {
+    let octave = (u64::BITS - distance.leading_zeros()).saturating_sub(CELL_BITS + 1);
+    ((u64::from(octave) << CELL_BITS) + (distance >> octave)) as usize
+}
+
+/// The largest distance of a cell.
+fn end_of(cell: usize) -> u64 {
+    let octave = ((cell as u64) >> CELL_BITS).saturating_sub(1);
+    let inside = cell as u64 - (octave << CELL_BITS);
+    ((inside + 1) << octave) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_follow_each_other_without_gaps() {
+        let mut before = 0;
+        for distance in 1..2_000_000u64 {
+            let here = cell(distance);
+            assert!(here == before || here == before + 1, "{distance}");
+            assert!(end_of(here) >= distance && cell(end_of(here)) == here, "{distance}");
+            assert!(end_of(here) - distance <= distance / 256, "{distance}");
+            before = here;
+        }
+    }
+
+    #[test]
+    fn a_bounded_sample_keeps_its_bound_and_its_weights() {
+        let mut sampled = SampledCurve::new(4096, Rate::Blocks(500), 1);
+        let read = |block: u64| Request {
+            arrival: nacre_kernel::Time::ZERO,
+            address: block * 4096,
+            bytes: 4096,
+            volume: 0,
+            op: Op::Read,
+        };
+        for round in 0..3 {
+            let batch: Vec<Request> = (0..20_000).map(read).collect();
+            sampled.add(&batch);
+            assert!(sampled.held.len() <= 500, "round {round}");
+        }
+        let estimate = sampled.estimate();
+        assert_eq!(estimate.blocks, sampled.held.len() as u64);
+        let expected = 500.0 / 20_000.0;
+        assert!((estimate.rate / expected - 1.0).abs() < 0.2, "{}", estimate.rate);
+        // A circle of 20,000: nothing hits below, two of three rounds hit above.
+        assert!(estimate.curve.miss_ratio(15_000, None).unwrap() > 0.9);
+        let above = estimate.curve.miss_ratio(25_000, None).unwrap();
+        assert!((above - 1.0 / 3.0).abs() < 0.1, "{above}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Curves against simulated caches, and samples against the whole.
+
+use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
+use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
+use nacre_kernel::{Op, Random, Request, Streams, Time};
+use nacre_machine::rooms::Rooms;
+use nacre_shape::{Curve, ExactCurve, Hits, Rate, SampledCurve};
+use nacre_workload::synthetic::ranks::Ranks;
+use proptest::prelude::*;
+
+fn lru(capacity: u64) -> Box<dyn Replacement> {
+    let rooms = Rooms::new();
+    let mut reader = Reader::new(&rooms);
+    let node = Node { value: Value::Text("lru".into()), origin: Origin::Default("assumed: test") };
+    let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
+    let room = ROOMS.iter().find(|room| room.card.kind == "lru").expect("a room of the table");
+    (room.build)(&slot, &mut Context { families: &rooms, capacity: capacity as usize }).expect("legal")
+}
+
+/// The blocks of a trace on one volume, each with whether it is written.
+fn accesses(requests: &[Request]) -> impl Iterator<Item = (u64, bool)> {
+    let touching = requests.iter().filter(|request| matches!(request.op, Op::Read | Op::Write));
+    touching.flat_map(|request| {
+        let (first, count) = request.blocks(4096);
+        (first..first + count).map(|block| (block, request.op == Op::Write))
+    })
+}
+
+fn simulated(requests: &[Request], capacity: u64) -> Hits {
+    let (mut cache, mut hits) = (lru(capacity), Hits::default());
+    for (block, is_write) in accesses(requests) {
+        if cache.access(block).is_hit() {
+            *if is_write { &mut hits.writes } else { &mut hits.reads } += 1.0;
+        }
+    }
+    hits
+}
+
+/// Two LRU caches: what leaves the upper one goes to the lower one, what hits there comes back up.
+fn simulated_two_levels(requests: &[Request], upper: u64, lower: u64) -> (f64, f64) {
+    let (mut first, mut second) = (lru(upper), lru(lower));
+    let (mut in_first, mut in_second) = (0.0, 0.0);
+    for (block, _) in accesses(requests) {
+        if first.touch(block) {
+            in_first += 1.0;
+            continue;
+        }
+        if second.touch(block) {
+            second.remove(block);
+            in_second += 1.0;
+        }
+        if let Some(victim) = first.admit(block) {
+            second.admit(victim);
+        }
+    }
+    (in_first, in_second)
+}
+
+fn exact(requests: &[Request]) -> Curve {
+    let mut curve = ExactCurve::new(4096);
+    requests.chunks(1001).for_each(|batch| curve.add(batch));
+    curve.curve()
+}
+
+/// Requests of up to eight blocks: reads, writes, and some that touch nothing.
+fn mixed(blocks: u64, count: usize, random: &mut Random) -> Vec<Request> {
+    let ranks = Ranks::new(blocks, 0.8);
+    let request = |_| {
+        let op = [Op::Read, Op::Write, Op::Read, Op::Trim][random.below(4) as usize];
+        let address = ranks.sample(random) * 4096 + random.below(8) * 512;
+        let bytes = 512 * (1 + random.below(64) as u32);
+        Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
+    };
+    (0..count).map(request).collect()
+}
+
+fn zipf(blocks: u64, theta: f64, count: usize, seed: u64) -> Vec<Request> {
+    let mut random = Streams::new(seed).stream("zipf");
+    let ranks = Ranks::new(blocks, theta);
+    let request = |_| {
+        let op = if random.chance(0.7) { Op::Read } else { Op::Write };
+        let address = ranks.sample(&mut random) * 4096;
+        Request { arrival: Time::ZERO, address, bytes: 4096, volume: 0, op }
+    };
+    (0..count).map(request).collect()
+}
+
+#[test]
+fn one_pass_says_what_a_simulated_cache_of_every_size_hits() {
+    let requests = mixed(3000, 30_000, &mut Streams::new(1).stream("mixed"));
+    let curve = exact(&requests);
+    for size in [1, 2, 3, 10, 57, 100, 333, 1000, 2000, 2999, 3007, 10_000] {
+        assert_eq!(curve.hits(size), simulated(&requests, size), "{size} blocks");
+    }
+    assert_eq!(curve.accesses().all() as usize, accesses(&requests).count());
+}
+
+#[test]
+fn one_pass_says_what_two_exclusive_levels_hit() {
+    let requests = mixed(2000, 20_000, &mut Streams::new(2).stream("mixed"));
+    let curve = exact(&requests);
+    for (upper, lower) in [(1, 1), (10, 90), (100, 10), (64, 256), (500, 1500), (1000, 5000)] {
+        let (first, second) = curve.two_levels(upper, lower);
+        assert_eq!(
+            (first.all(), second.all()),
+            simulated_two_levels(&requests, upper, lower),
+            "{upper}, {lower}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn curves_never_fall_and_equal_simulation_on_any_trace(
+        steps in prop::collection::vec((0u64..40, 1u32..5, any::<bool>()), 1..200), size in 1u64..50
+    ) {
+        let request = |&(block, blocks, write): &(u64, u32, bool)| Request {
+            arrival: Time::ZERO,
+            address: block * 4096,
+            bytes: blocks * 4096,
+            volume: 0,
+            op: if write { Op::Write } else { Op::Read },
+        };
+        let requests: Vec<Request> = steps.iter().map(request).collect();
+        let curve = exact(&requests);
+        prop_assert_eq!(curve.hits(size), simulated(&requests, size));
+        let misses: Vec<f64> = curve.sizes().iter().map(|&size| curve.miss_ratio(size, None).unwrap()).collect();
+        prop_assert!(misses.is_sorted_by(|a, b| a >= b), "{:?}", misses);
+    }
+}
+
+#[test]
+fn the_sizes_of_a_curve_are_sixteen_for_each_doubling_and_end_where_it_ends() {
+    let curve = exact(&zipf(5000, 0.5, 50_000, 1));
+    let sizes = curve.sizes();
+    assert_eq!(sizes[..16], (1..=16).collect::<Vec<u64>>()[..]);
+    assert!(sizes.is_sorted_by(|a, b| a < b && *b <= a + a.div_ceil(16) + 1), "{sizes:?}");
+    assert_eq!(sizes.last(), Some(&curve.largest()));
+    assert_eq!(curve.hits(curve.largest()), curve.hits(u64::MAX));
+}
+
+/// How often the estimate lies within its half-width, of all seeds and sizes.
+fn covered(requests: &[Request], rate: Rate, sizes: &[u64]) -> (usize, usize) {
+    let curve = exact(requests);
+    let (mut within, mut all) = (0, 0);
+    for seed in 0..20 {
+        let mut sampled = SampledCurve::new(4096, rate, seed);
+        sampled.add(requests);
+        let estimate = sampled.estimate();
+        for &size in sizes.iter().filter(|&&size| size >= estimate.curve.smallest()) {
+            for op in [None, Some(Op::Read), Some(Op::Write)] {
+                let truth = curve.miss_ratio(size, op).unwrap();
+                let off = (estimate.curve.miss_ratio(size, op).unwrap() - truth).abs();
+                let half_width = estimate.half_width(size, op).unwrap();
+                assert!(off < 3.0 * half_width + 0.01, "seed {seed}, {size}: {off} against {half_width}");
+                assert!(half_width < 0.25, "seed {seed}, {size}: {half_width} says nothing");
+                within += usize::from(off <= half_width);
+                all += 1;
+            }
+        }
+    }
+    (within, all)
+}
+
+#[test]
+fn a_sample_lies_within_the_bars_it_states() {
+    let requests = zipf(100_000, 0.9, 500_000, 7);
+    for rate in [Rate::Share(0.02), Rate::Blocks(2000)] {
+        let (within, all) = covered(&requests, rate, &[1000, 5000, 20_000, 50_000, 90_000]);
+        let share = within as f64 / all as f64;
+        assert!(share >= 0.9, "{rate:?}: {within} of {all}, {share}");
+    }
+}
+
+#[test]
+fn a_sample_of_everything_is_exact() {
+    let requests = mixed(500, 5000, &mut Streams::new(3).stream("mixed"));
+    let curve = exact(&requests);
+    for rate in [Rate::Share(1.0), Rate::Blocks(1000)] {
+        let mut sampled = SampledCurve::new(4096, rate, 1);
+        sampled.add(&requests);
+        let estimate = sampled.estimate();
+        for size in 1..520 {
+            assert_eq!(estimate.curve.hits(size), curve.hits(size), "{size}");
+            assert_eq!(estimate.half_width(size, None), Some(0.0));
+        }
+    }
+}

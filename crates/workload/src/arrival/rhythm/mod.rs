@@ -1,0 +1,140 @@
+//! Rhythm: arrivals follow a profile over the day, or over any span, again and again.
+//!
+//! # Models
+//! An open loop. The span is cut into equal steps; in each, requests come at the mean rate times the step's
+//! weight over the mean weight. Gaps between arrivals are independent draws from one distribution, stretched
+//! so that their mean is that of the step. After the last step comes the first again.
+//!
+//! # Leaves out
+//! Any link between one gap and the next, but for the step they lie in; differences between days.
+//!
+//! # Sources
+//! devroye-1986: L. Devroye, Non-Uniform Random Variate Generation, section 2.2 (inversion).
+//!
+//! # Checks
+//! Requests of each step in proportion to its weight; the quantiles of the gaps; the mean rate.
+
+use super::{Arrival, ArrivalClock, ArrivalFamily};
+use crate::error::WorkloadError;
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Random, Rate, Request, Time};
+
+/// A profile over a span of time that repeats.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Mean requests per second over the whole span.
+    #[config(min = "0.000001 /s", max = "1000 GHz")]
+    pub rate: Rate,
+    /// How long the profile lasts before it repeats.
+    #[config(default = "24 h", min = "1 us", source = "assumed: a day")]
+    pub span: Time,
+    /// Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent.
+    pub weights: Vec<f64>,
+    /// Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions
+    /// count. Between two of them lie draws evenly. Without them arrivals are Poisson.
+    pub gaps: Option<Vec<f64>>,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.weights.iter().any(|weight| *weight < 0.0) || config.weights.iter().all(|weight| *weight == 0.0)
+    {
+        let problem = "a weight lies below zero, or all are zero";
+        reader.conflict("weights", "", problem, "give numbers in proportion to the rates");
+    }
+    let Some(gaps) = &config.gaps else { return };
+    if gaps.len() < 2 || gaps[0] < 0.0 || !gaps.is_sorted() || gaps[gaps.len() - 1] == 0.0 {
+        let problem = "they are not two or more gaps that rise from zero or more";
+        reader.conflict("gaps", "", problem, "sort them, or leave them out for Poisson arrivals");
+    }
+}
+
+/// The room.
+pub const ROOM: Room<ArrivalFamily> = Room {
+    card: Card::of::<Config>(
+        "rhythm",
+        "a profile over the day or any span that repeats, with gaps of a given distribution (open loop)",
+        &["devroye-1986"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        Ok(Box::new(Rhythm::new(&config, builder.random(slot.path()), slot.path())))
+    },
+};
+
+struct Rhythm {
+    step_ps: f64,
+    /// Mean gap of each step in picoseconds; infinite where it is silent.
+    mean_ps: Vec<f64>,
+    /// Quantiles of the gap, of mean 1.
+    gaps: Vec<f64>,
+    step: usize,
+    /// Picoseconds into the step.
+    into_ps: f64,
+    random: Random,
+    clock: ArrivalClock,
+}
+
+impl Rhythm {
+    fn new(config: &Config, random: Random, path: &str) -> Rhythm {
+        let mean = config.weights.iter().sum::<f64>() / config.weights.len() as f64;
+        let gaps = config.gaps.as_deref().unwrap_or(&[]);
+        let of_gaps = gaps.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum::<f64>();
+        let of_gaps = of_gaps / gaps.len().saturating_sub(1).max(1) as f64;
+        let clock = ArrivalClock::new(path);
+        Rhythm {
+            step_ps: config.span.as_ps() as f64 / config.weights.len() as f64,
+            mean_ps: config.weights.iter().map(|weight| 1e12 / config.rate.0 * mean / weight).collect(),
+            gaps: gaps.iter().map(|gap| gap / of_gaps).collect(),
+            step: 0,
+            into_ps: 0.0,
+            random,
+            clock,
+        }
+    }
+
+    /// A gap of mean 1.
+    fn draw(&mut self) -> f64 {
+        if self.gaps.is_empty() {
+            return self.random.exponential();
+        }
+        let at = self.random.unit() * (self.gaps.len() - 1) as f64;
+        let (low, share) = (at as usize, at - libm::floor(at));
+        self.gaps[low] + (self.gaps[low + 1] - self.gaps[low]) * share
+    }
+
+    /// Picoseconds to the next arrival: what is left of the gap at the end of a step goes on in the next one, at
+    /// its rate.
+    fn gap_ps(&mut self) -> f64 {
+        let (mut left, mut passed) = (self.draw(), 0.0);
+        loop {
+            let mean = self.mean_ps[self.step];
+            let rest = self.step_ps - self.into_ps;
+            if left * mean <= rest {
+                self.into_ps += left * mean;
+                return passed + left * mean;
+            }
+            left -= rest / mean;
+            passed += rest;
+            (self.step, self.into_ps) = ((self.step + 1) % self.mean_ps.len(), 0.0);
+            if passed > Time::MAX.as_ps() as f64 {
+                return passed;
+            }
+        }
+    }
+}
+
+impl Arrival for Rhythm {
+    fn stamp(&mut self, requests: &mut [Request]) -> Result<(), WorkloadError> {
+        for request in requests {
+            let gap = (self.gap_ps() + 0.5) as u64;
+            request.arrival = self.clock.after(Time::from_ps(gap))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! The B+tree: pairs on leaves, separators above them, pages that split when they are full.
+
+use super::method::{Method, Step};
+use super::pages::{Entry, NONE, Pages};
+
+/// The root stays where it is; page 0 describes the tree and is read once, when it is opened.
+pub(super) const ROOT: u32 = 1;
+
+/// A B+tree.
+///
+/// The entries of an inner page are pages in the order of their keys; the key of an entry is the smallest
+/// below it, but that of the first is not looked at.
+#[derive(Clone, Debug)]
+pub(super) struct Btree {
+    pages: Pages,
+    /// Most entries of a leaf and of an inner page.
+    leaf: u32,
+    inner: u32,
+    /// The way to the latest leaf, from the root: page and place.
+    way: Vec<(u32, usize)>,
+}
+
+impl Btree {
+    /// An empty tree whose pages hold up to `leaf` pairs or `inner` pointers, two at least.
+    pub(super) fn new(leaf: u32, inner: u32) -> Btree {
+        assert!(leaf >= 2 && inner >= 2, "a page that splits has two entries");
+        let mut pages = Pages::default();
+        pages.extend(2);
+        pages.furnish(ROOT, leaf, 0);
+        Btree { pages, leaf, inner, way: Vec::new() }
+    }
+
+    /// Pages from the root to a leaf.
+    pub(super) fn levels(&self) -> u32 {
+        self.pages.level(ROOT) + 1
+    }
+
+    /// Where a pointer to `key` is on an inner page.
+    #[inline]
+    fn child(entries: &[Entry], key: u32) -> usize {
+        entries[1..].partition_point(|entry| entry.key <= key)
+    }
+
+    fn capacity(&self, level: u32) -> u32 {
+        if level == 0 { self.leaf } else { self.inner }
+    }
+
+    /// Puts `entry` on `page` at place `at`, which is full: it splits. Returns the pointer to the new page.
+    ///
+    /// A page that grows at the right end of its level stays full, as Berkeley DB leaves it when keys come
+    /// in their order; every other is cut in the middle.
+    fn split(&mut self, page: u32, at: usize, entry: Entry) -> Entry {
+        let level = self.pages.level(page);
+        let right = self.pages.extend(1);
+        self.pages.furnish(right, self.capacity(level), level);
+        let (len, next) = (self.pages.entries(page).len(), self.pages.next(page));
+        let cut = if at == len && next == NONE { len } else { len / 2 };
+        for (place, entry) in self.pages.take(page, cut).into_iter().enumerate() {
+            self.pages.insert(right, place, entry);
+        }
+        let (target, place) = if at < cut { (page, at) } else { (right, at - cut) };
+        self.pages.insert(target, place, entry);
+        self.pages.link(right, next);
+        self.pages.link(page, right);
+        Entry { key: self.pages.entries(right)[0].key, value: right }
+    }
+
+    /// Moves what is on the full root to a page of its own, the only one below the new root.
+    fn raise(&mut self) {
+        let (below, level) = (self.pages.extend(1), self.pages.level(ROOT) + 1);
+        self.pages.furnish(below, self.inner, level);
+        self.pages.exchange(ROOT, below);
+        self.pages.insert(ROOT, 0, Entry { key: 0, value: below });
+        self.way[0].0 = below;
+        self.way.insert(0, (ROOT, 0));
+    }
+}
+
+impl Method for Btree {
+    #[inline]
+    fn first(&self) -> u32 {
+        ROOT
+    }
+
+    #[inline]
+    fn step(&self, page: u32, key: u32) -> Step {
+        let entries = self.pages.entries(page);
+        if self.pages.level(page) > 0 {
+            return Step::Go(entries[Btree::child(entries, key)].value);
+        }
+        match entries.binary_search_by_key(&key, |entry| entry.key) {
+            Ok(at) => Step::Found(at),
+            Err(_) => Step::Missing,
+        }
+    }
+
+    /// The leaf.
+    #[inline]
+    fn lock_step(&self, way: &[u32]) -> usize {
+        way.len() - 1
+    }
+
+    fn insert(&mut self, key: u32, value: u32) {
+        self.way.clear();
+        let mut page = ROOT;
+        while self.pages.level(page) > 0 {
+            let entries = self.pages.entries(page);
+            let at = Btree::child(entries, key);
+            self.way.push((page, at));
+            page = entries[at].value;
+        }
+        let at = match self.pages.entries(page).binary_search_by_key(&key, |entry| entry.key) {
+            Ok(at) => return self.pages.set(page, at, value),
+            Err(at) => at,
+        };
+        self.way.push((page, at));
+        let mut entry = Entry { key, value };
+        while let Some((page, at)) = self.way.pop() {
+            if !self.pages.is_full(page) {
+                return self.pages.insert(page, at, entry);
+            }
+            self.way.push((page, at));
+            if page == ROOT {
+                self.raise();
+            }
+            let (page, at) = self.way.pop().expect("it was pushed");
+            entry = self.split(page, at, entry);
+            // The pointer to the new page stands behind the one that led here.
+            if let Some(above) = self.way.last_mut() {
+                above.1 += 1;
+            }
+        }
+    }
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+
+    fn describe(&self) -> String {
+        format!("a B+tree of {} levels", self.levels())
+    }
+}

@@ -1,0 +1,159 @@
+//! The page cache: which pages are in memory, in what order they leave, and which must be written first.
+
+use super::pages::NONE;
+use nacre_kernel::Time;
+
+/// The mark of a page that is not in memory; the ends of the list are `NONE`.
+const ABSENT: u32 = NONE - 1;
+
+/// Least recently used pages leave first.
+#[derive(Clone, Debug)]
+pub(super) struct Cache {
+    slots: Vec<Slot>,
+    capacity: u32,
+    held: u32,
+    newest: u32,
+    oldest: u32,
+}
+
+/// A page, by its number.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    newer: u32,
+    older: u32,
+    /// The end of its latest record in the log, zero if nothing changed since it was written.
+    lsn: u64,
+    /// When its latest read or write is done; before that nobody else may use it.
+    ready: Time,
+    /// Whether the client that read it has yet to use it.
+    pinned: bool,
+}
+
+impl Cache {
+    /// An empty cache for `capacity` of `pages` pages.
+    pub(super) fn new(pages: u32, capacity: u64) -> Cache {
+        assert!(pages < ABSENT && capacity > 0, "no room for a page, or more pages than numbers");
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX);
+        let slot = Slot { newer: ABSENT, older: ABSENT, lsn: 0, ready: Time::ZERO, pinned: false };
+        Cache { slots: vec![slot; pages as usize], capacity, held: 0, newest: NONE, oldest: NONE }
+    }
+
+    /// When `page`, in memory or not, may be used.
+    #[inline]
+    pub(super) fn ready(&self, page: u32) -> Time {
+        self.slots[page as usize].ready
+    }
+
+    /// A read or write of `page` is done at `done`.
+    #[inline]
+    pub(super) fn set_ready(&mut self, page: u32, done: Time) {
+        self.slots[page as usize].ready = done;
+    }
+
+    /// Whether `page` is in memory; if so, it becomes the one used last.
+    #[inline]
+    pub(super) fn touch(&mut self, page: u32) -> bool {
+        if self.slots[page as usize].newer == ABSENT {
+            return false;
+        }
+        // Where nothing ever leaves, its order is of no use.
+        if page != self.newest && (self.capacity as usize) < self.slots.len() {
+            self.unlink(page);
+            self.push(page);
+        }
+        true
+    }
+
+    /// The page that has to leave before another can come in, if one has to.
+    #[inline]
+    pub(super) fn victim(&self) -> Option<u32> {
+        (self.held == self.capacity).then_some(self.oldest)
+    }
+
+    /// Until when `page`, which is in memory, cannot leave; it may have to be asked again then.
+    #[inline]
+    pub(super) fn stays(&self, page: u32, now: Time) -> Option<Time> {
+        let slot = &self.slots[page as usize];
+        (slot.pinned || slot.ready > now).then_some(slot.ready.max(now))
+    }
+
+    /// Takes in a page that is not there; there is room for it. It stays until [`Cache::unpin`].
+    #[inline]
+    pub(super) fn admit(&mut self, page: u32) {
+        assert!(self.held < self.capacity, "the cache is full");
+        self.held += 1;
+        self.slots[page as usize].pinned = true;
+        self.push(page);
+    }
+
+    /// The client that read `page` uses it now.
+    #[inline]
+    pub(super) fn unpin(&mut self, page: u32) {
+        self.slots[page as usize].pinned = false;
+    }
+
+    /// Drops a page that is in memory and not dirty.
+    #[inline]
+    pub(super) fn drop(&mut self, page: u32) {
+        assert!(self.dirty(page).is_none(), "page {page} was never written");
+        self.unlink(page);
+        self.slots[page as usize].newer = ABSENT;
+        self.held -= 1;
+    }
+
+    /// The end of the log record that must be durable before `page` is written; none if it is clean.
+    #[inline]
+    pub(super) fn dirty(&self, page: u32) -> Option<u64> {
+        let lsn = self.slots[page as usize].lsn;
+        (lsn > 0).then_some(lsn)
+    }
+
+    /// `page` was changed by the record that ends at `lsn`.
+    #[inline]
+    pub(super) fn changed(&mut self, page: u32, lsn: u64) {
+        debug_assert!(self.slots[page as usize].newer != ABSENT && lsn > 0);
+        self.slots[page as usize].lsn = lsn;
+    }
+
+    /// `page` was written.
+    #[inline]
+    pub(super) fn written(&mut self, page: u32) {
+        self.slots[page as usize].lsn = 0;
+    }
+
+    /// The dirty pages, the highest number first.
+    pub(super) fn all_dirty(&self) -> Vec<u32> {
+        let mut dirty = Vec::new();
+        let mut page = self.newest;
+        while page != NONE {
+            dirty.extend(self.dirty(page).map(|_| page));
+            page = self.slots[page as usize].older;
+        }
+        dirty.sort_unstable_by(|a, b| b.cmp(a));
+        dirty
+    }
+
+    #[inline]
+    fn push(&mut self, page: u32) {
+        let second = std::mem::replace(&mut self.newest, page);
+        let slot = &mut self.slots[page as usize];
+        (slot.newer, slot.older) = (NONE, second);
+        match second {
+            NONE => self.oldest = page,
+            second => self.slots[second as usize].newer = page,
+        }
+    }
+
+    #[inline]
+    fn unlink(&mut self, page: u32) {
+        let Slot { newer, older, .. } = self.slots[page as usize];
+        match newer {
+            NONE => self.newest = older,
+            newer => self.slots[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.slots[older as usize].newer = newer,
+        }
+    }
+}

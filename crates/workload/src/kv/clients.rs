@@ -1,0 +1,69 @@
+//! Clients and when each of them goes on: the threads that run transactions, and those that write pages for
+//! checkpoints.
+
+use super::searches::Way;
+use nacre_kernel::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A thread.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    pub(super) stage: Stage,
+    pub(super) keys: [u32; 2],
+    pub(super) ways: [Way; 2],
+    pub(super) values: [u32; 2],
+    /// Whether it has read the page that its search has come to, and not used it yet.
+    pub(super) has_read: bool,
+    /// The log's end when its transaction began, while it has one.
+    pub(super) began: Option<u64>,
+}
+
+/// What a client does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Begin a transaction.
+    Begin,
+    /// Get (0 and 1) or put (2 and 3) the first or second key; the search has come to this page of its way.
+    Search { operation: usize, step: usize },
+    /// Append the commit.
+    Commit,
+    /// Make the log durable up to here, which ends the transaction.
+    Durable { lsn: u64 },
+    /// Of a checkpoint, write this page, or the next one.
+    Sweep { page: Option<u32> },
+    /// Make the checkpoint's pages durable.
+    Settle,
+    /// Append the checkpoint's mark.
+    Mark,
+    /// Make the log durable up to here, which ends the checkpoint.
+    Marked { lsn: u64 },
+}
+
+impl Client {
+    /// A client that begins with `stage`.
+    pub(super) fn new(stage: Stage) -> Client {
+        let (ways, values) = (Default::default(), [0; 2]);
+        Client { stage, keys: [u32::MAX; 2], ways, values, has_read: false, began: None }
+    }
+}
+
+/// When clients go on; of those at one time, the one that was put in first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    events: BinaryHeap<Reverse<(Time, u64, u32)>>,
+    count: u64,
+}
+
+impl Queue {
+    #[inline]
+    pub(super) fn push(&mut self, at: Time, client: u32) {
+        self.events.push(Reverse((at, self.count, client)));
+        self.count += 1;
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Time, u32)> {
+        self.events.pop().map(|Reverse((at, _, client))| (at, client))
+    }
+}

@@ -1,0 +1,168 @@
+//! The hash table: linear hashing, whose buckets split one after the other as the table grows.
+//!
+//! Litwin 1980 in the form of Seltzer and Yigit 1991: bucket `h & high` where there is one, else `h & low`;
+//! buckets of one doubling lie side by side, overflow pages in between.
+
+use super::method::{Method, Step};
+use super::pages::{Entry, NONE, Pages};
+
+/// The page that says how many buckets there are; every search reads it first.
+pub(super) const META: u32 = 0;
+
+/// A linear hash table.
+#[derive(Clone, Debug)]
+pub(super) struct Hash {
+    pages: Pages,
+    /// Most pairs of a page.
+    capacity: u32,
+    /// Mean pairs of a bucket above which the table grows.
+    fill: u64,
+    pairs: u64,
+    /// The highest bucket.
+    highest: u32,
+    low: u32,
+    high: u32,
+    /// What to add to a bucket to get its page, by the doubling it came with.
+    spares: [u32; 33],
+    /// Overflow pages that no bucket uses.
+    free: Vec<u32>,
+}
+
+impl Hash {
+    /// An empty table of two buckets, of pages that hold up to `capacity` pairs; it grows when it holds more
+    /// than `fill` for each bucket.
+    pub(super) fn new(capacity: u32, fill: u32) -> Hash {
+        assert!(capacity > 0 && fill > 0, "a bucket holds a pair");
+        let mut pages = Pages::default();
+        pages.extend(3);
+        pages.furnish(1, capacity, 0);
+        pages.furnish(2, capacity, 0);
+        let (spares, free) = ([1; 33], Vec::new());
+        Hash { pages, capacity, fill: u64::from(fill), pairs: 0, highest: 1, low: 0, high: 1, spares, free }
+    }
+
+    pub(super) fn buckets(&self) -> u32 {
+        self.highest + 1
+    }
+
+    /// The bucket of `key`.
+    #[inline]
+    pub(super) fn bucket(&self, key: u32) -> u32 {
+        let spread = spread(key);
+        let bucket = spread & self.high;
+        if bucket > self.highest { spread & self.low } else { bucket }
+    }
+
+    /// The first page of `bucket`.
+    #[inline]
+    pub(super) fn page(&self, bucket: u32) -> u32 {
+        let doubling = u32::BITS - bucket.leading_zeros();
+        bucket + self.spares[doubling as usize]
+    }
+
+    /// One bucket more: what belongs there moves out of the one it was split from.
+    fn grow(&mut self) {
+        self.highest += 1;
+        let added = self.highest;
+        if added > self.high {
+            // The first of a doubling: room for all of it, side by side.
+            let doubling = u32::BITS - added.leading_zeros();
+            self.spares[doubling as usize] = self.pages.extend(added) - added;
+            (self.low, self.high) = (self.high, self.high << 1 | 1);
+        }
+        let page = self.page(added);
+        self.pages.furnish(page, self.capacity, 0);
+        let mut pairs = Vec::new();
+        let mut page = self.page(added & self.low);
+        while page != NONE {
+            pairs.extend(self.pages.take(page, 0));
+            let next = self.pages.next(page);
+            self.pages.link(page, NONE);
+            if next != NONE {
+                self.free.push(next);
+            }
+            page = next;
+        }
+        for pair in pairs {
+            self.place(pair);
+        }
+    }
+
+    /// Puts a pair on the first page of its bucket that has room.
+    fn place(&mut self, pair: Entry) {
+        let mut page = self.page(self.bucket(pair.key));
+        while self.pages.is_full(page) {
+            let next = self.pages.next(page);
+            page = if next == NONE { self.overflow(page) } else { next };
+        }
+        let at = self.pages.entries(page).len();
+        self.pages.insert(page, at, pair);
+    }
+
+    /// A new page behind `page`.
+    fn overflow(&mut self, page: u32) -> u32 {
+        let added = self.free.pop().unwrap_or_else(|| {
+            let added = self.pages.extend(1);
+            self.pages.furnish(added, self.capacity, 0);
+            added
+        });
+        self.pages.link(page, added);
+        added
+    }
+}
+
+impl Method for Hash {
+    #[inline]
+    fn first(&self) -> u32 {
+        META
+    }
+
+    #[inline]
+    fn step(&self, page: u32, key: u32) -> Step {
+        if page == META {
+            return Step::Go(self.page(self.bucket(key)));
+        }
+        match self.pages.entries(page).iter().position(|pair| pair.key == key) {
+            Some(at) => Step::Found(at),
+            None if self.pages.next(page) == NONE => Step::Missing,
+            None => Step::Go(self.pages.next(page)),
+        }
+    }
+
+    /// The bucket's first page.
+    #[inline]
+    fn lock_step(&self, _way: &[u32]) -> usize {
+        1
+    }
+
+    fn insert(&mut self, key: u32, value: u32) {
+        if let Some((page, at)) = self.find(key) {
+            return self.pages.set(page, at, value);
+        }
+        self.place(Entry { key, value });
+        self.pairs += 1;
+        if self.pairs > self.fill * u64::from(self.buckets()) {
+            self.grow();
+        }
+    }
+
+    fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    fn pages_mut(&mut self) -> &mut Pages {
+        &mut self.pages
+    }
+
+    fn describe(&self) -> String {
+        format!("a hash table of {} buckets", self.buckets())
+    }
+}
+
+/// The hash of a key: the finaliser of MurmurHash3, a bijection, so that only buckets collide.
+#[inline]
+pub(super) fn spread(key: u32) -> u32 {
+    let key = (key ^ key >> 16).wrapping_mul(0x85eb_ca6b);
+    let key = (key ^ key >> 13).wrapping_mul(0xc2b2_ae35);
+    key ^ key >> 16
+}

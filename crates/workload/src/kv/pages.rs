@@ -1,0 +1,108 @@
+//! Pages in the host's memory: what is on each of them, without the bytes.
+
+/// No page.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A key and what stands beside it: a value, or the page that a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) key: u32,
+    pub(super) value: u32,
+}
+
+/// What is known of one page.
+#[derive(Clone, Debug)]
+struct Page {
+    /// Where its entries begin among all.
+    start: usize,
+    len: u32,
+    capacity: u32,
+    /// The page behind it: the right neighbour in a tree, the overflow page of a bucket.
+    next: u32,
+    /// Levels below it.
+    level: u32,
+}
+
+/// Pages by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pages {
+    pages: Vec<Page>,
+    entries: Vec<Entry>,
+}
+
+impl Pages {
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.pages.len() as u32
+    }
+
+    /// Adds `count` pages side by side, with room for nothing yet, and returns the number of the first.
+    pub(super) fn extend(&mut self, count: u32) -> u32 {
+        let first = self.count();
+        let page = Page { start: 0, len: 0, capacity: 0, next: NONE, level: 0 };
+        self.pages.resize(self.pages.len() + count as usize, page);
+        assert!(self.pages.len() < NONE as usize, "more pages than numbers for them");
+        first
+    }
+
+    /// Makes `page` an empty page with room for `capacity` entries, `level` levels above the lowest.
+    pub(super) fn furnish(&mut self, page: u32, capacity: u32, level: u32) {
+        let start = self.entries.len();
+        self.entries.resize(start + capacity as usize, Entry { key: 0, value: 0 });
+        self.pages[page as usize] = Page { start, len: 0, capacity, next: NONE, level };
+    }
+
+    /// Exchanges two pages, contents and all.
+    pub(super) fn exchange(&mut self, one: u32, other: u32) {
+        self.pages.swap(one as usize, other as usize);
+    }
+
+    #[inline]
+    pub(super) fn entries(&self, page: u32) -> &[Entry] {
+        let Page { start, len, .. } = self.pages[page as usize];
+        &self.entries[start..start + len as usize]
+    }
+
+    #[inline]
+    pub(super) fn next(&self, page: u32) -> u32 {
+        self.pages[page as usize].next
+    }
+
+    pub(super) fn link(&mut self, page: u32, next: u32) {
+        self.pages[page as usize].next = next;
+    }
+
+    #[inline]
+    pub(super) fn level(&self, page: u32) -> u32 {
+        self.pages[page as usize].level
+    }
+
+    pub(super) fn is_full(&self, page: u32) -> bool {
+        let page = &self.pages[page as usize];
+        page.len == page.capacity
+    }
+
+    /// Puts `entry` before the one in place `at`; the page is not full.
+    pub(super) fn insert(&mut self, page: u32, at: usize, entry: Entry) {
+        assert!(!self.is_full(page), "no room on page {page}");
+        let page = &mut self.pages[page as usize];
+        page.len += 1;
+        let entries = &mut self.entries[page.start..page.start + page.len as usize];
+        entries.copy_within(at..entries.len() - 1, at + 1);
+        entries[at] = entry;
+    }
+
+    /// Replaces the value in place `at`.
+    #[inline]
+    pub(super) fn set(&mut self, page: u32, at: usize, value: u32) {
+        let Page { start, len, .. } = self.pages[page as usize];
+        self.entries[start..start + len as usize][at].value = value;
+    }
+
+    /// Takes the entries from place `from` on away from `page`.
+    pub(super) fn take(&mut self, page: u32, from: usize) -> Vec<Entry> {
+        let taken = self.entries(page)[from..].to_vec();
+        self.pages[page as usize].len = from as u32;
+        taken
+    }
+}

@@ -1,0 +1,88 @@
+//! Searches made ahead: the ways to the keys that come next.
+//!
+//! Nothing moves during a run, so the way to a key is known before its turn. Many searches go down side by side,
+//! one level at a time: the processor fetches their pages at once, not one after the other.
+
+use super::method::{Method, Step};
+use nacre_kernel::Random;
+
+/// Searches side by side.
+const AHEAD: usize = 64;
+
+/// Keys drawn at random, and the ways to them.
+#[derive(Clone, Debug)]
+pub(super) struct Searches {
+    random: Random,
+    pairs: u64,
+    keys: [u32; AHEAD],
+    /// Pages, by how many come before on the way, and by search.
+    pages: Vec<[u32; AHEAD]>,
+    /// Pages of each way, and the place of the pair on the last one.
+    lengths: [usize; AHEAD],
+    places: [usize; AHEAD],
+    /// The search whose key comes next.
+    next: usize,
+}
+
+/// The way to one key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Way {
+    pub(super) pages: Vec<u32>,
+    /// The place of the pair on the last page.
+    pub(super) at: usize,
+}
+
+impl Searches {
+    /// Of keys below `pairs`, each equally likely.
+    pub(super) fn new(pairs: u64, random: Random) -> Searches {
+        let (keys, lengths, places) = ([0; AHEAD], [0; AHEAD], [0; AHEAD]);
+        Searches { random, pairs, keys, pages: Vec::new(), lengths, places, next: AHEAD }
+    }
+
+    /// The next key for which `is_free` holds; writes the way to it.
+    #[inline]
+    pub(super) fn next(&mut self, method: &impl Method, way: &mut Way, is_free: impl Fn(u32) -> bool) -> u32 {
+        loop {
+            if self.next == AHEAD {
+                self.search(method);
+            }
+            let search = self.next;
+            self.next += 1;
+            if is_free(self.keys[search]) {
+                way.at = self.places[search];
+                way.pages.clear();
+                way.pages.extend(self.pages[..self.lengths[search]].iter().map(|level| level[search]));
+                return self.keys[search];
+            }
+        }
+    }
+
+    fn search(&mut self, method: &impl Method) {
+        for key in &mut self.keys {
+            *key = self.random.below(self.pairs) as u32;
+        }
+        (self.next, self.lengths) = (0, [0; AHEAD]);
+        let mut pages = [method.first(); AHEAD];
+        let (mut under_way, mut level) = (AHEAD, 0);
+        while under_way > 0 {
+            if self.pages.len() == level {
+                self.pages.push(pages);
+            }
+            self.pages[level] = pages;
+            level += 1;
+            for (search, page) in pages.iter_mut().enumerate() {
+                if self.lengths[search] > 0 {
+                    continue;
+                }
+                match method.step(*page, self.keys[search]) {
+                    Step::Go(next) => *page = next,
+                    Step::Found(at) => {
+                        (self.lengths[search], self.places[search]) = (level, at);
+                        under_way -= 1;
+                    }
+                    Step::Missing => panic!("key {} was loaded", self.keys[search]),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+mod recovery;
+mod reference;
+mod settings;
+mod structures;
+mod threads;
+
+use super::method::Method;
+use super::store::Store;
+use super::{AccessMethod, Config, Load, btree_of, hash_of};
+use nacre_kernel::{Bytes, Random, Request, Streams, Time};
+use std::collections::BTreeMap;
+
+/// What the records of a log say.
+#[derive(Debug, Default)]
+pub(super) struct Journal {
+    records: Vec<Record>,
+    /// The number of each client's transaction under way.
+    under_way: BTreeMap<u32, u32>,
+    transactions: u32,
+}
+
+/// A record and where it ends.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    end: u64,
+    says: Says,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    Update { transaction: u32, place: (u32, usize), key: u32, values: [u32; 2] },
+    Commit { transaction: u32 },
+    Mark { start: u64 },
+}
+
+impl Journal {
+    /// `client` puts the second of `values` in place of the first.
+    pub(super) fn update(&mut self, end: u64, client: u32, place: (u32, usize), key: u32, values: [u32; 2]) {
+        let next = self.transactions;
+        let transaction = *self.under_way.entry(client).or_insert(next);
+        self.transactions += u32::from(transaction == next);
+        self.records.push(Record { end, says: Says::Update { transaction, place, key, values } });
+    }
+
+    pub(super) fn commit(&mut self, end: u64, client: u32) {
+        let transaction = self.under_way.remove(&client).expect("it has changed something");
+        self.records.push(Record { end, says: Says::Commit { transaction } });
+    }
+
+    pub(super) fn mark(&mut self, end: u64, start: u64) {
+        self.records.push(Record { end, says: Says::Mark { start } });
+    }
+}
+
+/// A small store: 200 pairs on pages of 512 B, one thread, no processor time, a cache and a log that hold
+/// everything.
+fn small(method: AccessMethod) -> Config {
+    Config {
+        transactions: Some(100),
+        method,
+        keys: 200,
+        key: Bytes(16),
+        value: Bytes(100),
+        page: Bytes(512),
+        load: Load::Sorted,
+        fill: None,
+        cache: Bytes(1 << 20),
+        threads: 1,
+        operation: Time::ZERO,
+        commit: Time::ZERO,
+        log: Bytes(4 << 20),
+        log_block: Bytes(512),
+        log_record: Bytes(68),
+        checkpoint: None,
+        writers: 1,
+    }
+}
+
+fn random(name: &str) -> Random {
+    Streams::new(7).stream(name)
+}
+
+fn hash(config: &Config) -> Store<super::hash::Hash> {
+    Store::new(hash_of(config, random("load")), config, random("keys"))
+}
+
+fn btree(config: &Config) -> Store<super::btree::Btree> {
+    Store::new(btree_of(config, random("load")), config, random("keys"))
+}
+
+/// All requests on a device that takes `latency` for each.
+fn run<M: Method>(store: &mut Store<M>, latency: impl Fn(&Request) -> Time) -> Vec<Request> {
+    std::iter::from_fn(|| {
+        let request = store.next()?;
+        store.complete(request.arrival + latency(&request));
+        Some(request)
+    })
+    .collect()
+}
+
+/// All requests on a device that takes no time.
+fn alone<M: Method>(mut store: Store<M>) -> Vec<Request> {
+    run(&mut store, |_| Time::ZERO)
+}

@@ -1,0 +1,201 @@
+//! Power fails at any moment: what the device holds and the log says gives back what was committed.
+
+use super::{Journal, Record, Says, btree, hash, small};
+use crate::kv::method::Method;
+use crate::kv::store::Store;
+use crate::kv::{AccessMethod, Config};
+use nacre_kernel::{Bytes, Op, Random, Request, Streams, Time};
+use std::collections::BTreeSet;
+
+type Contents = Vec<Vec<(u32, u32)>>;
+
+/// A request, what it carried, and what was over when it was done.
+struct Event {
+    request: Request,
+    done: Time,
+    /// Of a page's write, the page and its pairs.
+    page: Option<(usize, Vec<(u32, u32)>)>,
+    /// Of a log's write, where the log ended.
+    appended: u64,
+    /// Transactions that have ended by then; none if none ends with this request.
+    ended: Option<u64>,
+}
+
+/// A device after a power failure.
+struct Device {
+    pages: Contents,
+    /// Of each byte of the log's region, its place in the log and one more; zero where there is nothing.
+    log: Vec<u64>,
+}
+
+fn contents(method: &impl Method) -> Contents {
+    let pages = method.pages();
+    let page = |page| pages.entries(page).iter().map(|entry| (entry.key, entry.value)).collect();
+    (0..pages.count()).map(page).collect()
+}
+
+/// Runs everything on a device whose latencies are drawn.
+fn events<M: Method>(store: &mut Store<M>, config: &Config, random: &mut Random) -> Vec<Event> {
+    let mut events = Vec::new();
+    while let Some(request) = store.next() {
+        let done = request.arrival + Time::from_ns(1 + random.below(1_000));
+        let page = (request.op == Op::Write && request.address >= config.log.0).then(|| {
+            let page = ((request.address - config.log.0) / config.page.0) as u32;
+            let pairs = store.method.pages().entries(page).iter().map(|entry| (entry.key, entry.value));
+            (page as usize, pairs.collect())
+        });
+        let (appended, before) = (store.log.end(), store.ended());
+        store.complete(done);
+        let ended = (store.ended() > before).then_some(store.ended());
+        events.push(Event { request, done, page, appended, ended });
+    }
+    events
+}
+
+impl Device {
+    /// What a device that began with `pages` holds when power fails at `at`: all that was done before a flush
+    /// that is done, and of the rest what chance has it.
+    fn after(pages: &Contents, config: &Config, events: &[Event], at: Time, random: &mut Random) -> Device {
+        let mut device = Device { pages: pages.clone(), log: vec![0; config.log.0 as usize] };
+        let flushed = events
+            .iter()
+            .filter(|event| event.request.op == Op::Flush && event.done <= at)
+            .map(|flush| flush.request.arrival)
+            .max();
+        for event in
+            events.iter().filter(|event| event.request.op == Op::Write && event.request.arrival <= at)
+        {
+            let mut survives =
+                || flushed.is_some_and(|flushed| event.done <= flushed) || random.below(2) == 0;
+            match &event.page {
+                Some((page, pairs)) => {
+                    if survives() {
+                        device.pages[*page].clone_from(pairs);
+                    }
+                }
+                None => {
+                    let size = config.log.0;
+                    let address = event.request.address;
+                    let from = event.appended - (event.appended + size - address) % size;
+                    for block in (0..u64::from(event.request.bytes)).step_by(config.log_block.0 as usize) {
+                        if survives() {
+                            for byte in block..block + config.log_block.0 {
+                                let written = from + byte < event.appended;
+                                device.log[(address + byte) as usize] =
+                                    if written { from + byte + 1 } else { 0 };
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        device
+    }
+
+    fn holds(&self, records: &[Record], number: usize) -> bool {
+        let from = if number == 0 { 0 } else { records[number - 1].end };
+        (from..records[number].end).all(|byte| self.log[(byte % self.log.len() as u64) as usize] == byte + 1)
+    }
+
+    /// Repeats what the log says and takes back what was not committed; returns the records it knows of.
+    fn recover<'a>(&mut self, journal: &'a Journal) -> &'a [Record] {
+        let records = &journal.records[..];
+        // From the last checkpoint whose records are all there, mark included; else from the beginning.
+        let from = |record: &Record| match record.says {
+            Says::Mark { start } => Some(records.partition_point(|record| record.end <= start)),
+            _ => None,
+        };
+        let is_whole = |first: usize, mark: usize| (first..=mark).all(|number| self.holds(records, number));
+        let first = (0..records.len())
+            .rev()
+            .find_map(|mark| from(&records[mark]).filter(|&first| is_whole(first, mark)))
+            .unwrap_or(0);
+        let end =
+            (first..records.len()).find(|&number| !self.holds(records, number)).unwrap_or(records.len());
+        let committed = committed(&records[..end]);
+        let mut put = |(page, at): (u32, usize), value| self.pages[page as usize][at].1 = value;
+        for record in &records[first..end] {
+            if let Says::Update { place, values, .. } = record.says {
+                put(place, values[1]);
+            }
+        }
+        for record in records[first..end].iter().rev() {
+            if let Says::Update { transaction, place, values, .. } = record.says
+                && !committed.contains(&transaction)
+            {
+                put(place, values[0]);
+            }
+        }
+        &records[..end]
+    }
+}
+
+fn committed(records: &[Record]) -> BTreeSet<u32> {
+    let commit = |record: &Record| match record.says {
+        Says::Commit { transaction } => Some(transaction),
+        _ => None,
+    };
+    records.iter().filter_map(commit).collect()
+}
+
+fn check<M: Method>(mut store: Store<M>, config: &Config) {
+    let mut random = Streams::new(3).stream("power");
+    let pages = contents(&store.method);
+    let data: Vec<bool> = (0..pages.len()).map(|page| store.method.pages().level(page as u32) == 0).collect();
+    let events = events(&mut store, config, &mut random);
+    assert_eq!(store.ended(), config.transactions.expect("an end"));
+    let end = events.iter().map(|event| event.done).max().expect("requests");
+    for _ in 0..12 {
+        let at = Time::from_ps(random.below(end.as_ps() + 1));
+        let mut device = Device::after(&pages, config, &events, at, &mut random);
+        let records = device.recover(&store.journal);
+        let committed = committed(records);
+        let acknowledged =
+            events.iter().filter(|event| event.done <= at).filter_map(|event| event.ended).max();
+        assert!(
+            committed.len() as u64 >= acknowledged.unwrap_or(0),
+            "{acknowledged:?} transactions had ended, {} are back: {config:?}",
+            committed.len()
+        );
+        // The plain map: every key holds its number, then what committed transactions put there.
+        let mut map: Vec<u32> = (0..config.keys as u32).collect();
+        for record in records {
+            if let Says::Update { transaction, key, values, .. } = record.says
+                && committed.contains(&transaction)
+            {
+                assert_eq!(map[key as usize], values[0], "a transaction reads what was committed before");
+                map[key as usize] = values[1];
+            }
+        }
+        for (page, pairs) in device.pages.iter().enumerate().filter(|(page, _)| data[*page]) {
+            for &(key, value) in pairs {
+                assert_eq!(value, map[key as usize], "key {key} on page {page} at {at}: {config:?}");
+            }
+        }
+        map.sort_unstable();
+        assert!(map.into_iter().eq(0..config.keys as u32), "swaps lose no value");
+    }
+}
+
+#[test]
+fn a_power_failure_at_any_moment_loses_no_transaction_that_ended_and_no_half_of_one() {
+    for threads in [1, 2, 5] {
+        for pages in [1, 3, 9, 1_000] {
+            for (checkpoint, writers) in [(None, 1), (Some(7), 1), (Some(40), 3)] {
+                let config = |method| Config {
+                    threads,
+                    cache: Bytes(512 * pages),
+                    checkpoint,
+                    writers,
+                    // Room for 108 transactions: it goes round twice.
+                    log: Bytes(64 << 10),
+                    transactions: Some(250),
+                    ..small(method)
+                };
+                let (table, tree) = (config(AccessMethod::Hash), config(AccessMethod::Btree));
+                check(hash(&table), &table);
+                check(btree(&tree), &tree);
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The room as users meet it.
+
+use crate::testing::{check_repeatable, problems, requests, workload};
+use crate::{Pacing, Units, Workload};
+use nacre_kernel::{Op, Request, Time};
+
+const HASH: &str = "kind = \"kv\"\nkeys = 2_000\ntransactions = 1_000\ncache = \"64 KiB\"\n";
+const BTREE: &str = "kind = \"kv\"\nkeys = 2_000\ntransactions = 1_000\ncache = \"64 KiB\"\nmethod = \"btree\"\n\
+                     load = \"random\"\ncheckpoint = 50\n";
+
+fn build(settings: &str) -> Box<dyn Workload> {
+    workload(settings, 1).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[test]
+fn the_same_seed_gives_the_same_requests_however_many_are_asked_for() {
+    check_repeatable(HASH);
+    check_repeatable(BTREE);
+}
+
+/// All requests on a device that takes `latency` for each.
+fn requests_over(settings: &str, latency: Time) -> Vec<Request> {
+    let (mut workload, mut all) = (build(settings), Vec::new());
+    loop {
+        let before = all.len();
+        workload.fill(&mut all, 1_000).expect("no error while running");
+        match all.get(before) {
+            Some(request) => workload.complete(request.arrival + latency),
+            None => return all,
+        }
+        assert_eq!(all.len(), before + 1, "one at a time");
+    }
+}
+
+#[test]
+fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
+    let [fast, slow] = [1, 100].map(|us| requests_over(HASH, Time::from_us(us)));
+    let flushes =
+        |requests: &[Request]| requests.iter().filter(|request| request.op == Op::Flush).count() as f64;
+    // Four threads: on a slow device more of them wait for the same flush.
+    assert!(flushes(&slow) < flushes(&fast), "{} and {}", flushes(&slow), flushes(&fast));
+    assert!(fast.is_sorted_by_key(|request| request.arrival));
+    // A request it is not told about is done at once.
+    assert_eq!(requests(HASH), requests_over(HASH, Time::ZERO));
+    assert_eq!(build(HASH).pacing(), Pacing::Told);
+}
+
+#[test]
+fn transactions_are_counted_at_the_flush_that_ends_them() {
+    // Everything stays in memory, so with one thread every flush ends a transaction.
+    let settings = HASH.replace("64 KiB", "64 MiB") + "threads = 1\n";
+    let (mut workload, mut batch, mut flushes) = (build(&settings), Vec::new(), 0);
+    let done =
+        |workload: &dyn Workload, given: usize| workload.units(given as u64).expect("it has units").done;
+    loop {
+        workload.fill(&mut batch, 1).expect("no error while running");
+        let given = batch.len();
+        assert_eq!(done(&*workload, given.saturating_sub(1)), flushes, "before {given}");
+        match batch[given - 1] {
+            Request { op: Op::Flush, arrival, .. } => {
+                flushes += 1;
+                workload.complete(arrival);
+            }
+            request => workload.complete(request.arrival),
+        }
+        assert_eq!(done(&*workload, given), flushes, "after {given}");
+        if flushes == 1_000 {
+            break;
+        }
+    }
+    workload.fill(&mut batch, 1).expect("no error while running");
+    assert_eq!(workload.units(batch.len() as u64), Some(Units { name: "transactions", done: 1_000 }));
+}
+
+#[test]
+fn its_reach_covers_everything_it_touches() {
+    // 2,000 pairs at 31 to a leaf are 65 leaves; with the root and page 0 that is 67 pages.
+    let sorted = BTREE.replace("random", "sorted").replace("64 KiB", "4 KiB");
+    assert_eq!(build(&sorted).reach(), Some((10 << 20) + 67 * 4096));
+    let end = |settings: &str| {
+        requests(settings).iter().map(|request| request.address + u64::from(request.bytes)).max()
+    };
+    assert_eq!(end(&sorted), build(&sorted).reach(), "1,000 transactions touch the last leaf");
+    // A hash table may have pages behind the last one in use: the rest of a doubling.
+    let hash = HASH.replace("64 KiB", "4 KiB");
+    assert!(end(&hash) > Some((10 << 20) + 63 * 4096) && end(&hash) <= build(&hash).reach());
+    // Pages begin at whole pages, wherever the log ends.
+    let odd = format!("{HASH}page = \"64 KiB\"\nlog = \"100 KiB\"\ncache = \"64 KiB\"\n");
+    let odd = odd.replacen("cache = \"64 KiB\"\n", "", 1);
+    let reach = build(&odd).reach().expect("known at once");
+    assert_eq!(reach % (64 << 10), 0);
+    let lowest =
+        requests(&odd).iter().filter(|request| request.op == Op::Read).map(|request| request.address).min();
+    assert_eq!(lowest, Some(128 << 10), "page 0 behind a log of 100 KiB");
+}
+
+#[test]
+fn the_writes_alone_are_those_among_the_requests_and_have_no_end() {
+    let writes: Vec<_> = requests(HASH).into_iter().filter(|request| request.op == Op::Write).collect();
+    for limit in [1, 7, 4_096] {
+        let (mut workload, mut all) = (build(HASH), Vec::new());
+        while all.len() < writes.len() + 1_000 {
+            let before = all.len();
+            workload.fill_writes(&mut all, limit).expect("no error while running");
+            assert_eq!(all.len(), before + limit, "there are always more");
+        }
+        let times: Vec<Time> = all.iter().map(|request| request.arrival).collect();
+        assert!(times.iter().all(|time| time.is_zero()), "without times");
+        let untimed = |request: &Request| Request { arrival: Time::ZERO, ..*request };
+        // The last threads of a run that ends have their turns sooner.
+        let same = writes.iter().map(untimed).take(writes.len() - 50).zip(&all).all(|(a, b)| a == *b);
+        assert!(same, "in batches of {limit}");
+    }
+}
+
+#[test]
+fn without_a_number_of_transactions_it_never_ends() {
+    let mut endless = build(&HASH.replace("transactions = 1_000\n", ""));
+    assert_eq!((endless.expected(), build(HASH).expected()), (Some(u64::MAX), None));
+    let mut batch = Vec::new();
+    (0..50_000).for_each(|_| endless.fill(&mut batch, 1).expect("no error while running"));
+    assert_eq!((batch.len(), endless.notes().records), (50_000, 50_000));
+}
+
+#[test]
+fn its_notes_say_how_large_it_is() {
+    let notes = build(&BTREE.replace("random", "sorted")).notes();
+    assert_eq!(notes.kind, "kv");
+    let expected = "2000 pairs in a B+tree of 2 levels, 67 pages of 4 KiB, 268 KiB in all; the page cache holds 16 of them";
+    assert_eq!(notes.notes, [expected]);
+}
+
+#[test]
+fn mistakes_name_the_setting_and_a_remedy() {
+    let with = |lines: &str| problems(&format!("kind = \"kv\"\n{lines}\n"));
+    assert_eq!(
+        with("page = \"6 KiB\"\nlog_block = \"3 KiB\""),
+        [
+            "workload.page (test.toml:3): it is not a power of two, given 6 KiB; use 8 KiB",
+            "workload.log_block (test.toml:4): it is not a power of two, given 3 KiB; use 4 KiB",
+        ]
+    );
+    assert_eq!(
+        with("value = \"2 KiB\""),
+        [
+            "workload.page (default): a page has no room for two keys of 16 B with values of 2 KiB, given 4 KiB; \
+          use larger pages, or smaller keys and values"
+        ]
+    );
+    assert_eq!(
+        with("page = \"64 KiB\"\ncache = \"32 KiB\""),
+        ["workload.cache (test.toml:4): it does not hold a page of 64 KiB, given 32 KiB; use 64 KiB or more"]
+    );
+    assert_eq!(
+        with("log = \"65 KiB\""),
+        ["workload.log (test.toml:3): it is not a whole number of blocks of 4 KiB, given 65 KiB; use 68 KiB"]
+    );
+    assert_eq!(
+        with("log = \"64 KiB\"\nthreads = 128"),
+        [
+            "workload.log (test.toml:3): transactions under way may make 81476 B of records, and half of it is for \
+          them, given 64 KiB; \
+          use a larger log, or fewer threads"
+        ]
+    );
+}

@@ -1,0 +1,174 @@
+//! The birthday-paradox attack: random addresses are hammered, set after set.
+//!
+//! # Models
+//! Whoever cannot know where rows lie draws `lines` addresses at random, writes each `writes` times, and draws
+//! others. As birthdays fall on one day sooner than one thinks, two of few stays fall on one row: hammering
+//! for as long as a row stays in one place, a number of stays in the order of the root of the number of rows
+//! wears one out. The addresses of a set take turns, `burst` writes at a time, so that none stands out.
+//!
+//! # Leaves out
+//! An attacker who measures latencies to learn when a row moves.
+//!
+//! # Sources
+//! seznec-2009 for the attack; qureshi-2011 for sets that hide from detectors.
+//!
+//! # Checks
+//! Writes per address, the turns they take and the size of sets exactly; addresses even by chi-square; writes
+//! told as bursts are the same requests.
+
+use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Configuration, Problems, Reader, Room};
+use nacre_kernel::{Burst, Bytes, Op, Random, Request};
+
+/// Random addresses are hammered, set after set.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space that is attacked; a whole number of requests.
+    #[config(min = "1 B", max = "8192 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of one write; addresses are multiples of it past `start`.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+    /// Addresses of a set.
+    #[config(default = 1, min = 1, max = 1048576, source = "paper: seznec-2009, one after the other")]
+    pub lines: u32,
+    /// Writes to each address of a set.
+    #[config(
+        default = 33554432,
+        min = 1,
+        source = "paper: akel-2011 section 3.3, for which a row stays in one place"
+    )]
+    pub writes: u64,
+    /// Writes to an address before it is the turn of the next of its set; divides `writes`.
+    #[config(default = 1, min = 1, source = "paper: qureshi-2011, so that no address stands out")]
+    pub burst: u64,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let Config { footprint, start, request, writes, burst, .. } = config;
+    if !footprint.0.is_multiple_of(request.0) {
+        let below = (footprint.0 / request.0 * request.0).max(request.0);
+        let problem = format!("it is not a whole number of writes of {request}");
+        reader.conflict("footprint", &footprint.to_string(), &problem, &format!("use {}", Bytes(below)));
+    }
+    if start.0.checked_add(footprint.0).is_none_or(|end| end > END_MAX) {
+        let problem = "the footprint would reach past 8192 PiB, where addresses end";
+        reader.conflict("start", &start.to_string(), problem, "start earlier");
+    }
+    if !writes.is_multiple_of(*burst) {
+        let problem = format!("{writes} writes to an address are not a whole number of bursts");
+        reader.conflict("burst", &burst.to_string(), &problem, "use a divisor of writes");
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str = "an attack: random addresses are hammered, set after set";
+const SOURCES: &[&str] = &["seznec-2009", "qureshi-2011"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    // An address alone has all its turns in one.
+    let burst = if config.lines == 1 { config.writes } else { config.burst };
+    Ok(Box::new(Birthday {
+        area: Area::new(config.start, config.footprint, config.request),
+        set: vec![0; config.lines as usize],
+        turns: config.writes / burst,
+        burst,
+        turn: 0,
+        line: 0,
+        left: 0,
+        random: builder.random(path),
+    }))
+}
+
+struct Birthday {
+    area: Area,
+    /// The blocks being hammered.
+    set: Vec<u64>,
+    /// Turns that each block of a set gets.
+    turns: u64,
+    burst: u64,
+    /// Turns that all blocks of the set have had.
+    turn: u64,
+    /// Whose turn it is.
+    line: usize,
+    /// Writes left of its turn; none before the first set.
+    left: u64,
+    random: Random,
+}
+
+impl Birthday {
+    /// The next writes, all of one block: at most `most`.
+    #[inline]
+    fn next(&mut self, most: u64) -> Burst {
+        if self.left == 0 {
+            self.take_turn();
+        }
+        let times = self.left.min(most);
+        self.left -= times;
+        let request = self.area.request(self.set[self.line], Op::Write);
+        if self.left == 0 {
+            self.line += 1;
+        }
+        Burst { request, times }
+    }
+
+    fn take_turn(&mut self) {
+        if self.line == self.set.len() {
+            (self.line, self.turn) = (0, self.turn + 1);
+        }
+        let is_new = self.turn == 0 || self.turn == self.turns;
+        if self.line == 0 && is_new {
+            let (blocks, random) = (self.area.blocks(), &mut self.random);
+            self.set.iter_mut().for_each(|block| *block = random.below(blocks));
+            self.turn = 0;
+        }
+        self.left = self.burst;
+    }
+}
+
+impl Pattern for Birthday {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        let end = batch.len() + count;
+        while batch.len() < end {
+            let Burst { request, times } = self.next((end - batch.len()) as u64);
+            batch.resize(batch.len() + times as usize, request);
+        }
+    }
+
+    fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> bool {
+        let mut left = limit;
+        while left > 0 && bursts.len() < bursts.capacity().max(1) {
+            let burst = self.next(left);
+            left -= burst.times;
+            bursts.push(burst);
+        }
+        true
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

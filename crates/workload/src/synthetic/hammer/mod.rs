@@ -1,0 +1,82 @@
+//! Hammering: one address is written again and again.
+//!
+//! # Models
+//! The simplest attack on a medium that wears: every request is a write of the same bytes, as fast as they
+//! are done. Without wear levelling, or where a row stays in one place for more writes than it is made for,
+//! one row is worn out in minutes.
+//!
+//! # Leaves out
+//! Caches of the host, which a real attacker goes round with flushes.
+//!
+//! # Sources
+//! qureshi-2009 section 6, the repeated address attack.
+//!
+//! # Checks
+//! Every request exactly; writes told as bursts are the same requests.
+
+use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_kernel::{Burst, Bytes, Op, Request};
+
+/// One address is written again and again.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The address.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: one is as good as another")]
+    pub address: Bytes,
+    /// Bytes of one write.
+    #[config(default = "4 KiB", min = "1 B", max = "1 GiB", source = "assumed: the page of most hosts")]
+    pub request: Bytes,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.address.0.checked_add(config.request.0).is_none_or(|end| end > END_MAX) {
+        let problem = "the write would reach past 8192 PiB, where addresses end";
+        reader.conflict("address", &config.address.to_string(), problem, "use a lower address");
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| Ok(pattern(&slot.config(builder.families()))),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| {
+        timed::build(slot, builder, |config, _: &str, _: &mut dyn WorkloadBuilder| Ok(pattern(config)))
+    },
+};
+
+const SUMMARY: &str = "an attack: one address is written again and again";
+const SOURCES: &[&str] = &["qureshi-2009"];
+
+fn pattern(config: &Config) -> Box<dyn Pattern> {
+    Box::new(Hammer { area: Area::new(config.address, config.request, config.request) })
+}
+
+struct Hammer {
+    area: Area,
+}
+
+impl Pattern for Hammer {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.resize(batch.len() + count, self.area.request(0, Op::Write));
+    }
+
+    fn fill_bursts(&mut self, bursts: &mut Vec<Burst>, limit: u64) -> bool {
+        bursts.push(Burst { request: self.area.request(0, Op::Write), times: limit });
+        true
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

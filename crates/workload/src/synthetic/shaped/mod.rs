@@ -1,0 +1,373 @@
+//! The shape of a trace without its addresses: sizes, reuse and runs as they were measured.
+//!
+//! # Models
+//! An LRU stack of objects. Requests fall into classes of one operation and one size. A request of a class
+//! touches something new with the probability `first`, and otherwise an object of its size that lies, in bytes
+//! touched since, as deep as a draw from the class's distribution of stack distances says; the nearest one
+//! there is. So an LRU cache of any size misses about what it missed on the trace the numbers are from.
+//!
+//! With the probability `follow` a request continues the one before it: it has the same class, and touches
+//! what was touched next the last time, if that lies about as deep, or, behind something new, the next new
+//! object, which lies beside it. Runs therefore repeat as runs, and keep their addresses in order.
+//!
+//! # Leaves out
+//! Popularity beyond what stack distances imply; requests that overlap others in part; change over time. When
+//! `footprint` is used up, what would be new is what was touched longest ago.
+//!
+//! # Sources
+//! coffman-1973: E. Coffman, P. Denning, Operating Systems Theory, Prentice-Hall 1973, section 6.6, the LRU
+//! stack model.
+//!
+//! # Checks
+//! Shares of classes and of new objects within binomial error; a stack distance given exactly comes out
+//! exactly; runs are as long as `follow` says; the curves of real traces, by `nacre trace fit`.
+
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use super::area::END_MAX;
+use super::operations::percent;
+use super::{Pattern, PatternFamily, timed};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room};
+use nacre_kernel::{Bytes, Op, Random, Ratio, Request, Time};
+use stack::Stack;
+
+/// The shape of a trace without its addresses.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of address space used.
+    #[config(min = "64 KiB", max = "1 PiB")]
+    pub footprint: Bytes,
+    /// First address used.
+    #[config(default = "0 B", max = "8192 PiB", source = "assumed: from the beginning")]
+    pub start: Bytes,
+    /// Bytes of a block, in which distances are counted; objects begin at blocks.
+    #[config(default = "4 KiB", min = "512 B", max = "1 MiB", source = "assumed: the page of most hosts")]
+    pub block: Bytes,
+    /// Probability that a request continues the one before it.
+    #[config(default = "0 %", max = "99.99 %", source = "assumed: no runs")]
+    pub follow: Ratio,
+    /// For equal steps of the requests, how many times the odds of something new are those of `first`; after the
+    /// last comes the first again. Without them new objects come evenly.
+    pub growth: Option<Vec<f64>>,
+    /// Requests of a step of `growth`.
+    #[config(default = 10000, min = 1, source = "assumed: long against the runs of most workloads")]
+    pub growth_step: u64,
+    /// What is asked for, at most 256 classes; their shares add up to 100 %.
+    pub group: Vec<Class>,
+}
+
+/// Requests of one operation and one size.
+#[derive(Clone, Debug, Configuration)]
+pub struct Class {
+    /// Share of the requests.
+    #[config(max = "100 %")]
+    pub share: Ratio,
+    /// What they do.
+    pub op: Action,
+    /// Bytes of a request.
+    #[config(min = "1 B", max = "1 GiB")]
+    pub bytes: Bytes,
+    /// Where in its first block a request begins. Where it is not the beginning, and a request has whole blocks,
+    /// neighbours share the block between them.
+    #[config(default = "0 B", max = "1 MiB", source = "assumed: at the beginning")]
+    pub offset: Bytes,
+    /// Share of them that touch something new.
+    #[config(max = "100 %")]
+    pub first: Ratio,
+    /// Stack distances of the others at equal steps of probability, from the smallest to the largest: bytes of
+    /// different blocks touched since. Between two of them lie draws evenly.
+    #[config()]
+    pub distance: Option<Vec<Bytes>>,
+}
+
+/// What a request of a class does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Action {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+}
+
+/// Shares may miss 100 % by this much, for thirds written with a few digits.
+const SHARE_TOLERANCE: f64 = 1e-3;
+/// Most classes.
+const CLASSES_MAX: usize = 256;
+/// Most objects: the stack keeps 24 bytes of each.
+const OBJECTS_MAX: u64 = 1 << 28;
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let sum: f64 = config.group.iter().map(|class| class.share.0).sum();
+    if (sum - 1.0).abs() > SHARE_TOLERANCE {
+        let problem = format!("the shares of the classes add up to {}", percent(sum));
+        reader.conflict("group", "", &problem, "make it 100 %");
+    }
+    if config.group.len() > CLASSES_MAX {
+        let given = config.group.len().to_string();
+        reader.conflict("group", &given, "there are too many classes", "at most 256 are allowed");
+    }
+    if let Some(growth) = &config.growth
+        && (growth.iter().any(|weight| *weight < 0.0) || growth.iter().all(|weight| *weight == 0.0))
+    {
+        let problem = "odds lie below zero, or all are zero";
+        reader.conflict("growth", "", problem, "use 1 for the odds of `first`, 2 for twice as much");
+    }
+    if !config.block.0.is_power_of_two() {
+        reader.conflict("block", &config.block.to_string(), "it is not a power of two", "use 4 KiB");
+    }
+    if config.start.0.checked_add(config.footprint.0).is_none_or(|end| end > END_MAX) {
+        let problem = "the footprint would reach past 8192 PiB, where addresses end";
+        reader.conflict("start", &config.start.to_string(), problem, "start earlier");
+    }
+    if config.footprint.0 / config.block.0.max(1) > OBJECTS_MAX {
+        let problem = "it holds more than 2^28 blocks";
+        reader.conflict("footprint", &config.footprint.to_string(), problem, "use a larger block or less");
+    }
+    for (place, class) in config.group.iter().enumerate() {
+        check_class(place, class, config, reader);
+    }
+}
+
+fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader<'_>) {
+    let distances = class.distance.as_deref().unwrap_or(&[]);
+    if !distances.is_sorted() {
+        let path = format!("group[{place}].distance");
+        reader.conflict(&path, "", "the distances fall", "sort them");
+    }
+    if distances.len() < 2 && class.first.0 < 1.0 {
+        let problem = "not all touch something new, and there are no two distances";
+        let remedy = "give the smallest and the largest distance, or first = \"100 %\"";
+        reader.conflict(&format!("group[{place}].distance"), "", problem, remedy);
+    }
+    if class.offset.0 >= config.block.0 {
+        let problem = "a request would begin behind its first block";
+        reader.conflict(&format!("group[{place}].offset"), &class.offset.to_string(), problem, "lower it");
+    }
+    if class.bytes.0 + class.offset.0 + config.block.0 > config.footprint.0 {
+        let problem = "a request does not fit the footprint";
+        reader.conflict(&format!("group[{place}].bytes"), &class.bytes.to_string(), problem, "enlarge it");
+    }
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    card: Card::of::<Config>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    card: Card::of::<timed::Timed<Config>>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str =
+    "the shape of a trace without its addresses: sizes, reuse and runs as they were measured";
+const SOURCES: &[&str] = &["coffman-1973"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let block = config.block.0;
+    let mut groups: Vec<u32> = Vec::new();
+    let mut kinds = Vec::new();
+    for class in &config.group {
+        let shared = class.offset.0 > 0 && class.bytes.0.is_multiple_of(block);
+        let blocks = (class.offset.0 + class.bytes.0).div_ceil(block) as u32 - u32::from(shared);
+        let group = groups.iter().position(|&known| known == blocks).unwrap_or(groups.len());
+        if group == groups.len() {
+            groups.push(blocks);
+        }
+        let distances = class.distance.iter().flatten();
+        kinds.push(Kind {
+            op: if class.op == Action::Read { Op::Read } else { Op::Write },
+            bytes: class.bytes.0 as u32,
+            offset: class.offset.0,
+            blocks,
+            group,
+            shared,
+            first: class.first.0,
+            distances: distances.map(|bytes| bytes.0 as f64 / block as f64).collect(),
+        });
+    }
+    let mut upto = 0.0;
+    let bounds = config.group.iter().map(|class| {
+        upto += class.share.0;
+        upto
+    });
+    let growth = config.growth.clone().unwrap_or_default();
+    Ok(Box::new(Shaped {
+        bounds: bounds.collect(),
+        growth,
+        growth_step: config.growth_step,
+        given: 0,
+        kinds,
+        stack: Stack::new(groups.len()),
+        space: Space::new(config.footprint.0 / block),
+        follow: config.follow.0,
+        start: config.start.0,
+        block,
+        latest: None,
+        random: builder.random(path),
+    }))
+}
+
+/// A class, in blocks.
+struct Kind {
+    op: Op,
+    bytes: u32,
+    offset: u64,
+    blocks: u32,
+    group: usize,
+    /// Whether neighbours share the block between them.
+    shared: bool,
+    first: f64,
+    distances: Vec<f64>,
+}
+
+struct Shaped {
+    /// The upper end of each class's share.
+    bounds: Vec<f64>,
+    kinds: Vec<Kind>,
+    /// How many times the odds of something new are the average ones, by step.
+    growth: Vec<f64>,
+    growth_step: u64,
+    given: u64,
+    stack: Stack,
+    space: Space,
+    follow: f64,
+    start: u64,
+    block: u64,
+    latest: Option<Latest>,
+    random: Random,
+}
+
+/// The request before.
+#[derive(Clone, Copy)]
+struct Latest {
+    kind: usize,
+    /// Where in the stack its object lay; none if it was new.
+    place: Option<u32>,
+    run: usize,
+}
+
+impl Pattern for Shaped {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        batch.extend((0..count).map(|_| self.next()));
+    }
+
+    fn reach(&self) -> u64 {
+        self.start + self.space.blocks * self.block
+    }
+}
+
+impl Shaped {
+    fn next(&mut self) -> Request {
+        self.given += 1;
+        let followed = self.latest.filter(|_| self.random.unit() < self.follow);
+        let kind = followed.map_or_else(|| self.draw_kind(), |latest| latest.kind);
+        let Kind { group, blocks, .. } = self.kinds[kind];
+        let place = match followed {
+            Some(Latest { place: Some(place), .. }) => {
+                self.stack.following(group, place).or_else(|| self.draw_place(kind))
+            }
+            Some(Latest { place: None, .. }) => None,
+            None => self.draw_place(kind),
+        };
+        let place = place.or_else(|| (!self.space.has(blocks + 1)).then(|| self.stack.oldest(group))?);
+        let mut run = followed.map_or_else(|| self.random.below(RUNS as u64) as usize, |latest| latest.run);
+        let first = match place {
+            Some(place) => self.stack.renew(group, place, blocks),
+            None => {
+                // What follows nothing shares no block with its neighbour.
+                let apart = u32::from(self.kinds[kind].shared && followed.is_none());
+                let first = self.space.take(&mut run, blocks + apart) + u64::from(apart);
+                self.stack.push(group, first, blocks);
+                first
+            }
+        };
+        self.latest = Some(Latest { kind, place, run });
+        let Kind { op, bytes, offset, .. } = self.kinds[kind];
+        let address = self.start + first * self.block + offset;
+        Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
+    }
+
+    fn draw_kind(&mut self) -> usize {
+        let draw = self.random.unit() * self.bounds[self.bounds.len() - 1];
+        self.bounds.partition_point(|&bound| bound <= draw).min(self.kinds.len() - 1)
+    }
+
+    /// Where in the stack to look; none for something new.
+    fn draw_place(&mut self, kind: usize) -> Option<u32> {
+        let Kind { group, blocks, first, distances, .. } = &self.kinds[kind];
+        let step = ((self.given - 1) / self.growth_step) as usize;
+        let more = if self.growth.is_empty() { 1.0 } else { self.growth[step % self.growth.len()] };
+        // The probability whose odds are `more` times those of `first`.
+        let first = first * more / (1.0 - first + first * more);
+        if distances.is_empty() || self.random.unit() < first {
+            return None;
+        }
+        let at = self.random.unit() * (distances.len() - 1) as f64;
+        let (low, share) = (at as usize, at - libm::floor(at));
+        let distance = distances[low] + (distances[low + 1] - distances[low]) * share;
+        // The object's own blocks count to its distance.
+        let behind = (distance - f64::from(*blocks)).max(0.0) + 0.5;
+        self.stack.at_depth(*group, behind as u64)
+    }
+}
+
+/// Runs of new objects that grow side by side, so that only objects of one run are neighbours.
+const RUNS: usize = 16;
+/// Blocks that a run gets at a time, and objects.
+const STRIP: u64 = 256;
+const OBJECTS_PER_STRIP: u64 = 8;
+
+/// Address space that is handed out from its beginning, in strips.
+struct Space {
+    blocks: u64,
+    given: u64,
+    /// For each run, the blocks of its strip that are left: from, to.
+    strips: [(u64, u64); RUNS],
+}
+
+impl Space {
+    fn new(blocks: u64) -> Space {
+        Space { blocks, given: 0, strips: [(0, 0); RUNS] }
+    }
+
+    /// Whether an object of so many blocks has room.
+    fn has(&self, blocks: u32) -> bool {
+        let blocks = u64::from(blocks);
+        self.given + blocks <= self.blocks || self.strips.iter().any(|(from, to)| from + blocks <= *to)
+    }
+
+    /// The first block of an object, in its run if that has room.
+    fn take(&mut self, run: &mut usize, blocks: u32) -> u64 {
+        let blocks = u64::from(blocks);
+        let (from, to) = self.strips[*run];
+        if from + blocks > to {
+            if self.given + blocks <= self.blocks {
+                let strip = STRIP.max(blocks * OBJECTS_PER_STRIP).min(self.blocks - self.given);
+                // A strip that begins where the old one ends continues it.
+                let from = if to == self.given { from } else { self.given };
+                self.given += strip;
+                self.strips[*run] = (from, self.given);
+            } else {
+                match self.strips.iter().position(|(from, to)| from + blocks <= *to) {
+                    Some(room) => *run = room,
+                    // Nothing of this size was ever touched and there is no room: begin over earlier objects.
+                    None => self.strips[*run] = (0, self.blocks),
+                }
+            }
+        }
+        let first = self.strips[*run].0;
+        self.strips[*run].0 += blocks;
+        first
+    }
+}

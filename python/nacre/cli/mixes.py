@@ -1,0 +1,114 @@
+"""`nacre mixes`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.mixes import STEPS_MAX, Mixes
+from nacre.mixes import mixes as score
+from nacre.progress import Bar
+from nacre.run import check
+from nacre.saving import Staging
+from nacre.simulated import Simulated, simulate
+from nacre.summary_mixes import counted, ranking, tiers
+from nacre.summary_mixes import simulated as simulated_table
+
+
+@guarded
+def mixes(
+    scenario: Scenario,
+    settings: Settings = None,
+    steps: Annotated[
+        int,
+        typer.Option(min=1, max=STEPS_MAX, help="Equal parts the capacity is divided into."),
+    ] = 20,
+    simulate_best: Annotated[
+        int,
+        typer.Option(
+            "--simulate",
+            metavar="N",
+            min=0,
+            help="Simulate the N best, with queues, under the arrivals of the workload.",
+        ),
+    ] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Write the mixes and their figure there."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score every mix of the tiers of a scenario.
+
+    Extents are placed best for the whole workload, and accesses come one after the other.
+    """
+    overrides = settings_of(scenario, settings)
+    failure: Failure | None = None
+    runs: Simulated | None = None
+    with ExitStack() as stack:
+        staging = stack.enter_context(Staging(out)) if out else None
+        with Bar("counting", "requests") as bar:
+            found = score(scenario, overrides, steps=steps, progress=bar)
+        if staging:
+            staging.mixes(found)
+            try:
+                staging.figures_of_mixes(found)
+            except Exception as error:
+                failure = failure_of(error)
+        if simulate_best:
+            interruption = stack.enter_context(Interruption())
+            runs = _simulate(scenario, overrides, found, simulate_best, interruption)
+    if as_json:
+        simulated = {"simulated": runs.frame().to_dicts()} if runs else {}
+        write_json(found.to_dict() | simulated)
+    else:
+        _show(found, runs)
+        if runs:
+            placement = check(scenario, overrides).scenario.stack.placement.kind
+            write_line()
+            write_prose(f'simulated with the placement of the scenario, "{placement}"')
+        if out:
+            write_line()
+            write_line(f"results are in {out}")
+    flush()
+    if failure:
+        complain(*failure.lines, f"the mixes are complete and kept in {out}; their figure is not")
+    if runs and not runs.complete:
+        complain(f"interrupted: {len(runs.records)} of {simulate_best} mixes were simulated")
+        raise typer.Exit(INTERRUPTED)
+    if failure:
+        raise typer.Exit(FAILED)
+
+
+def _simulate(
+    scenario: str,
+    overrides: dict[str, object],
+    found: Mixes,
+    count: int,
+    interruption: Interruption,
+) -> Simulated:
+    with Bar("simulating", "requests") as bar:
+
+        def tick(done: int, total: int | None, simulated_s: float) -> bool:
+            bar(done, total, simulated_s)
+            return interruption.asked
+
+        return simulate(scenario, overrides, found, count, progress=tick)
+
+
+def _show(found: Mixes, runs: Simulated | None) -> None:
+    write_line(found.name)
+    write_prose(counted(found), "  ")
+    for table in (tiers(found), ranking(found)):
+        write_line()
+        write_table(table)
+    if runs:
+        write_line()
+        write_table(simulated_table(found, runs))

@@ -1,0 +1,162 @@
+"""`nacre study`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nacre import __version__
+from nacre.cli.arguments import place
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.progress import Bar
+from nacre.study.plan import sound
+from nacre.study.result import StudyResult, summed
+from nacre.study.store import Store
+from nacre.study.work import End, conduct, draw, engine_called, keeping, save
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class EngineName(StrEnum):
+    """What runs the points."""
+
+    LOCAL = "local"
+    DASK = "dask"
+
+
+@guarded
+def study(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A TOML file.")],
+    engine: Annotated[
+        EngineName, typer.Option(help="All cores of this machine, or a Dask cluster.")
+    ] = EngineName.LOCAL,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDR", help="Of the Dask scheduler; default: a cluster of its own, here."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            parser=place,
+            help="Keep points, table and figures there; default: STUDY's name and .study.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the study the directory holds.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Run many designs: a sweep over axes, or a search."""
+    design, planner = sound(study)
+    directory = out or Path(f"{Path(study).stem}.study")
+    failure: Failure | None = None
+    with ExitStack() as stack:
+        running = stack.enter_context(engine_called(engine.value, address))
+        kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
+        interruption = stack.enter_context(Interruption())
+        assert isinstance(kept, Store)  # noqa: S101 (there is a directory)
+        with _told(directory), Bar("studying", "points") as bar:
+
+            def watch(done: int, total: int) -> bool:
+                bar(done, total)
+                return interruption.asked
+
+            result, end = conduct(design, planner, running, kept, watch)
+            kept.flush(at_once=True)
+            save(result, kept)
+        try:
+            draw(result, directory, lambda: interruption.asked)
+        except Exception as error:
+            failure = failure_of(error)
+    if as_json:
+        write_json(_document(result, end, directory, kept.reused))
+    else:
+        _show(result, end, directory, kept.reused)
+    flush()
+    if failure:
+        complain(*failure.lines, f"points and table are complete and kept in {directory}")
+    _conclude(result, interrupted=interruption.asked)
+    if failure or result.failed.height:
+        raise typer.Exit(FAILED)
+
+
+@contextmanager
+def _told(directory: Path) -> Iterator[None]:
+    """Says of a failure of the disk or of the engine what is kept."""
+    try:
+        yield
+    except Exception:
+        complain(
+            "the study ended early;"
+            f" what was finished is kept in {directory}, and --resume goes on with it"
+        )
+        raise
+
+
+def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
+    from nacre.study.summary import BEST, best, decisive, facts
+
+    again = f", {reused:,} of them there already" if reused else ""
+    write_line(f"{result.name}: {summed(result)}{again}")
+    if end is End.SPENT:
+        write_line("  the time of the budget is spent; --resume goes on")
+    for line in facts(result):
+        write_prose(line, "  ")
+    for table in (best(result), decisive(result)):
+        if table.rows:
+            write_line()
+            write_table(table)
+    rest = (result.pareto() if result.questions.objectives else result.designs).height - BEST
+    write_line()
+    if rest > 0:
+        write_line(f"{rest:,} more are in the table")
+    write_line(f"results are in {directory}")
+
+
+def _document(result: StudyResult, end: End, directory: Path, reused: int) -> Mapping[str, Any]:
+    return {
+        "study": result.name,
+        "version": __version__,
+        "complete": result.complete,
+        "ended": end.value,
+        "points": {
+            "all": result.total,
+            "done": result.table.height,
+            "failed": result.failed.height,
+            "reused": reused,
+        },
+        "objectives": [vars(objective) for objective in result.questions.objectives],
+        "pareto": result.pareto()["design"].to_list(),
+        "sensitivity": _rows(result.sensitivity()),
+        "rows": _rows(result.table),
+        "out": str(directory),
+    }
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    import polars as pl
+
+    finite = frame.with_columns(
+        pl.when(pl.col(name).is_finite()).then(pl.col(name)).alias(name)
+        for name, kind in frame.schema.items()
+        if kind.is_float()
+    )
+    return finite.to_dicts()
+
+
+def _conclude(result: StudyResult, *, interrupted: bool) -> None:
+    if interrupted:
+        said = "every point has ended" if result.complete else "this is what was finished"
+        complain(f"interrupted: {said}; --resume goes on with it")
+        raise typer.Exit(INTERRUPTED)

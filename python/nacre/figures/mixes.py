@@ -1,0 +1,169 @@
+"""What mixes of tiers are worth, over the shares of the first two: a surface seen from above."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.text import duration, significant
+
+if TYPE_CHECKING:
+    from nacre.mixes import Mixes
+
+Data = list[dict[str, Any]]
+
+SCHEME = ["#F4F7FB", "#BFD9EA", "#6FB1D8", "#0072B2", "#003A5C"]
+_SIDE = 430
+_TITLES = {
+    "iops_per_cost": "IOPS per cost",
+    "iops": "serial IOPS",
+    "mean_ns": "mean latency (ns)",
+    "cost": "price of a GiB",
+}
+
+
+def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
+    """A field per mix, darker where it is better; the best of all is marked.
+
+    With more than three tiers a field is the best mix with these shares of the first two. Two
+    tiers make a line over the share of the first.
+    """
+    best = found.best(1, by).to_dicts()[0]
+    headline = f"Best {_TITLES[by]}: {_value(best[by], by)} with {said(best, found.names)}"
+    subtitle = f"{found.name}: every mix in equal steps, extents placed best, one access at a time"
+    if len(found.names) < 3:
+        chart = _line(found, by, best)
+    else:
+        rows = _fields(found, by)
+        chart = surface(
+            rows,
+            f"{found.names[0]} (% of capacity)",
+            f"{found.names[1]} (%)",
+            _TITLES[by],
+            is_least=by in ("mean_ns", "cost"),
+        )
+    titled = chart.properties(title=theme.title(headline, subtitle))
+    return theme.themed(titled)
+
+
+def said(row: dict[str, Any], names: list[str]) -> str:
+    """`5 % pcm_ssd, 35 % emlc_ssd, 60 % disk`."""
+    shares = [(100 * row[name], name) for name in names if row[name] > 0]
+    return ", ".join(f"{share:.3g} % {name}" for share, name in shares)
+
+
+def surface(
+    rows: Data, x_title: str, y_title: str, title: str, *, is_least: bool = False
+) -> alt.LayerChart:
+    """Fields of `x` and `y` in percent, coloured by `value`; the best one is ringed."""
+    pick = min if is_least else max
+    best = pick(rows, key=lambda row: float(row["value"]))
+    x, x2, centre_x = _axis(rows, "x", x_title)
+    y, y2, centre_y = _axis(rows, "y", y_title)
+    colour = (
+        alt.Color("value:Q", title=title)
+        .scale(
+            range=SCHEME[::-1] if is_least else SCHEME, type="log" if _is_wide(rows) else "linear"
+        )
+        .legend(
+            title=title,
+            orient="right",
+            direction="vertical",
+            gradientLength=_SIDE - 60,
+            format="~s",
+        )
+    )
+    fields = (
+        alt.Chart(theme.data(rows))
+        .mark_rect(stroke="white", strokeWidth=0.6)
+        .encode(
+            x=x,
+            y=y,
+            **x2,
+            **y2,
+            color=colour,
+            tooltip=["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")],
+        )
+    )
+    ring = (
+        alt.Chart(theme.data([best]))
+        .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
+        .encode(x=centre_x, y=centre_y)
+    )
+    named = alt.Chart(theme.data([best])).encode(x=centre_x, y=centre_y, text="label:N")
+    place: dict[str, Any] = {"align": "left", "dx": 12, "dy": -10, "fontWeight": "bold"}
+    words = (
+        named.mark_text(**place, stroke="white", strokeWidth=4, strokeJoin="round"),
+        named.mark_text(**place, color=theme.VERMILION),
+    )
+    chart = alt.layer(fields, ring, *words).properties(width=_SIDE, height=_SIDE)
+    return cast("alt.LayerChart", chart)
+
+
+def _fields(found: Mixes, by: str) -> Data:
+    """The best mix for each pair of shares of the first two tiers."""
+    first, second, *_ = found.names
+    fields: dict[tuple[float, float], dict[str, Any]] = {}
+    for row in found.best(len(found), by).to_dicts():
+        fields.setdefault((row[first], row[second]), row)
+    return [
+        {"x": 100 * x, "y": 100 * y, "value": row[by], "label": said(row, found.names)}
+        for (x, y), row in fields.items()
+    ]
+
+
+def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
+    name = found.names[0]
+    rows = [
+        {"x": 100 * row[name], "value": row[by], "label": said(row, found.names)}
+        for row in found.frame().drop_nulls(by).to_dicts()
+    ]
+    x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
+    y = alt.Y("value:Q", title=_TITLES[by])
+    tooltip: list[Any] = ["label:N", alt.Tooltip("value:Q", title=_TITLES[by], format=",.4~g")]
+    base = alt.Chart(theme.data(rows)).encode(x=x, y=y, tooltip=tooltip)
+    mark = {"x": 100 * best[name], "value": best[by]}
+    chart = alt.layer(
+        base.mark_line(color=theme.BLUE),
+        base.mark_point(color=theme.BLUE, filled=True, size=30, opacity=1),
+        alt.Chart(theme.data([mark]))
+        .mark_point(shape="circle", size=110, color=theme.ORANGE, strokeWidth=3, opacity=1)
+        .encode(x="x:Q", y="value:Q"),
+    ).properties(width=theme.WIDTH, height=300)
+    return cast("alt.LayerChart", chart)
+
+
+def _axis(rows: Data, field: str, title: str) -> tuple[Any, dict[str, str], Any]:
+    """The encoding of one side of the fields, that of its other end, and that of the middles.
+
+    Places an even step apart have their room on the axis; others stand side by side.
+    """
+    channel: Any = alt.X if field == "x" else alt.Y
+    places = sorted({row[field] for row in rows})
+    step = min((after - before for before, after in itertools.pairwise(places)), default=1.0)
+    if not math.isclose(places[-1] - places[0], step * (len(places) - 1), rel_tol=1e-6):
+        order = places if field == "x" else places[::-1]
+        axis = channel(f"{field}:O", title=title).sort(order).axis(labelAngle=0, format=".3~r")
+        return axis, {}, axis
+    start, end = f"{field}_from", f"{field}_to"
+    for row in rows:
+        row |= {start: row[field] - step / 2, end: row[field] + step / 2}
+    domain = [places[0] - step / 2, places[-1] + step / 2]
+    axis = channel(f"{start}:Q", title=title).scale(domain=domain, nice=False)
+    return axis.axis(grid=False), {f"{field}2": f"{end}:Q"}, channel(f"{field}:Q")
+
+
+def _is_wide(rows: Data) -> bool:
+    values = [row["value"] for row in rows]
+    if min(values) <= 0:
+        raise Error("there is no surface to draw: a score is zero")
+    return bool(max(values) > 10 * min(values))
+
+
+def _value(value: float, by: str) -> str:
+    return duration(value) if by == "mean_ns" else significant(value)

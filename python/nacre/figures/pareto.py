@@ -1,0 +1,122 @@
+"""The designs of a study by two objectives, and those no other beats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import axes, theme
+from nacre.text import printable
+
+if TYPE_CHECKING:
+    from nacre.study.result import StudyResult
+
+_HEIGHT = 380
+_LABELS_MAX = 12
+_WIDE = 30
+"""A log axis where values differ by more than this factor."""
+
+
+def pareto(result: StudyResult) -> alt.LayerChart:
+    """The second objective across, the first one up; the front as a line."""
+    from nacre.study.summary import cell, title
+
+    objectives = result.questions.objectives
+    if len(objectives) < 2:
+        raise Error("a Pareto front is drawn of two objectives, and the study has fewer")
+    up, across = objectives[0].column, objectives[1].column
+    known = [
+        row
+        for row in result.designs.iter_rows(named=True)
+        if row[up] is not None and row[across] is not None
+    ]
+    if not known:
+        raise Error("no design has both objectives, so there is nothing to draw")
+    front = set(result.pareto()["design"])
+    names = [axis.name for axis in result.questions.axes]
+    rows = [
+        {
+            "x": row[across],
+            "y": row[up],
+            "kind": _kind(row, front),
+            "label": printable(", ".join(str(row[n]) for n in names if row[n] is not None)),
+            "up": cell(up, row[up]),
+            "across": cell(across, row[across]),
+        }
+        for row in known
+    ]
+    x = _axis(alt.X, "x", across, rows)
+    y = _axis(alt.Y, "y", up, rows)
+    best = [row for row in rows if row["kind"] == _FRONT]
+    kinds = [kind for kind in _COLOURS if any(row["kind"] == kind for row in rows)]
+    dots = (
+        alt.Chart(theme.data(rows))
+        .mark_circle(size=60, opacity=0.85)
+        .encode(
+            x=x,
+            y=y,
+            color=alt.Color("kind:N").scale(domain=kinds, range=[_COLOURS[kind] for kind in kinds]),
+            tooltip=[alt.Tooltip(name) for name in ("label:N", "up:N", "across:N")],
+        )
+    )
+    layers: list[Any] = [dots]
+    if len(objectives) == 2:
+        step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
+        line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
+        layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q")))
+    said = _together(best)
+    if len(said) <= _LABELS_MAX:
+        rightmost = max((row["x"] for row in said), default=0.0)
+        sides: list[tuple[Any, int]] = [("left", 7), ("right", -7)]
+        for align, dx in sides:
+            some = [row for row in said if (row["x"] == rightmost) == (align == "right")]
+            text = alt.Chart(theme.data(some)).mark_text(align=align, dx=dx, dy=11, fontSize=11)
+            layers.append(text.encode(x=x, y=y, text="label:N"))
+    chart = alt.layer(*layers).properties(
+        width=theme.WIDTH,
+        height=_HEIGHT,
+        title=theme.title(f"{result.name}: {title(up)} against {title(across)}", _said(result)),
+    )
+    return theme.themed(cast("alt.LayerChart", chart))
+
+
+def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]]) -> Any:
+    from nacre.study.summary import title
+
+    label = {"labelExpr": axes.TIME_LABEL} if column.endswith("_ns") else {}
+    scaled = channel(f"{key}:Q", title=title(column)).scale(type=_scale(rows, key), zero=False)
+    return scaled.axis(**label) if label else scaled
+
+
+def _together(best: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One label where designs lie on each other."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in best:
+        found.setdefault((row["across"], row["up"]), []).append(row)
+    return [
+        rows[0] | {"label": rows[0]["label"] + (f" and {len(rows) - 1} more" if rows[1:] else "")}
+        for rows in found.values()
+    ]
+
+
+_FRONT, _BEATEN, _OUT = "on the front", "beaten", "breaks a limit"
+_COLOURS = {_FRONT: theme.VERMILION, _BEATEN: theme.GREY, _OUT: "#D8D8D8"}
+
+
+def _kind(row: dict[str, Any], front: set[int]) -> str:
+    if not row["feasible"]:
+        return _OUT
+    return _FRONT if row["design"] in front else _BEATEN
+
+
+def _scale(rows: list[dict[str, Any]], key: str) -> Any:
+    values = [row[key] for row in rows]
+    return "log" if min(values) > 0 and max(values) / min(values) > _WIDE else "linear"
+
+
+def _said(result: StudyResult) -> str:
+    from nacre.study.summary import facts
+
+    return facts(result)[0]

@@ -1,0 +1,252 @@
+"""Every mix of the tiers of a scenario, and what it is worth."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from nacre import _core
+from nacre.errors import Error, Problem, config_error, unknown
+from nacre.scenario import Scenario, assignments, read
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+STEPS_MAX = 1000
+
+SCORES = ("iops_per_cost", "iops", "mean_ns", "cost")
+"""What mixes are ordered by; of a time or a cost, the least is best."""
+_LEAST = ("mean_ns", "cost")
+
+Progress: TypeAlias = Callable[[int, int | None], bool | None]
+"""Called about ten times a second with requests counted and in all (or None); returning True
+ends it there."""
+
+
+@dataclass(frozen=True)
+class Tier:
+    """One tier: its name, what one access takes when nothing else is asked, and its price."""
+
+    name: str
+    read_ns: float
+    write_ns: float
+    price: float | None
+    """Of a GiB, in the unit of the catalogue."""
+
+
+class Mixes:
+    """Every mix of some tiers in equal steps, its extents placed best for the whole workload.
+
+    Scored as one access after the other: `iops` is one over the mean latency of an idle device,
+    with no queues. `cost` is the mean price of a GiB.
+    """
+
+    def __init__(
+        self, name: str, tiers: tuple[Tier, ...], accesses: tuple[int, int], frame: pl.DataFrame
+    ) -> None:
+        self.name = name
+        self.tiers = tiers
+        self.reads, self.writes = accesses
+        self._frame = frame
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tiers, the fastest first."""
+        return [tier.name for tier in self.tiers]
+
+    @property
+    def extents(self) -> int:
+        """The extents that are placed."""
+        return int(sum(self._frame[f"{name}_extents"][0] for name in self.names))
+
+    def frame(self) -> pl.DataFrame:
+        """A row per mix: the share and the extents of each tier, then its scores.
+
+        A share is in a column of its tier's name; where the extents cannot be divided so, the
+        tier has a part of one more or less. `mean_ns` is the mean latency; `cost` and
+        `iops_per_cost` are null where the price of a tier that the mix uses is not known.
+        """
+        return self._frame
+
+    def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
+        """The best mixes by one of: iops_per_cost, iops, mean_ns, cost; ties go to the cheaper.
+
+        Raises `Error` where nothing is known to order them by.
+        """
+        if by not in SCORES:
+            raise config_error([unknown("no score called", by, SCORES)])
+        known = self._frame.drop_nulls(by)
+        if not known.height:
+            raise Error(f"no mix has a known {by}; by iops they can be ordered")
+        order = known.sort(by, "cost", descending=[by not in _LEAST, False], maintain_order=True)
+        return order.head(count)
+
+    def pure(self) -> pl.DataFrame:
+        """The mixes of one tier alone, in the order of the tiers."""
+        import polars as pl
+
+        return pl.concat(self._frame.filter(pl.col(name) == 1) for name in self.names)
+
+    def without(self, *tiers: str) -> Mixes:
+        """Only the mixes that use none of these tiers."""
+        import polars as pl
+
+        for name in tiers:
+            if name not in self.names:
+                raise config_error([unknown("no tier called", name, self.names)])
+        left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
+        return Mixes(self.name, self.tiers, (self.reads, self.writes), left)
+
+    def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
+        """The score over the shares of the first two tiers: the surface, seen from above."""
+        from nacre.figures.mixes import mixes
+
+        return mixes(self, by)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `nacre mixes --json` prints."""
+        by = "iops_per_cost" if self._frame["cost"].count() else "iops"
+        return {
+            "name": self.name,
+            "reads": self.reads,
+            "writes": self.writes,
+            "extents": self.extents,
+            "tiers": [vars(tier) for tier in self.tiers],
+            "best": self.best(by=by).to_dicts(),
+            "pure": self.pure().to_dicts(),
+            "mixes": self._frame.to_dicts(),
+        }
+
+    def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
+        """Writes mixes.json, mixes.parquet, mixes.csv and, if wanted, the figure."""
+        from nacre.saving import Staging
+
+        with Staging(Path(directory)) as staging:
+            staging.mixes(self)
+            if figures:
+                staging.figures_of_mixes(self)
+        return Path(directory)
+
+    def __len__(self) -> int:
+        return int(self._frame.height)
+
+    def __repr__(self) -> str:
+        return f"<nacre.Mixes {self.name}: {len(self)} mixes of {', '.join(self.names)}>"
+
+    def _repr_html_(self) -> str:
+        from nacre.report.fragment import paragraphs, table
+        from nacre.summary_mixes import counted, ranking, tiers
+
+        return paragraphs([f"{self.name}: {counted(self)}"]) + "".join(
+            map(table, (tiers(self), ranking(self)))
+        )
+
+
+def mixes(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    steps: int = 20,
+    progress: bool | Progress = False,
+) -> Mixes:
+    """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
+
+    The stack of the scenario is of kind `tiers`; shares, sizes and placement it gives are not
+    used. The workload is read once, and nothing is simulated. `progress` shows a bar on standard
+    error, or calls a function of yours.
+
+    Raises `ConfigError` for a stack that is no tiers, for a workload without an end and for more
+    steps than extents, and `Error` if `progress` ended it.
+    """
+    source, settings = read(scenario), assignments(overrides)
+    count = operator.index(steps)
+    if not 1 <= count <= STEPS_MAX:
+        problem = Problem(
+            path="steps",
+            problem="the whole cannot be divided into so many",
+            given=str(count),
+            hint=f"give a whole number from 1 to {STEPS_MAX}",
+        )
+        raise config_error([problem])
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    with ExitStack() as stack:
+        tick: Progress | None
+        if progress is True:
+            from nacre.progress import Bar
+
+            tick = stack.enter_context(Bar("counting", "requests"))
+        else:
+            tick = progress or None
+        answering = None if tick is None else _answering(tick)
+        with source.cited():
+            given = (source.text, source.name, source.directory, settings)
+            found = _core.mixes(*given, count, answering)
+            if found is None:
+                raise Error("stopped before the whole workload was counted")
+            resolved = json.loads(_core.check(*given))
+    text, columns = found
+    document = source.placed({"origins": [], **json.loads(text)})
+    tiers = tuple(
+        Tier(name, tier["read_s"] * 1e9, tier["write_s"] * 1e9, tier["price"])
+        for name, tier in zip(_names(resolved), document["tiers"], strict=True)
+    )
+    counts = (int(document["reads"]), int(document["writes"]))
+    return Mixes(document["name"], tiers, counts, _frame(tiers, columns))
+
+
+def _answering(progress: Progress) -> Callable[[int, int | None], bool]:
+    return lambda done, total: bool(progress(done, total))
+
+
+def _names(resolved: Mapping[str, Any]) -> list[str]:
+    """What the tiers are called: by their preset, else by their kind.
+
+    Where that does not tell them apart, they are numbered.
+    """
+    presets = {
+        origin["path"]: origin["value"]
+        for origin in resolved["origins"]
+        if origin["path"].endswith(".preset")
+    }
+    tiers = resolved["scenario"]["stack"]["tier"]
+    names = []
+    for number, tier in enumerate(tiers):
+        kind = tier["device"]["kind"]
+        preset = presets.get(f"stack.tier[{number}].device.preset", kind)
+        names.append(str(preset))
+    return [
+        name if names.count(name) == 1 else f"{name}_{number}" for number, name in enumerate(names)
+    ]
+
+
+def _frame(tiers: tuple[Tier, ...], columns: Mapping[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
+    import polars as pl
+
+    names = [tier.name for tier in tiers]
+    extents = {f"{name}_extents": columns[f"extents.{i}"] for i, name in enumerate(names)}
+    steps = sum(columns[f"steps.{i}"] for i in range(len(names)))
+    shares = {name: columns[f"steps.{i}"] / steps for i, name in enumerate(names)}
+    seconds, cost = columns["mean_s"], columns["price"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        iops = 1 / seconds
+        scores = {
+            "mean_ns": seconds * 1e9,
+            "iops": iops,
+            "cost": cost,
+            "iops_per_cost": iops / cost,
+        }
+    frame = pl.DataFrame({**shares, **extents, **scores})
+    finite = [
+        pl.when(pl.col(score).is_finite()).then(pl.col(score)).alias(score) for score in scores
+    ]
+    return frame.with_columns(finite)

@@ -1,0 +1,86 @@
+"""Figures of a paper that are no lines: columns side by side, and surfaces seen from above."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import altair as alt
+
+from nacre.errors import Error
+from nacre.figures import theme
+from nacre.figures.mixes import surface as fields
+from nacre.reproduce.measures import Results
+from nacre.reproduce.outcome import UnknownError
+from nacre.reproduce.paper import Drawing
+from nacre.text import significant
+
+_HEIGHT = 280
+_ROOM = 60
+"""Columns this wide have room for their number."""
+
+_LETTER = 7
+"""The width of a letter of a label."""
+
+Data = list[dict[str, Any]]
+
+
+def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
+    """At every place on x, a column for each label of the series with its number over it."""
+    (measure,) = drawing.measures.values()
+    rows: Data = []
+    for point in results.paper.points(drawing.points) if drawing.points else []:
+        labels = dict(point.labels)
+        try:
+            value = results.reading(point, measure).value
+        except UnknownError:
+            continue
+        row = {"x": labels[drawing.x], "series": labels.get(drawing.series, ""), "value": value}
+        rows.append(row | {"said": significant(value)})
+    if not rows:
+        raise Error("there is nothing to draw: no run of this figure has ended")
+    places = list(dict.fromkeys(row["x"] for row in rows))
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    x = (
+        alt.X("x:O", title=drawing.x_title or drawing.x)
+        .sort(places)
+        .scale(paddingInner=0.25)
+        .axis(grid=False, labelAngle=0 if _fit(places) else -35, labelLimit=160)
+    )
+    y = alt.Y("value:Q", title=drawing.y_title).axis(tickCount=6)
+    colour = alt.Color("series:N").scale(domain=series, range=colours)
+    colour = colour.legend(symbolType="square") if len(series) > 1 else colour.legend(None)
+    offset = alt.XOffset("series:N").sort(series)
+    base = alt.Chart(theme.data(rows))
+    tooltip = ["x:O", "series:N", alt.Tooltip("value:Q", format=",.4~g")]
+    bars = base.mark_bar().encode(x=x, xOffset=offset, y=y, color=colour, tooltip=tooltip)
+    layers: list[alt.Chart] = [bars]
+    if theme.WIDTH / len(rows) > _ROOM / 2:
+        words = base.mark_text(dy=-7, fontSize=10.5)
+        layers.append(words.encode(x=x, xOffset=offset, y=y, text="said:N"))
+    chart = alt.layer(*layers).properties(width=theme.WIDTH, height=_HEIGHT)
+    return cast("alt.LayerChart", chart)
+
+
+def _fit(places: list[str]) -> bool:
+    """Whether the names of all places have room side by side."""
+    return max(map(len, places)) * _LETTER < theme.WIDTH / len(places)
+
+
+def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
+    """A field per point, coloured by its value; the highest is ringed and named."""
+    rows: Data = []
+    for point in results.paper.points(drawing.points) if drawing.points else []:
+        labels = dict(point.labels)
+        try:
+            found = {
+                name: results.reading(point, measure).value
+                for name, measure in drawing.measures.items()
+            }
+        except UnknownError:
+            continue
+        rows.append(found | {"label": labels.get(drawing.series, point.name)})
+    if not rows:
+        raise Error("there is nothing to draw: no run of this figure has ended")
+    value, _, rest = drawing.y_title.partition(";")
+    return fields(rows, drawing.x_title, rest.strip() or "y", value)

@@ -1,0 +1,71 @@
+"""What Kim et al. measure that is no field of a record.
+
+A store is scored as they score it: requests come one after the other, so its IOPS are one over
+the mean latency, and what it costs is the mean price of a GiB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nacre.mixes import Mixes
+from nacre.record import Record
+from nacre.simulated import mean_ns
+
+
+def _iops(record: Record) -> float | None:
+    mean = mean_ns(record)
+    return 1e9 / mean if mean else None
+
+
+def _price(record: Record) -> float:
+    """The mean price of a GiB of a store of tiers or of one device."""
+    store = record.components[0]
+    if store.kind == "tiers":
+        tiers = record.scenario.stack.tier
+        extents = record.columns[f"{store.path}.tiers.extents"]
+        prices = [float(str(tier.device.price).split()[0]) for tier in tiers]
+        return float((extents * prices).sum() / extents.sum())
+    return float(str(record.scenario.stack.price).split()[0])
+
+
+def _iops_per_cost(record: Record) -> float | None:
+    iops = _iops(record)
+    return None if iops is None else iops / _price(record)
+
+
+def _cost_ns(record: Record) -> float | None:
+    """Mean latency times price: as a number of the read share it is a straight line."""
+    mean = mean_ns(record)
+    return None if mean is None else mean * _price(record)
+
+
+def _share(tier: int) -> Callable[[Record], float]:
+    """Percent of the capacity that a tier is to have."""
+
+    def share(record: Record) -> float:
+        return float(str(record.scenario.stack.tier[tier].share).split()[0])
+
+    return share
+
+
+def _gain(found: Mixes) -> float:
+    """By how many percent the best mix with the first tier is above the best without."""
+    first = found.names[0]
+    best = found.best(1)["iops_per_cost"][0]
+    without = found.without(first).best(1)["iops_per_cost"][0]
+    return float(100 * (best / without - 1))
+
+
+MEASURES: Mapping[str, Callable[[Any], float | None]] = {
+    "mean_ns": mean_ns,
+    "read_us": lambda record: float(record.latency.read.mean_ns) / 1000,
+    "serial_iops": _iops,
+    "iops_per_cost": _iops_per_cost,
+    "cost_ns": _cost_ns,
+    "pcm_percent": _share(0),
+    "flash_percent": _share(1),
+    "gain_percent": _gain,
+    "megabytes_per_s": lambda record: float(record.throughput.bytes_per_s) / 1e6,
+}

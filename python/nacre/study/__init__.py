@@ -1,0 +1,10 @@
+"""Many designs run and compared: sweeps over axes, and searches.
+
+A study is read (`document`), made into points with keys (`plan`, `search`), run by an engine
+(`local`, `cluster`), kept by key (`store`), and summed up (`table`, `analysis`, `result`).
+"""
+
+from nacre.study.result import StudyResult
+from nacre.study.work import study
+
+__all__ = ["StudyResult", "study"]

@@ -1,0 +1,346 @@
+"""What a study's file says: axes or a search, a scenario, objectives, a budget."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast
+
+from nacre import quantity, scenario
+from nacre.errors import SEED_MAX, ConfigError, Problem, config_error, nearest
+from nacre.study import axis as axes
+from nacre.study import metrics
+from nacre.study.axis import Axis
+from nacre.study.reading import Entry, Mistakes
+from nacre.text import printable
+
+Method = Literal["nsga2", "tpe", "random"]
+Given: TypeAlias = "str | os.PathLike[str] | Mapping[str, object]"
+
+POINTS_MAX = 1_000_000
+BATCH = 16
+_NAME = "<study>"
+_METHODS = ("nsga2", "tpe", "random")
+_GOALS = ("max", "min")
+_PARTS = ("workload", "stack", "run")
+COLUMNS = ("point", "design", "key", "seed", "error", "feasible", "settings", *metrics.METRICS)
+"""Columns of every table, whose names no axis may take."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A column that is to be as large, or as small, as can be."""
+
+    column: str
+    goal: metrics.Goal
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """The limits of a column."""
+
+    column: str
+    at_least: float | None
+    at_most: float | None
+
+    def excess(self, value: float) -> float:
+        """By how much it is broken; not above 0 where it is kept."""
+        over = -float("inf") if self.at_most is None else value - self.at_most
+        under = -float("inf") if self.at_least is None else self.at_least - value
+        return max(over, under)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How points are chosen where not all are run."""
+
+    method: Method
+    batch: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent: points, and seconds on the clock."""
+
+    points: int | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a study wants to know: what varies, and what is wanted of it."""
+
+    name: str
+    summary: str
+    axes: tuple[Axis, ...]
+    seeds: tuple[int, ...]
+    search: Search | None
+    objectives: tuple[Objective, ...]
+    constraints: tuple[Constraint, ...]
+    paths: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Design(Questions):
+    """A study without mistakes, but for what its scenario does not take."""
+
+    source: scenario.Source
+    settings: Mapping[str, object]
+    budget: Budget
+    document: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read of a study: a design if it is sound."""
+
+    questions: Questions
+    design: Design | None
+    mistakes: Mistakes
+    source: scenario.Source | None
+    settings: Mapping[str, object]
+
+
+def read(given: Given) -> Reading:
+    """Reads a TOML file or a table; what is wrong with it is in the mistakes of the reading."""
+    document, name, text, folder = _document(given)
+    mistakes = Mistakes(name, text)
+    entry = Entry(document, mistakes)
+    entry.take("schema", int, "a whole number", 1)
+    if document.get("schema", 1) != 1:
+        entry.wrong("schema", "this version of Nacre knows schema 1", given=document["schema"])
+    title = entry.take("name", str, "a name", Path(name).stem if text is not None else "study")
+    summary = entry.take("summary", str, "a text", "")
+    source = _scenario(entry, folder)
+    settings = _settings(entry)
+    seeds = _seeds(entry)
+    search = _search(entry.entry("search"))
+    budget = _budget(entry.entry("budget"))
+    found = [axes.read(each, search=search is not None) for each in entry.entries("axis")]
+    sound = tuple(each for each in found if each is not None)
+    _named(entry, sound)
+    paths = _columns(entry)
+    objectives = tuple(filter(None, (_objective(e, paths) for e in entry.entries("objective"))))
+    constraints = tuple(filter(None, (_constraint(e, paths) for e in entry.entries("constraint"))))
+    entry.done()
+    if not entry.table.get("axis") and (len(seeds) < 2 or search is not None):
+        entry.wrong("axis", "there is nothing to study", "give an axis, as [[axis]], that varies")
+    if search is not None and not objectives and "objective" not in entry.table:
+        entry.wrong("objective", "a search has to know what is wanted", "give an [[objective]]")
+    if search is not None and budget.points is None:
+        entry.wrong("budget.points", "a search has no end", "give points in [budget]")
+    questions = Questions(title, summary, sound, seeds, search, objectives, constraints, paths)
+    design = None
+    if source and not mistakes.found:
+        design = Design(
+            **vars(questions), source=source, settings=settings, budget=budget, document=document
+        )
+    return Reading(questions, design, mistakes, source, settings)
+
+
+def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
+    """The table, what it is called in messages, its text if it has one, and its folder."""
+    if isinstance(given, Mapping):
+        to_dict = getattr(given.get("scenario"), "to_dict", None)
+        own = {"scenario": to_dict()} if callable(to_dict) else {}
+        return {**given, **own}, _NAME, None, Path.cwd()
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(
+            f"a study is the path of a TOML file, or a table; given {given!r}"
+            f" ({type(given).__name__})"
+        )
+    path = Path(os.fsdecode(given))
+    name = printable(str(path))
+    try:
+        text = path.read_bytes().decode()
+        return tomllib.loads(text), name, text, path.resolve().parent
+    except UnicodeDecodeError as error:
+        problem = Problem(
+            problem=f'"{name}" is not a TOML text: byte {error.start} is not UTF-8',
+            hint="is it the right file?",
+        )
+    except tomllib.TOMLDecodeError as error:
+        problem = Problem(path=name, problem=f"it is not TOML: {error}")
+    raise config_error([problem])
+
+
+def _scenario(entry: Entry, folder: Path) -> scenario.Source | None:
+    given = entry.need("scenario", (str, Mapping), "a shipped scenario, a TOML file, or a table")
+    if given is None:
+        return None
+    if isinstance(given, str) and (given.endswith(".toml") or "/" in given):
+        given = str(folder / given)
+    try:
+        return scenario.read(given)
+    except ConfigError as error:
+        for problem in error.problems:
+            entry.wrong("scenario", problem["problem"], problem["hint"])
+    except FileNotFoundError:
+        entry.wrong("scenario", "there is no such file", given=given)
+    return None
+
+
+def _settings(entry: Entry) -> Mapping[str, object]:
+    table = entry.take("set", Mapping, "a table of paths and values", {})
+    for path, value in table.items():
+        if path in _PARTS and isinstance(value, Mapping):
+            inner = next(iter(value), "...")
+            entry.wrong(
+                f"set.{path}",
+                "a setting is one path and its value",
+                f'put the path in quotes, as in "{path}.{inner}" = ...',
+            )
+    return cast("Mapping[str, object]", table)
+
+
+def _seeds(entry: Entry) -> tuple[int, ...]:
+    seeds = entry.take("seeds", (list, tuple), "a list of whole numbers", ())
+    right = [s for s in seeds if isinstance(s, int) and not isinstance(s, bool)]
+    if len(right) < len(seeds) or any(not 0 <= seed <= SEED_MAX for seed in right):
+        entry.wrong("seeds", f"seeds are whole numbers from 0 to {SEED_MAX}", given=seeds)
+    elif len(set(right)) < len(right):
+        entry.wrong("seeds", "the same seed twice gives the same run twice", given=seeds)
+    return tuple(right)
+
+
+def _search(entry: Entry | None) -> Search | None:
+    if entry is None:
+        return None
+    method = entry.take("method", str, f"one of {', '.join(_METHODS)}", "nsga2")
+    if method not in _METHODS:
+        meant = nearest(method, _METHODS)
+        hint = (f'did you mean "{meant}"? ' if meant else "") + f"known: {', '.join(_METHODS)}"
+        entry.wrong("method", "there is no such method", hint, given=method)
+    batch = entry.take("batch", int, "a whole number", BATCH)
+    seed = entry.take("seed", int, "a whole number", 1)
+    if batch < 1:
+        entry.wrong("batch", "at least one point is chosen at a time", given=batch)
+    if not 0 <= seed < 2**32:
+        entry.wrong("seed", "it is out of range", "give 0 to 4294967295", given=seed)
+    entry.done()
+    return Search(cast("Method", method), batch, seed)
+
+
+def _budget(entry: Entry | None) -> Budget:
+    if entry is None:
+        return Budget(None, None)
+    points = entry.take("points", int, "a whole number")
+    if points is not None and not 1 <= points <= POINTS_MAX:
+        entry.wrong("points", f"it is not 1 to {POINTS_MAX}", given=points)
+    given = entry.take("time", str, 'a time such as "2 h"')
+    time = quantity.maybe(given)
+    if given is not None and (time is None or time.base != "s" or time.value <= 0):
+        entry.wrong("time", 'it is not a time such as "2 h"', given=given)
+        time = None
+    entry.done()
+    return Budget(points, None if time is None else float(time.value))
+
+
+def _named(entry: Entry, found: Sequence[Axis]) -> None:
+    """Names are columns, and conditions are on axes that come before."""
+    before: dict[str, Axis] = {}
+    for axis in found:
+        hint = "give the axis another name"
+        if axis.name in COLUMNS:
+            entry.mistakes.add(f"axis {axis.name}", "every table has such a column", hint,
+                               where=axis.where)  # fmt: skip
+        if axis.name in before:
+            entry.mistakes.add(f"axis {axis.name}", "another axis has this name", hint,
+                               where=axis.where)  # fmt: skip
+        for name, labels in axis.when.items():
+            _condition(entry, axis, name, labels, before)
+        before[axis.name] = axis
+
+
+def _condition(
+    entry: Entry, axis: Axis, name: str, labels: Sequence[object], before: Mapping[str, Axis]
+) -> None:
+    path = f"axis {axis.name}.when"
+    if name not in before:
+        known = f"axes before it: {', '.join(before)}" if before else "no axis comes before it"
+        meant = nearest(name, before)
+        hint = f'did you mean "{meant}"? {known}' if meant else known
+        entry.mistakes.add(path, f'there is no axis "{name}" before it', hint, where=axis.where)
+        return
+    known_labels = [choice.label for choice in before[name].choices]
+    if before[name].span:
+        entry.mistakes.add(path, f'"{name}" has no labels to depend on', where=axis.where)
+        return
+    for label in labels:
+        if label not in known_labels:
+            hint = f"it has {', '.join(map(str, known_labels))}"
+            entry.mistakes.add(
+                path, f'axis "{name}" has no such value', hint, given=label, where=axis.where
+            )
+
+
+def _columns(entry: Entry) -> Mapping[str, str]:
+    table = entry.take("columns", Mapping, "a table of names and paths in a record", {})
+    found = {}
+    for name, path in table.items():
+        if not isinstance(path, str):
+            entry.wrong(f"columns.{name}", "it is no path in a record", given=path)
+        elif fault := metrics.fault_of(path):
+            entry.wrong(f"columns.{name}", fault, given=path)
+        elif name in COLUMNS:
+            entry.wrong(f"columns.{name}", "every table has such a column", "choose another name")
+        else:
+            found[name] = path
+    return found
+
+
+def _objective(entry: Entry, paths: Mapping[str, str]) -> Objective | None:
+    column = _column(entry, paths)
+    goal = entry.take("goal", str, "max or min")
+    entry.done()
+    if goal is not None and goal not in _GOALS:
+        entry.wrong("goal", "it is neither max nor min", given=goal)
+        return None
+    goal = goal or (metrics.usual_goal(column) if column else "min")
+    if goal is None:
+        entry.wrong("goal", "is more of it better, or less?", "give max or min")
+    return Objective(column, cast("metrics.Goal", goal)) if column and goal else None
+
+
+def _constraint(entry: Entry, paths: Mapping[str, str]) -> Constraint | None:
+    column = _column(entry, paths)
+    limits = [_limit(entry, key, column) for key in ("at_least", "at_most")]
+    entry.done()
+    if column and not any(key in entry.table for key in ("at_least", "at_most")):
+        entry.wrong("", "it has no limit", "give at_least or at_most")
+    return Constraint(column, *limits) if column else None
+
+
+def _limit(entry: Entry, key: str, column: str | None) -> float | None:
+    given = entry.take(key, (int, float, str), "a number or a quantity")
+    if given is None or isinstance(given, int | float):
+        return None if given is None else float(given)
+    unit = metrics.unit_of(column) if column else None
+    found = quantity.maybe(given)
+    if unit is None or found is None or found.base != unit[0]:
+        if column:
+            entry.wrong(key, f"it is no quantity to compare {column} with", given=given)
+        return None
+    return float(found.value) * unit[1]
+
+
+def _column(entry: Entry, paths: Mapping[str, str]) -> str | None:
+    name = entry.need("of", str, "the name of a column, such as iops, cost or p99")
+    if name is None:
+        return None
+    found = name if name in paths else metrics.column(name)
+    if found is None:
+        known = [*metrics.names(), *paths]
+        meant = nearest(name, known)
+        hint = f'did you mean "{meant}"? ' if meant else ""
+        entry.wrong(
+            "of",
+            "there is no such column",
+            f"{hint}known: {', '.join(known)}; or name a path of the record in [columns]",
+            given=name,
+        )
+    return found

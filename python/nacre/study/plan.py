@@ -1,0 +1,167 @@
+"""The points of a study of axes: every combination, in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Protocol
+
+from nacre.errors import ConfigError, Problem, config_error
+from nacre.study import document
+from nacre.study.axis import Axis, Choice
+from nacre.study.document import POINTS_MAX, Design
+from nacre.study.metrics import Value
+from nacre.study.point import Point, Points, problems
+
+Chosen = Mapping[str, Choice | None]
+Row = Mapping[str, Value]
+
+
+class Planner(Protocol):
+    """Says which points are run, and learns what they gave."""
+
+    total: int
+
+    def ask(self) -> Sequence[Point]:
+        """The points to run next; none when the study is done."""
+        ...
+
+    def tell(self, rows: Mapping[str, Row]) -> None:
+        """The columns of the points asked for last, by key."""
+        ...
+
+
+class Grid:
+    """All combinations at once; the first axis varies slowest, the seed fastest."""
+
+    def __init__(self, points: Sequence[Point]) -> None:
+        self._points = points
+        self.total = len(points)
+        self._asked = False
+
+    def ask(self) -> Sequence[Point]:
+        """All points, once."""
+        if self._asked:
+            return ()
+        self._asked = True
+        return self._points
+
+    def tell(self, rows: Mapping[str, Row]) -> None:
+        """A grid is what it is, whatever came out."""
+
+
+def sound(given: document.Given) -> tuple[Design, Planner]:
+    """The study, and its plan; raises `ConfigError` with every mistake there is."""
+    reading = document.read(given)
+    design = reading.design
+    if design is None:
+        found = list(reading.mistakes.found)
+        if reading.source is not None:
+            points = Points(reading.source, reading.settings)
+            axes = reading.questions.axes
+            found += problems(points, ((each, axes) for each in one_by_one(axes)))
+        raise config_error(found)
+    if design.search is not None:
+        from nacre.study.search import Searching
+
+        points = Points(design.source, design.settings)
+        found = problems(points, ((each, design.axes) for each in one_by_one(design.axes)))
+        if found:
+            raise config_error(found)
+        return design, Searching(design, points)
+    return design, Grid(_grid(design))
+
+
+def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:
+    """Every combination of the choices that may stand together."""
+    if not axes:
+        yield {}
+        return
+
+    def extend(chosen: dict[str, Choice | None], rest: Sequence[Axis]) -> Iterator[Chosen]:
+        if not rest:
+            yield chosen
+            return
+        axis = rest[0]
+        labels = {name: choice.label if choice else None for name, choice in chosen.items()}
+        options: Sequence[Choice | None] = axis.choices if axis.applies(labels) else (None,)
+        for option in options:
+            yield from extend({**chosen, axis.name: option}, rest[1:])
+
+    yield from extend({}, axes)
+
+
+def one_by_one(axes: Sequence[Axis]) -> Iterator[Chosen]:
+    """For each choice of each axis, one combination that has it."""
+    for number, axis in enumerate(axes):
+        for sample in axis.samples:
+            wanted = {axis.name: sample.label}
+            for earlier in reversed(axes[: number + 1]):
+                if earlier.name in wanted:
+                    wanted |= {name: labels[0] for name, labels in earlier.when.items()}
+            yield _combination(axes, wanted, {axis.name: sample})
+    if not axes:
+        yield {}
+
+
+def _combination(
+    axes: Sequence[Axis], wanted: Mapping[str, object], fixed: Mapping[str, Choice]
+) -> Chosen:
+    chosen: dict[str, Choice | None] = {}
+    for axis in axes:
+        labels = {name: choice.label if choice else None for name, choice in chosen.items()}
+        options = [
+            c for c in axis.samples if axis.name not in wanted or c.label == wanted[axis.name]
+        ]
+        if axis.name in fixed:
+            options = [fixed[axis.name]]
+        chosen[axis.name] = options[0] if options and axis.applies(labels) else None
+    return chosen
+
+
+def _grid(design: Design) -> list[Point]:
+    """The points of all combinations; raises `ConfigError` where there are mistakes."""
+    points = Points(design.source, design.settings)
+    seeds: Sequence[int | None] = design.seeds or (None,)
+    most = (design.budget.points or POINTS_MAX) // len(seeds)
+    chosen = list(islice(combinations(design.axes), most + 1))
+    if len(chosen) > most:
+        raise config_error([_too_many(design, most * len(seeds))])
+    found: list[Point] = []
+    wrong: list[tuple[Chosen, Sequence[Axis]]] = []
+    for number, each in enumerate(chosen):
+        labels = {name: choice.label if choice else None for name, choice in each.items()}
+        for seed in seeds:
+            settings = points.settings(filter(None, each.values()), seed)
+            try:
+                found.append(points.point(len(found), number, labels, settings))
+            except ConfigError:
+                wrong.append((each, design.axes))
+    unused = [axis for axis in design.axes if all(each[axis.name] is None for each in chosen)]
+    mistakes = problems(points, wrong) + [_unused(axis) for axis in unused]
+    if mistakes:
+        raise config_error(mistakes)
+    return found
+
+
+def _too_many(design: Design, most: int) -> Problem:
+    if design.budget.points is None:
+        return Problem(
+            path="axis",
+            problem=f"there are more than {most:,} combinations",
+            hint="shorten an axis, or let a [search] choose",
+        )
+    return Problem(
+        path="budget.points",
+        problem=f"there are more than these {most:,} combinations",
+        hint="allow more points, shorten an axis, or let a [search] choose",
+    )
+
+
+def _unused(axis: Axis) -> Problem:
+    return Problem(
+        path=f"axis {axis.name}.when",
+        where=axis.where,
+        problem="no combination meets its condition",
+        hint="leave the axis out, or change the condition",
+    )

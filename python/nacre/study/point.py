@@ -1,0 +1,193 @@
+"""Points of a study: what is set in each, and the key its result is found under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from nacre import _core, record, scenario
+from nacre.errors import ConfigError, Problem
+from nacre.scenario import Source
+from nacre.study.axis import Axis, Choice, Label
+
+_NOT_OF_THE_MODEL = ("schema", "name", "summary")
+_TRACES = Path(__file__).parents[1] / "traces"
+_CHUNK = 1 << 20
+_KEY_DIGITS = 32
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a study.
+
+    `design` counts the combinations of labels; the points of one design differ in their seed.
+    """
+
+    index: int
+    design: int
+    labels: Mapping[str, Label | None] = field(hash=False)
+    seed: int
+    settings: tuple[tuple[str, str], ...]
+    key: str
+    mistake: str | None = None
+
+
+class Points:
+    """Makes points of one scenario, in order."""
+
+    def __init__(self, source: Source, settings: Mapping[str, object]) -> None:
+        self._source, self._base = source, settings
+        self._files: dict[str, str] = {}
+
+    def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
+        """What is set: for all points, then by the axes in their order, then the seed."""
+        together: dict[str, object] = dict(self._base)
+        for choice in chosen:
+            for path, value in choice.settings.items():
+                together.pop(path, None)
+                together[path] = value
+        if seed is not None:
+            together["run.seed"] = seed
+        return tuple(scenario.assignments(together))
+
+    def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Every value that the model would use; raises `ConfigError`."""
+        with self._source.cited():
+            text = _core.resolve(self._source.text, self._source.name, list(settings))
+        document: dict[str, Any] = json.loads(text)
+        return document
+
+    def point(
+        self,
+        index: int,
+        design: int,
+        labels: Mapping[str, Label | None],
+        settings: tuple[tuple[str, str], ...],
+    ) -> Point:
+        """The point with these settings; raises `ConfigError` where they are not legal."""
+        resolved = self.resolved(settings)
+        return Point(index, design, labels, resolved["run"]["seed"], settings, self._key(resolved))
+
+    def mistaken(
+        self,
+        index: int,
+        design: int,
+        labels: Mapping[str, Label | None],
+        settings: tuple[tuple[str, str], ...],
+        error: ConfigError,
+    ) -> Point:
+        """The point that cannot be run, with the reason."""
+        seed = dict(settings).get("run.seed", "0")
+        text = json.dumps([self._source.text, settings])
+        key = hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
+        return Point(index, design, labels, int(seed), settings, key, str(error))
+
+    def _key(self, resolved: dict[str, Any]) -> str:
+        """What the record depends on: every value, the files it names, models and version."""
+        values = {key: value for key, value in resolved.items() if key not in _NOT_OF_THE_MODEL}
+        identity = {
+            "scenario": values,
+            "models": _versions(frozenset(_kinds(values))),
+            "files": {name: self._file(name) for name in _named_files(values)},
+            "version": _core.__version__,
+            "record": record.SCHEMA,
+        }
+        text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()[:_KEY_DIGITS]
+
+    def _file(self, name: str) -> str:
+        """The hash of a file's content; of one that is not there, its name."""
+        if name not in self._files:
+            shipped = _TRACES / f"{name}.nacre.zst"
+            own = Path(self._source.directory, name)
+            path = own if own.is_file() or not shipped.is_file() else shipped
+            self._files[name] = _hash(path) if path.is_file() else "missing"
+        return self._files[name]
+
+
+def problems(
+    points: Points, trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]]
+) -> list[Problem]:
+    """The mistakes of what the axes set, each told once: with its axis, not with its points."""
+    found: dict[tuple[str, str, str, str], Problem] = {}
+    for chosen, axes in trials:
+        try:
+            points.resolved(points.settings(filter(None, chosen.values()), None))
+        except ConfigError as error:
+            for problem in error.problems:
+                placed = _placed(cast("Problem", problem), chosen, axes)
+                key = (placed["path"], placed["where"], placed["problem"], placed["given"])
+                found.setdefault(key, placed)
+    return list(found.values())
+
+
+def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
+    """The problem with the axis that sets its path, which the model knows as `--set`."""
+    where = problem["where"]
+    if not where.startswith("--set "):
+        return problem
+    path = where.removeprefix("--set ").partition("=")[0]
+    for axis in reversed(axes):
+        choice = chosen.get(axis.name)
+        if choice is not None and path in choice.settings:
+            return Problem(
+                **{**problem, "where": ", ".join(filter(None, (axis.where, f"axis {axis.name}")))}
+            )
+    return Problem(**{**problem, "where": where.replace("--set ", "[set] ", 1)})
+
+
+@cache
+def _rooms() -> Mapping[str, Sequence[tuple[str, int]]]:
+    """By kind, the families that have it and the version of its model there."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for family in json.loads(_core.rooms())["families"]:
+        for room in family["rooms"]:
+            found.setdefault(room["kind"], []).append((family["name"], room["model_version"]))
+    return found
+
+
+@cache
+def _versions(kinds: frozenset[str]) -> Mapping[str, int]:
+    rooms = _rooms()
+    return {
+        f"{family}.{kind}": version for kind in kinds for family, version in rooms.get(kind, ())
+    }
+
+
+def _kinds(values: object) -> Iterable[str]:
+    if isinstance(values, Mapping):
+        if isinstance(kind := values.get("kind"), str):
+            yield kind
+        for value in values.values():
+            yield from _kinds(value)
+    elif isinstance(values, list):
+        for value in values:
+            yield from _kinds(value)
+
+
+def _named_files(values: object) -> Iterable[str]:
+    """What the keys `file` and `files` name, wherever they are."""
+    if isinstance(values, Mapping):
+        for key, value in values.items():
+            if key == "file" and isinstance(value, str):
+                yield value
+            elif key == "files" and isinstance(value, list):
+                yield from (item for item in value if isinstance(item, str))
+            else:
+                yield from _named_files(value)
+    elif isinstance(values, list):
+        for value in values:
+            yield from _named_files(value)
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,151 @@
+"""The result of a study."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nacre.errors import Error, Problem, config_error
+from nacre.record import Record
+from nacre.study import document, store
+from nacre.study.document import Questions
+from nacre.study.store import Memory
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+TABLE_FILE = "results.parquet"
+
+
+class StudyResult:
+    """A table of points, and what it says."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        table: pl.DataFrame,
+        total: int,
+        kept: Memory | None = None,
+        directory: Path | None = None,
+    ) -> None:
+        self._questions = questions
+        self._kept, self._directory = kept, directory
+        self.table = table
+        """A row per point that has ended; `error` says why a point has no numbers."""
+        self.total = total
+        """How many points the study has."""
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self._questions.name
+
+    @property
+    def questions(self) -> Questions:
+        """What varies, and what is wanted."""
+        return self._questions
+
+    @property
+    def directory(self) -> Path | None:
+        """Where its points are kept, if they are."""
+        return self._directory
+
+    @property
+    def complete(self) -> bool:
+        """Whether every point has ended, well or not."""
+        return self.table.height == self.total
+
+    @property
+    def failed(self) -> pl.DataFrame:
+        """The points that have an error and no numbers."""
+        return self.table.filter(self.table["error"].is_not_null())
+
+    @cached_property
+    def designs(self) -> pl.DataFrame:
+        """A row per combination: means over its seeds, and whether it keeps all limits."""
+        from nacre.study import table
+
+        return table.designs(self._questions, self.table)
+
+    def pareto(self) -> pl.DataFrame:
+        """The designs that no other beats in one objective and equals in the rest.
+
+        The best in the first objective comes first. Without objectives there are none.
+        """
+        from nacre.study import analysis
+
+        return analysis.pareto(self.designs, self._questions.objectives)
+
+    def sensitivity(self) -> pl.DataFrame:
+        """How much of each objective each axis decides: `objective, axis, share, method`.
+
+        Shares are of the variance, or by PED-ANOVA where the points were searched. Without
+        objectives those of IOPS, p99 and cost.
+        """
+        from nacre.study import analysis
+
+        return analysis.sensitivity(self._questions, self.table)
+
+    def record(self, point: int) -> Record:
+        """The record of a point by its number, without columns; raises `Error` if it has none."""
+        found = self.table.filter(self.table["point"] == point)["key"]
+        data = None
+        if found.len():
+            if self._kept is not None:
+                data = self._kept.record(found[0])
+            elif self._directory is not None:
+                data = store.record(self._directory, found[0])
+        if data is None:
+            raise Error(f"the study has no record of a point {point}")
+        return Record(data, {})
+
+    def plot_pareto(self) -> alt.TopLevelMixin:
+        """The designs by their first two objectives, and the front among them."""
+        from nacre.figures import pareto
+
+        return pareto(self)
+
+    def plot_sensitivity(self) -> alt.TopLevelMixin:
+        """How much each axis decides."""
+        from nacre.figures import sensitivity
+
+        return sensitivity(self)
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> StudyResult:
+        """Reads what `nacre study --out` left; raises `ConfigError` where there is nothing."""
+        import polars as pl
+
+        folder = Path(directory)
+        kept = store.opened(folder)
+        questions = document.read(kept["study"]).questions
+        try:
+            frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
+        except FileNotFoundError:
+            problem = Problem(
+                path=str(folder),
+                problem="the study was killed before it had a table",
+                hint="go on with it: nacre study ... --resume",
+            )
+            raise config_error([problem]) from None
+        return cls(questions, frame, kept["points"], None, folder)
+
+    def __repr__(self) -> str:
+        return f"<nacre.StudyResult {self.name}: {summed(self)}>"
+
+    def _repr_html_(self) -> str:
+        from nacre.report.fragment import table
+        from nacre.study.summary import best
+
+        return table(best(self))
+
+
+def summed(result: StudyResult) -> str:
+    """`24 points, 1 failed`."""
+    done = result.table.height
+    text = f"{done:,} points" if result.complete else f"{done:,} of {result.total:,} points"
+    failed = result.failed.height
+    return f"{text}, {failed:,} failed" if failed else text

@@ -1,0 +1,124 @@
+"""What a study says to people, as tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from nacre.study.document import Objective
+from nacre.study.result import StudyResult
+from nacre.summary import Table
+from nacre.text import NOTHING, amount, count, duration, percent, si, significant
+
+BEST = 12
+_USUAL = ("iops", "p99_ns", "cost")
+
+
+def best(result: StudyResult, most: int = BEST) -> Table:
+    """The Pareto front; without objectives, the designs in their order."""
+    objectives = result.questions.objectives
+    front = result.pareto() if objectives else result.designs
+    shown = [o.column for o in objectives] or [
+        name for name in _USUAL if front[name].null_count() < front.height
+    ]
+    limits = [c.column for c in result.questions.constraints if c.column not in shown]
+    shown += list(dict.fromkeys(limits))
+    axes = [axis.name for axis in result.questions.axes]
+    rows = [
+        [
+            str(row["point"]),
+            *(NOTHING if row[a] is None else _label(row[a]) for a in axes),
+            *(cell(name, row[name]) for name in shown),
+        ]
+        for row in front.head(most).iter_rows(named=True)
+    ]
+    columns = ["point", *axes, *(title(name) for name in shown)]
+    return Table("", columns, [True, *[False] * len(axes), *[True] * len(shown)], rows)
+
+
+def decisive(result: StudyResult) -> Table:
+    """How much each axis decides, a row per axis and a column per objective."""
+    found = result.sensitivity()
+    objectives = found["objective"].unique(maintain_order=True).to_list()
+    axes = found["axis"].unique(maintain_order=True).to_list()
+    share = {(o, a): s for o, a, s in found.select("objective", "axis", "share").iter_rows()}
+    rows = [[axis, *(percent(share.get((o, axis))) for o in objectives)] for axis in axes]
+    methods = ", ".join(found["method"].unique(maintain_order=True).to_list())
+    columns = [f"decided by ({methods})", *(title(name) for name in objectives)]
+    return Table("", columns, [False, *[True] * len(objectives)], rows)
+
+
+def facts(result: StudyResult) -> list[str]:
+    """Sentences about the whole study."""
+    lines = []
+    objectives = result.questions.objectives
+    if objectives:
+        front, feasible = result.pareto().height, int(result.designs["feasible"].sum())
+        kept = " that keep all limits" if result.questions.constraints else ""
+        lines.append(
+            f"{front:,} of {feasible:,} designs{kept} are on the Pareto front of"
+            f" {_wanted(objectives)}"
+        )
+        for objective in objectives:
+            unknown = result.designs.filter("feasible")[objective.column].null_count()
+            if unknown:
+                lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
+    if result.failed.height:
+        lines += failures(result)
+    return lines
+
+
+def failures(result: StudyResult, most: int = 3) -> list[str]:
+    """Why points failed, the most frequent first."""
+    reasons = (
+        result.failed.group_by("error", maintain_order=True)
+        .agg(pl.len().alias("count"), pl.col("point").first())
+        .sort("count", descending=True, maintain_order=True)
+    )
+    lines = []
+    for error, number, point in reasons.head(most).iter_rows():
+        first = str(error).splitlines()[0]
+        lines.append(f"{number:,} failed, such as point {point}: {first}")
+    if reasons.height > most:
+        lines.append(f"and {reasons.height - most} other errors; see the column error")
+    return lines
+
+
+def cell(name: str, value: Any) -> str:
+    """A number of a column as people write it."""
+    if value is None:
+        return NOTHING
+    if not isinstance(value, int | float):
+        return str(value)
+    if name.endswith("_ns"):
+        return duration(value)
+    if name.endswith("_s") and not name.endswith("per_s"):
+        return duration(value * 1e9)
+    if name == "hit_ratio":
+        return percent(value)
+    if name == "cost":
+        return amount(value)
+    if name in ("iops", "bytes_per_s", "units_per_s"):
+        return si(value)
+    return count(value) if isinstance(value, int) else significant(value)
+
+
+def title(name: str) -> str:
+    """The name of a column without the unit that its cells have."""
+    special = {"iops": "IOPS", "iops_per_cost": "IOPS per cost", "bytes_per_s": "bytes/s"}
+    if name in special:
+        return special[name]
+    if name.endswith("_ns"):
+        return f"{name.removesuffix('_ns').replace('p999', 'p99.9').replace('_', ' ')} latency"
+    return name.replace("_", " ")
+
+
+def _wanted(objectives: Sequence[Objective]) -> str:
+    words = {"max": "high", "min": "low"}
+    return " and ".join(f"{words[o.goal]} {title(o.column)}" for o in objectives)
+
+
+def _label(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,218 @@
+"""From a study's file to its result."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack
+from enum import Enum
+from pathlib import Path
+from typing import TypeAlias
+
+from nacre.errors import Problem, config_error, unknown
+from nacre.saving import write_file
+from nacre.study.document import Design, Given
+from nacre.study.engine import Engine, Name
+from nacre.study.metrics import Value
+from nacre.study.plan import Planner, sound
+from nacre.study.point import Point
+from nacre.study.result import TABLE_FILE, StudyResult
+from nacre.study.store import Memory, Store, is_final
+from nacre.study.task import Base, Task, identity
+
+Progress: TypeAlias = Callable[[int, int], bool | None]
+"""Called about ten times a second with points done and points in all; returning True ends the
+study there, with what is finished so far."""
+
+_ENGINES = ("local", "dask")
+_FIGURE_SUFFIXES = ("svg", "png")
+
+
+class End(Enum):
+    """Why a study ended."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    SPENT = "budget spent"
+
+
+def study(
+    study: Given,
+    *,
+    engine: Name = "local",
+    address: str | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    workers: int | None = None,
+    figures: bool = False,
+    progress: bool | Progress = False,
+) -> StudyResult:
+    """Runs every point of a study: a sweep over axes, or a search.
+
+    `study` is the path of a TOML file, or a table. `engine` is `"local"`, which takes all cores,
+    or as many as `workers` says; or `"dask"`, a cluster at `address`, or one of its own here.
+    `out` is a directory that keeps the records of points as they end, the table and, if wanted,
+    the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
+    error, or calls a function of yours.
+
+    Raises `ConfigError` naming every mistake at once, before any point is run. A point that
+    fails is a row with its error.
+    """
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is True, False or a function; given {progress!r}")
+    design, planner = sound(study)
+    with ExitStack() as stack:
+        tick: Progress | None
+        if progress is True:
+            from nacre.progress import Bar
+
+            tick = stack.enter_context(Bar("studying", "points"))
+        else:
+            tick = progress or None
+        running = stack.enter_context(engine_called(engine, address, workers))
+        kept = stack.enter_context(keeping(design, planner, out, resume=resume))
+        result, _ = conduct(design, planner, running, kept, tick)
+        if isinstance(kept, Store):
+            save(result, kept)
+            if figures:
+                draw(result, kept.directory)
+    return result
+
+
+def keeping(
+    design: Design, planner: Planner, out: str | os.PathLike[str] | None, *, resume: bool
+) -> Memory:
+    """Where the points go."""
+    if out is None:
+        if resume:
+            problem = Problem(path="resume", problem="there is nothing to go on with",
+                              hint="give out, the directory of the study")  # fmt: skip
+            raise config_error([problem])
+        return Memory(design.paths)
+    document = {**design.document, "name": design.name}
+    return Store(Path(out), document, design.paths, points=planner.total, resume=resume)
+
+
+def engine_called(name: str, address: str | None = None, workers: int | None = None) -> Engine:
+    """The engine of a name; raises `ConfigError` for a name nobody knows."""
+    if name not in _ENGINES:
+        raise config_error([unknown("there is no engine called", name, _ENGINES)])
+    if address is not None and name != "dask":
+        problem = Problem(path="--address", problem="only the engine dask has an address",
+                          given=address, hint="give --engine dask, too")  # fmt: skip
+        raise config_error([problem])
+    if name == "dask":
+        from nacre.study.cluster import Cluster
+
+        return Cluster(address)
+    from nacre.study.local import Local
+
+    return Local(workers)
+
+
+def conduct(
+    design: Design,
+    planner: Planner,
+    engine: Engine,
+    kept: Memory,
+    watch: Progress | None = None,
+) -> tuple[StudyResult, End]:
+    """Runs what is not there yet, and says what came out."""
+    base = Base(design.source, identity())
+    points: list[Point] = []
+    clock = _Clock(design.budget.seconds)
+    end = End.DONE
+    while end is End.DONE and (asked := planner.ask()):
+        points += asked
+        end = _run(asked, base, engine, kept, _Watch(watch, len(points), planner.total, clock))
+        if end is End.DONE:
+            planner.tell({point.key: _row(point, kept.rows) for point in asked})
+    from nacre.study import table as tables
+
+    frame = tables.table(design, points, kept.rows)
+    directory = kept.directory if isinstance(kept, Store) else None
+    return StudyResult(design, frame, planner.total, kept, directory), end
+
+
+def save(result: StudyResult, kept: Store) -> None:
+    """Writes the table, and makes one file of the points where all have ended."""
+    if result.complete:
+        kept.compact()
+    parquet = io.BytesIO()
+    result.table.write_parquet(parquet, metadata={"nacre": json.dumps({"study": result.name})})
+    write_file(kept.directory / TABLE_FILE, parquet.getvalue())
+
+
+def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Draws what the result has; False if `stop` ended that."""
+    if stop():
+        return False
+    from nacre.figures import export, study_figures
+
+    for name, make in study_figures(result).items():
+        chart = make()
+        for suffix in _FIGURE_SUFFIXES:
+            if stop():
+                return False
+            write_file(directory / f"{name}.{suffix}", export.image(chart, suffix))
+    return True
+
+
+def _run(asked: Sequence[Point], base: Base, engine: Engine, kept: Memory, watch: _Watch) -> End:
+    """Runs the points that have no record, each once; points that failed are tried again."""
+    tasks: dict[str, Task] = {}
+    for point in asked:
+        known = kept.rows.get(point.key)
+        if point.mistake is None and (known is None or not is_final(known)):
+            tasks[point.key] = Task(point.key, point.settings)
+    end = watch(tasks)
+    if not tasks or end is not End.DONE:
+        return end
+    left = dict(tasks)
+    outcomes = engine.outcomes(base, list(tasks.values()))
+    try:
+        for outcome in outcomes:
+            if outcome is not None:
+                kept.add(outcome)
+                left.pop(outcome.key, None)
+            kept.flush()
+            end = watch(left)
+            if end is not End.DONE:
+                return end if left else End.DONE
+    finally:
+        if isinstance(outcomes, Generator):
+            outcomes.close()
+    return End.DONE
+
+
+def _row(point: Point, rows: Mapping[str, Mapping[str, Value]]) -> Mapping[str, Value]:
+    return {"error": point.mistake} if point.mistake else rows[point.key]
+
+
+class _Clock:
+    """The time that may be spent."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._ends = None if seconds is None else time.monotonic() + seconds
+
+    def is_over(self) -> bool:
+        return self._ends is not None and time.monotonic() > self._ends
+
+
+class _Watch:
+    """Tells who watches how far a study is, and learns whether it goes on."""
+
+    def __init__(self, call: Progress | None, asked: int, total: int, clock: _Clock) -> None:
+        self._call, self._asked, self._total, self._clock = call, asked, total, clock
+        self._told_s = 0.0
+
+    def __call__(self, left: Mapping[str, Task]) -> End:
+        now = time.monotonic()
+        if self._call is not None and (now - self._told_s > 0.05 or not left):
+            self._told_s = now
+            if self._call(self._asked - len(left), self._total):
+                return End.STOPPED
+        return End.SPENT if self._clock.is_over() else End.DONE

@@ -1,0 +1,51 @@
+"""A worker process: `python -m nacre.study.worker DESCRIPTOR`.
+
+Chunks of tasks come over the descriptor, outcomes go back. When the other side is gone, so is
+this one, in the middle of a point or not.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+
+from nacre.study.task import Base, Outcome, Task, evaluate
+
+_SILENCE_S = 0.1
+"""Outcomes wait this long for company."""
+
+
+def main() -> None:
+    """Runs points until nobody wants any."""
+    connection = Connection(int(sys.argv[1]))
+    base: Base = connection.recv()
+    connection.send([])
+    chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(connection, chunks), daemon=True).start()
+    while True:
+        outcomes: list[Outcome] = []
+        sent = time.monotonic()
+        for task in chunks.get():
+            outcomes += evaluate(base, [task])
+            if time.monotonic() - sent > _SILENCE_S:
+                connection.send(outcomes)
+                outcomes, sent = [], time.monotonic()
+        if outcomes:
+            connection.send(outcomes)
+
+
+def _listen(connection: Connection, chunks: queue.SimpleQueue[list[Task]]) -> None:
+    """Takes chunks from the pipe at once, so that who sends them never waits."""
+    while True:
+        try:
+            chunks.put(connection.recv())
+        except (EOFError, OSError):
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""What the mixes of tiers say to people, as tables and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nacre.summary import Table
+from nacre.text import NOTHING, amount, count, duration, percent, significant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from nacre.mixes import Mixes
+    from nacre.simulated import Simulated
+
+
+def counted(mixes: Mixes) -> str:
+    """What was counted and how many mixes there are."""
+    return (
+        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents,"
+        f" for {count(mixes.reads)} reads and {count(mixes.writes)} writes of extents"
+    )
+
+
+def tiers(mixes: Mixes) -> Table:
+    """What is known of each tier."""
+    rows = [
+        [
+            tier.name,
+            duration(tier.read_ns),
+            duration(tier.write_ns),
+            NOTHING if tier.price is None else amount(tier.price),
+        ]
+        for tier in mixes.tiers
+    ]
+    return Table("", ["tier", "idle read", "idle write", "price of a GiB"], _numbers(3), rows)
+
+
+def by(mixes: Mixes) -> str:
+    """What the mixes are ordered by: per cost where prices are known."""
+    return "iops_per_cost" if mixes.frame()["iops_per_cost"].count() else "iops"
+
+
+def ranking(mixes: Mixes, best: int = 10) -> Table:
+    """The best mixes, and the tiers alone."""
+    found = [(str(rank), row) for rank, row in enumerate(_rows(mixes.best(best, by(mixes))), 1)]
+    found += [("alone", row) for row in _rows(mixes.pure())]
+    rows = [
+        [name, *(percent(row[tier]) for tier in mixes.names), *_scores(row)] for name, row in found
+    ]
+    columns = ["mix", *mixes.names, "mean latency", "serial IOPS", "cost", "IOPS per cost"]
+    return Table("", columns, _numbers(len(columns) - 1), rows)
+
+
+def simulated(mixes: Mixes, runs: Simulated) -> Table:
+    """The mixes that were simulated, each beside its serial score."""
+    rows = [
+        [
+            str(number),
+            *(percent(row[tier]) for tier in mixes.names),
+            significant(row["iops"]),
+            significant(row["simulated_iops"]),
+            duration(row["mean_ns"]),
+            duration(row["simulated_mean_ns"]),
+            f"{row['busiest']} {percent(row['busy'])}",
+        ]
+        for number, row in enumerate(_rows(runs.frame()), 1)
+    ]
+    columns = [
+        "mix",
+        *mixes.names,
+        "serial IOPS",
+        "done/s",
+        "serial latency",
+        "latency",
+        "busiest",
+    ]
+    return Table("", columns, [*_numbers(len(columns) - 2), False], rows)
+
+
+def _scores(row: dict[str, Any]) -> list[str]:
+    cost, per_cost = row["cost"], row["iops_per_cost"]
+    iops = row["iops"]
+    return [
+        duration(row["mean_ns"]),
+        NOTHING if iops is None else significant(iops),
+        NOTHING if cost is None else amount(cost),
+        NOTHING if per_cost is None else significant(per_cost),
+    ]
+
+
+def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    return frame.to_dicts()
+
+
+def _numbers(columns: int) -> list[bool]:
+    return [False, *([True] * columns)]

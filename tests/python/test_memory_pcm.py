@@ -1,0 +1,56 @@
+"""`nacre.open` on a drive that is written in place, and what a power failure takes from it."""
+
+from pathlib import Path
+
+import nacre
+import pytest
+
+SMALL: dict[str, object] = {
+    "stack": {
+        "kind": "onyx",
+        "controllers": 2,
+        "ranks": 2,
+        "row_ranks": 2,
+        "chip": "4 KiB",
+        "row": "1 KiB",
+        "buffered_writes": 64,
+        "wear_levelling": {"kind": "start_gap", "interval": 2, "randomise": True},
+    }
+}
+
+
+def test_the_shipped_drive_opens_and_keeps_its_bytes(tmp_path: Path) -> None:
+    image = tmp_path / "onyx.nacre"
+    with nacre.open("onyx", image=image) as memory:
+        assert len(memory) == 8 << 30
+        memory[5:13] = b"in place"
+        memory[8:13] = b"PLACE"
+        memory.write(7 << 30, bytes(range(256)) * 40)
+    with nacre.open("onyx", image=image) as memory:
+        assert memory[4:14] == b"\0in PLACE\0"
+        assert memory.read(7 << 30, 10_240) == bytes(range(256)) * 40
+        memory.power_fail()
+        assert memory.recover().bytes_lost == 0
+
+
+def test_a_drive_without_transactions_says_so() -> None:
+    with (
+        nacre.open(SMALL) as memory,
+        pytest.raises(nacre.Error, match="this device has no transactions"),
+        memory.transaction(),
+    ):
+        pass
+
+
+def test_capacitors_too_small_lose_what_they_cannot_program() -> None:
+    short = {"stack.program_energy": "1 uJ", "stack.capacitors": "15 uJ"}
+    with pytest.raises(nacre.ConfigError, match="may_lose_writes = true") as refused:
+        nacre.open(SMALL, {**short, "stack.row_ranks": 3})
+    assert "stack.row_ranks" in str(refused.value), "all mistakes at once"
+    with nacre.open(SMALL, {**short, "stack.may_lose_writes": True}) as memory:
+        for chunk in range(8):
+            memory[chunk * 256 : (chunk + 1) * 256] = b"\xff" * 256
+        memory.power_fail()
+        recovery = memory.recover()
+        assert (recovery.programs_finished, recovery.programs_lost) == (3, 5)
+        assert memory[:2048].count(0) == recovery.bytes_lost > 0

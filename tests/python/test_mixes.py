@@ -1,0 +1,207 @@
+"""Every mix of the tiers of a scenario: scores, files, the command, and its mistakes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nacre
+import polars as pl
+import pytest
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "workload": {
+        "kind": "zipf",
+        "requests": 20_000,
+        "footprint": "32 MiB",
+        "theta": 0.9,
+        "scatter": False,
+        "read_share": "80 %",
+        "arrival": {"kind": "poisson", "rate": "100 Hz"},
+    },
+    "stack": {
+        "kind": "tiers",
+        "extent": "1 MiB",
+        "capacity": "64 MiB",
+        "placement": "static_optimal",
+        "tier": [
+            {"share": "10 %", "device": {"preset": "pcm_ssd"}},
+            {"share": "30 %", "device": {"preset": "emlc_ssd"}},
+            {"share": "60 %", "device": {"preset": "disk_15k_kim"}},
+        ],
+    },
+}
+TOML = """\
+[workload]
+kind = "zipf"
+requests = 20_000
+footprint = "32 MiB"
+arrival = { kind = "poisson", rate = "100 Hz" }
+[stack]
+kind = "tiers"
+extent = "1 MiB"
+capacity = "64 MiB"
+tier = [
+    { share = "10 %", device = { preset = "pcm_ssd" } },
+    { share = "90 %", device = { preset = "disk_15k_kim" } },
+]
+"""
+NAMES = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"]
+PRICES = (24, 6, 1)
+
+Runner = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def small() -> nacre.Mixes:
+    return nacre.mixes(SMALL, steps=10)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Runner:
+    (tmp_path / "two.toml").write_text(TOML)
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "nacre", "mixes", *arguments]
+        return subprocess.run(
+            line, check=False, cwd=tmp_path, text=True, capture_output=True, timeout=120
+        )
+
+    return run
+
+
+def test_every_mix_is_there_once_and_costs_what_its_parts_cost(small: nacre.Mixes) -> None:
+    frame = small.frame()
+    assert (small.names, small.extents, frame.height) == (NAMES, 64, 66)
+    assert frame.select(NAMES).unique().height == 66
+    assert small.reads + small.writes == 20_000
+    for row in frame.to_dicts():
+        assert sum(row[name] for name in NAMES) == pytest.approx(1)
+        assert sum(row[f"{name}_extents"] for name in NAMES) == 64
+        extents = (row[f"{name}_extents"] for name in NAMES)
+        price = sum(part * price for part, price in zip(extents, PRICES, strict=True)) / 64
+        assert row["cost"] == pytest.approx(price)
+        assert row["iops"] == pytest.approx(1e9 / row["mean_ns"])
+        assert row["iops_per_cost"] == pytest.approx(row["iops"] / price)
+
+
+def test_one_tier_alone_takes_the_mean_of_its_reads_and_writes(small: nacre.Mixes) -> None:
+    for tier, row in zip(small.tiers, small.pure().to_dicts(), strict=True):
+        mean = (small.reads * tier.read_ns + small.writes * tier.write_ns) / 20_000
+        assert row["mean_ns"] == pytest.approx(mean)
+
+
+def test_the_best_mixes_come_first_by_every_score(small: nacre.Mixes) -> None:
+    frame = small.frame()
+    assert small.best(1)["iops_per_cost"][0] == frame["iops_per_cost"].max()
+    assert small.best(1, "mean_ns")["mean_ns"][0] == frame["mean_ns"].min()
+    assert small.best(1, "cost")["disk_15k_kim"][0] == 1
+    assert small.best(5)["iops_per_cost"].is_sorted(descending=True)
+    # Extents nobody asks for make mixes alike in speed: the cheaper comes first.
+    assert small.best(66, "iops").filter(pl.col("iops") == frame["iops"].max())["cost"].is_sorted()
+    with pytest.raises(nacre.ConfigError, match=r'no score called "speed".*iops_per_cost'):
+        small.best(by="speed")
+
+
+def test_without_a_tier_the_others_are_left(small: nacre.Mixes) -> None:
+    left = small.without("pcm_ssd")
+    assert len(left) == 11
+    assert left.frame()["pcm_ssd"].max() == 0
+    with pytest.raises(nacre.ConfigError, match="pcm_sd"):
+        small.without("pcm_sd")
+
+
+def test_a_mix_without_a_known_price_is_ordered_by_speed() -> None:
+    unpriced = {"stack.tier[2].device": '{ kind = "measured", read = "5 ms", write = "5 ms" }'}
+    found = nacre.mixes(SMALL, unpriced, steps=4)
+    assert found.names == ["pcm_ssd", "emlc_ssd", "measured"]
+    known = found.frame().filter(pl.col("measured") == 0)["cost"]
+    assert known.null_count() == 0
+    assert found.frame()["cost"].null_count() == len(found) - known.len()
+    assert found.best(1, "iops").height == 1
+    assert "Best IOPS per cost" in found.plot().to_dict()["title"]["text"]
+
+
+def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:
+    spec: dict[str, Any] = small.plot().to_dict()
+    fields = max(spec["datasets"].values(), key=len)
+    best = small.best(1).to_dicts()[0]
+    assert len(fields) == 66
+    top = max(fields, key=lambda field: field["value"])
+    assert (top["x"], top["y"]) == (100 * best["pcm_ssd"], 100 * best["emlc_ssd"])
+    assert f"{best['iops_per_cost']:,.0f}" in spec["title"]["text"]
+    assert "pcm_ssd" in small._repr_html_()
+
+
+def test_two_tiers_make_a_line(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TOML)
+    found = nacre.mixes(tmp_path / "two.toml", steps=8)
+    spec: dict[str, Any] = found.plot("iops").to_dict()
+    assert len(max(spec["datasets"].values(), key=len)) == 9
+
+
+@pytest.mark.parametrize(
+    ("overrides", "steps", "text"),
+    [
+        ({"stack": '{ preset = "pcm_ssd" }'}, 20, "only tiers can be mixed"),
+        ({}, 65, "give 1 to 64; there are 64 extents"),
+        ({}, 0, "give a whole number from 1 to 1000"),
+        ({"workload": '{ kind = "tpca", rate = "10 kHz" }'}, 5, "never ends; give run.requests"),
+    ],
+)
+def test_mistakes_name_the_remedy(overrides: dict[str, str], steps: int, text: str) -> None:
+    with pytest.raises(nacre.ConfigError, match=text):
+        nacre.mixes(SMALL, overrides, steps=steps)
+
+
+def test_who_watches_can_end_it() -> None:
+    seen = []
+
+    def stop(done: int, total: int | None) -> bool:
+        seen.append((done, total))
+        return True
+
+    many = {"workload.requests": 50_000_000}
+    with pytest.raises(nacre.Error, match="stopped"):
+        nacre.mixes(SMALL, many, progress=stop)
+    assert [total for _, total in seen] == [50_000_000]
+    with pytest.raises(TypeError, match="progress"):
+        nacre.mixes(SMALL, progress=3)  # type: ignore[arg-type]
+
+
+def test_people_get_tables_and_files(command: Runner, tmp_path: Path) -> None:
+    done = command("two.toml", "--steps", "4", "--simulate", "2", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    for said in ("5 mixes of 64 extents", "5.00 ms", "alone", "IOPS per cost", "busiest"):
+        assert said in done.stdout
+    files = {"mixes.csv", "mixes.json", "mixes.parquet", "mixes.png", "mixes.svg"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == files
+    table = pl.read_parquet(tmp_path / "out" / "mixes.parquet")
+    assert table.equals(nacre.mixes(tmp_path / "two.toml", steps=4).frame())
+    assert pl.read_csv(tmp_path / "out" / "mixes.csv").height == 5
+
+
+def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
+    done = command("two.toml", "--steps", "4", "--simulate", "5", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert [tier["name"] for tier in found["tiers"]] == ["pcm_ssd", "disk_15k_kim"]
+    assert len(found["mixes"]) == len(found["simulated"]) == 5
+    # A hundred requests a second are half of what the disk alone can serve.
+    disk = next(row for row in found["simulated"] if row["disk_15k_kim"] == 1)
+    assert disk["iops"] == pytest.approx(200)
+    assert disk["simulated_iops"] == pytest.approx(100, rel=0.05)
+    assert (disk["busiest"], disk["busy"]) == ("disk_15k_kim", pytest.approx(0.5, rel=0.05))
+    # M/D/1 at half load waits for rho S / (2 (1 - rho)) = S / 2.
+    assert disk["simulated_mean_ns"] == pytest.approx(7.5e6, rel=0.05)
+
+
+def test_mistakes_end_in_status_two(command: Runner) -> None:
+    done = command("server-cache")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "only tiers can be mixed" in done.stderr
+    done = command("two.toml", "--set", "workload.kind=tpca", "--steps", "0")
+    assert done.returncode == 2

@@ -1,0 +1,245 @@
+"""Studies: what they run, what they find, and what they say."""
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import nacre
+import numpy as np
+import polars as pl
+import pytest
+from nacre import figures
+from nacre.errors import ConfigError, Error
+from nacre.study import analysis, metrics
+from nacre.study.document import Objective
+from nacre.study.summary import best, decisive, facts
+
+READ, WRITE = "stack.read", "stack.write"
+SCENARIO: dict[str, Any] = {
+    "workload": {
+        "kind": "uniform",
+        "footprint": "1 MiB",
+        "requests": 40,
+        "read_share": "50 %",
+        "arrival": {"kind": "closed", "queue_depth": 1},
+    },
+    "stack": {
+        "kind": "measured",
+        "capacity": "1 GiB",
+        "read": "10 us",
+        "write": "20 us",
+        "price": "1 /GiB",
+    },
+}
+GRID: dict[str, Any] = {
+    "name": "grid",
+    "scenario": SCENARIO,
+    "axis": [
+        {"path": READ, "values": ["10 us", "20 us"]},
+        {"path": WRITE, "values": ["20 us", "40 us", "80 us"]},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def grid() -> nacre.StudyResult:
+    return nacre.study(GRID | {"objective": [{"of": "read_mean"}, {"of": "write_mean"}]}, workers=1)
+
+
+def test_a_row_is_what_a_run_says(grid: nacre.StudyResult) -> None:
+    assert grid.complete
+    assert repr(grid) == "<nacre.StudyResult grid: 6 points>"
+    row = grid.table.row(4, named=True)
+    assert (row["point"], row["read"], row["write"], row["write_s"]) == (4, "20 us", "40 us", 4e-5)
+    assert row["settings"] == "stack.read=20 us\nstack.write=40 us"
+    record = nacre.run(SCENARIO, {READ: "20 us", WRITE: "40 us"})
+    for column, value in metrics.measured(record.to_dict(), {}).items():
+        assert row[column] == value, column
+    assert (row["read_mean_ns"], row["write_mean_ns"], row["p99_ns"]) == (20e3, 40e3, 40e3)
+    reads = record.requests.reads
+    assert row["mean_ns"] == pytest.approx((20e3 * reads + 40e3 * (40 - reads)) / 40)
+    assert row["iops"] == pytest.approx(40 / row["simulated_s"])
+    assert grid.record(4).latency == record.latency
+    with pytest.raises(Error, match="no record of a point 6"):
+        grid.record(6)
+
+
+def test_a_column_may_be_any_path_of_a_record() -> None:
+    paths = {"busy": 'components["stack"].busy.read', "kind": "components[0].kind", "no": "cost.x"}
+    study = GRID | {"columns": {name: path for name, path in paths.items() if name == "busy"}}
+    table = nacre.study(study, workers=1).table
+    reads = nacre.run(SCENARIO).requests.reads
+    assert table["busy"].to_list() == pytest.approx([reads * 1e-5] * 3 + [reads * 2e-5] * 3)
+    record = nacre.run(SCENARIO).to_dict()
+    assert metrics.at(record, paths["kind"]) == "measured"
+    assert metrics.at(record, paths["no"]) is None
+
+
+def test_the_pareto_front_is_what_nothing_beats(grid: nacre.StudyResult) -> None:
+    assert grid.pareto()["point"].to_list() == [0]
+    numbers = np.random.default_rng(1).integers(0, 12, (200, 3)).astype(float)
+    frame = pl.DataFrame(numbers, schema=["a", "b", "c"]).with_columns(
+        pl.int_range(200).alias("row"), feasible=pl.Series([i % 10 > 0 for i in range(200)])
+    )
+    wanted = [Objective("a", "min"), Objective("b", "max"), Objective("c", "min")]
+    costs = numbers * [1, -1, 1]
+    able = [i for i in range(200) if i % 10]
+    expected = {
+        i
+        for i in able
+        if not any((costs[j] <= costs[i]).all() and (costs[j] < costs[i]).any() for j in able)
+    }
+    assert 3 < len(expected) < 100
+    assert set(analysis.pareto(frame, wanted)["row"]) == expected
+
+
+def test_limits_are_kept_by_the_front_and_what_is_unknown_keeps_none() -> None:
+    objectives = [{"of": "write_mean", "goal": "max"}, {"of": "cost"}]
+    study = GRID | {"objective": objectives, "constraint": [{"of": "p99", "at_most": "50 us"}]}
+    result = nacre.study(study, workers=1)
+    assert result.designs["feasible"].to_list() == [True, True, False] * 2
+    assert result.pareto()["point"].to_list() == [1, 4]
+    assert facts(result)[0].startswith("2 of 4 designs that keep all limits")
+    lives = GRID | {"constraint": [{"of": "lifetime", "at_least": "1 d"}]}
+    assert not nacre.study(lives, workers=1).designs["feasible"].any()
+
+
+def test_variance_is_shared_out_among_the_axes(grid: nacre.StudyResult) -> None:
+    # Latencies are constant: each axis decides all of its own, and nothing of the other's.
+    shares = {(o, a): s for o, a, s, _ in grid.sensitivity().iter_rows()}
+    for objective, axis in itertools.product(("read_mean_ns", "write_mean_ns"), ("read", "write")):
+        own = objective.startswith(axis)
+        assert shares[objective, axis] == pytest.approx(1.0 if own else 0.0, abs=1e-12)
+    assert set(grid.sensitivity()["method"]) == {"variance"}
+
+
+def test_what_axes_decide_together_is_neithers() -> None:
+    # x + y + 2xy over {0,1} x {0,1}: values 0, 1, 1, 4; effects 2, 2 and 1 of a total variance
+    # of 9/4: main shares 4/9 = (2/2)^2 / (9/4) each, and the rest, 1/9, together.
+    points = pl.DataFrame({"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "z": [0.0, 1.0, 1.0, 4.0]})
+    axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
+    from nacre.study import document
+
+    questions = document.read({"scenario": SCENARIO, "axis": axes}).questions
+    shares = dict(analysis._shares(questions, points, "z", whole=True))
+    assert shares == {"x": pytest.approx(4 / 9), "y": pytest.approx(4 / 9),
+                      analysis.INTERACTIONS: pytest.approx(1 / 9)}  # fmt: skip
+
+
+def test_seeds_are_averaged_and_what_they_decide_is_told() -> None:
+    random = SCENARIO["stack"] | {"read": {"kind": "exponential", "mean": "10 us"}}
+    axis = {"path": "stack.read.mean", "values": ["10 us", "30 us"]}
+    study = {"scenario": SCENARIO | {"stack": random}, "axis": [axis], "seeds": [1, 2, 3]}
+    result = nacre.study(study | {"objective": [{"of": "read_mean"}]}, workers=1)
+    assert result.table["design"].to_list() == [0, 0, 0, 1, 1, 1]
+    assert result.table["seed"].to_list() == [1, 2, 3] * 2
+    means = result.table["read_mean_ns"].to_numpy().reshape(2, 3)
+    assert result.designs["read_mean_ns"].to_list() == pytest.approx(means.mean(axis=1))
+    within = ((means - means.mean(axis=1, keepdims=True)) ** 2).sum()
+    total = ((means - means.mean()) ** 2).sum()
+    shares = dict(result.sensitivity().select("axis", "share").iter_rows())
+    assert shares == {"mean": pytest.approx(1 - within / total),
+                      analysis.SEEDS: pytest.approx(within / total)}  # fmt: skip
+
+
+SEARCH: dict[str, Any] = {
+    "name": "search",
+    "scenario": SCENARIO,
+    "axis": [
+        {"path": READ, "log": {"from": "1 us", "to": "100 us"}},
+        {"name": "depth", "path": "workload.arrival.queue_depth", "range": {"from": 1, "to": 8}},
+        {"path": WRITE, "values": ["20 us", "80 us"]},
+        {
+            "name": "channels",
+            "path": "stack.parallelism",
+            "values": [2, 4],
+            "when": {"write": "80 us"},
+        },
+    ],
+    "search": {"batch": 8},
+    "budget": {"points": 32},
+    "objective": [{"of": "iops"}, {"of": "mean"}],
+    "constraint": [{"of": "read_mean", "at_least": "2 us"}],
+}
+
+
+@pytest.mark.parametrize("method", ["nsga2", "tpe", "random"])
+def test_a_search_finds_the_same_whatever_runs_it(method: str) -> None:
+    study = SEARCH | {"search": {"method": method, "batch": 8}}
+    one, two = (nacre.study(study, workers=workers) for workers in (1, 2))
+    assert one.table.height == 32
+    assert one.table.equals(two.table)
+    assert one.table["read_s"].is_between(1e-6, 1e-4).all()
+    assert one.table["depth"].is_between(1, 8).all()
+    conditional = one.table["channels"].is_null() == (one.table["write"] == "20 us")
+    assert conditional.all()
+    shares = one.sensitivity()
+    assert set(shares["method"]) == {"PED-ANOVA"}
+    assert set(shares["axis"]) == {"read", "depth", "write"}
+    sums = shares.group_by("objective").agg(pl.col("share").sum())["share"]
+    assert sums.to_list() == pytest.approx([1.0, 1.0])
+    assert (one.pareto()["read_mean_ns"] >= 2000).all()
+
+
+def test_a_search_does_better_than_chance() -> None:
+    def found(method: str) -> float:
+        study = SEARCH | {"search": {"method": method, "batch": 8}, "objective": [{"of": "iops"}]}
+        table = nacre.study(study, workers=1).designs.filter("feasible")
+        return float(table["iops"].to_numpy()[-16:].mean())
+
+    assert found("tpe") > 1.2 * found("random")
+
+
+def test_a_point_that_cannot_be_built_is_a_row_with_its_error() -> None:
+    footprint = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]}
+    result = nacre.study({"scenario": SCENARIO, "axis": [footprint]}, workers=1)
+    assert result.complete
+    assert result.table["error"].is_null().to_list() == [True, False]
+    assert result.failed["error"][0].startswith("workload: it reaches to")
+    assert result.failed["iops"].null_count() == 1
+    assert repr(result) == "<nacre.StudyResult study: 2 points, 1 failed>"
+    assert facts(result)[0].startswith("1 failed, such as point 1: workload: it reaches to")
+
+
+def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> None:
+    table = best(grid)
+    assert table.columns == ["point", "read", "write", "read mean latency", "write mean latency"]
+    assert table.rows == [["0", "10 us", "20 us", "10.0 us", "20.0 us"]]
+    assert decisive(grid).rows[0] == ["read", "100.0 %", "0.0 %"]
+    drawn = figures.study_figures(grid)
+    assert list(drawn) == ["pareto", "sensitivity"]
+    front = drawn["pareto"]().to_dict()
+    (dots,) = (layer for layer in front["layer"] if layer["mark"]["type"] == "circle")
+    kinds = [row["kind"] for row in front["datasets"][dots["data"]["name"]]]
+    assert sorted(kinds) == ["beaten"] * 5 + ["on the front"]
+    assert "<table" in grid._repr_html_()
+    with pytest.raises(Error, match="of two objectives"):
+        nacre.study(GRID, workers=1).plot_pareto()
+
+
+def test_progress_is_told_and_may_end_a_study(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def watch(done: int, total: int) -> bool:
+        told.append((done, total))
+        return done >= 2
+
+    study = GRID | {"seeds": list(range(30))}
+    result = nacre.study(study, out=tmp_path / "out", progress=watch, workers=1)
+    assert not result.complete
+    assert result.total == 180
+    assert 2 <= result.table.height < 180
+    assert told[0] == (0, 180)
+    again = nacre.study(study, out=tmp_path / "out", resume=True, workers=1)
+    assert again.table.equals(nacre.study(study, workers=2).table)
+
+
+def test_a_mistake_of_the_call_is_told() -> None:
+    with pytest.raises(ConfigError, match='did you mean "dask"'):
+        nacre.study(GRID, engine="dusk")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="only the engine dask has an address"):
+        nacre.study(GRID, address="tcp://x:1")
+    with pytest.raises(ConfigError, match="nothing to go on with"):
+        nacre.study(GRID, resume=True)
+    with pytest.raises(TypeError, match="a study is the path"):
+        nacre.study(5)  # type: ignore[arg-type]

@@ -1,0 +1,101 @@
+"""`nacre study` on the command line: what it prints, and how it ends."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nacre import toml
+from nacre.cli.app import app
+from typer.testing import CliRunner, Result
+
+STUDY: dict[str, Any] = {
+    "name": "small",
+    "scenario": {
+        "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 50},
+        "stack": {"kind": "measured", "capacity": "1 GiB", "read": "10 us", "write": "20 us"},
+    },
+    "axis": [{"path": "stack.read", "values": ["10 us", "20 us"]}],
+    "objective": [{"of": "read_mean"}],
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def nacre(study: dict[str, Any], *arguments: str) -> Result:
+    Path("small.toml").write_text(toml.document(study))
+    return CliRunner().invoke(app, ["study", "small.toml", *arguments])
+
+
+def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
+    done = nacre(STUDY)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "small: 2 points",
+        "  1 of 2 designs are on the Pareto front of low read mean latency",
+        "",
+        "point  read   read mean latency",
+        "    0  10 us            10.0 us",
+        "",
+        "decided by (variance)  read mean latency",
+        "read                             100.0 %",
+        "",
+        "results are in small.study",
+    ]
+    assert (folder / "small.study" / "sensitivity.svg").exists()
+    again = nacre(STUDY)
+    assert again.exit_code == 2
+    assert "small.study holds a study already" in again.stderr
+
+
+def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:
+    data = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]}
+    done = nacre(STUDY | {"axis": [data]}, "--json")
+    assert done.exit_code == 1
+    answer = json.loads(done.stdout)
+    assert answer["points"] == {"all": 2, "done": 2, "failed": 1, "reused": 0}
+    assert answer["complete"]
+    assert answer["ended"] == "done"
+    assert answer["pareto"] == [0]
+    assert answer["rows"][0]["read_mean_ns"] == 10_000
+    assert answer["rows"][1]["read_mean_ns"] is None
+    assert answer["rows"][1]["error"].startswith("workload: it reaches to byte")
+
+
+def test_a_spent_budget_is_no_failure() -> None:
+    seeds = list(range(100))
+    done = nacre(STUDY | {"seeds": seeds, "budget": {"time": "1 ns"}}, "--json")
+    assert done.exit_code == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["ended"] == "budget spent"
+    assert not answer["complete"]
+    more = nacre(STUDY | {"seeds": seeds}, "--out", "small.study", "--resume", "--json")
+    assert json.loads(more.stdout)["points"]["done"] == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--engine", "dusk"], "'dusk' is not one of"),
+        (["--address", "tcp://x:1"], "only the engine dask has an address"),
+        (["--out", ""], "it is empty"),
+    ],
+)
+def test_a_mistake_ends_with_status_2(arguments: list[str], told: str) -> None:
+    done = nacre(STUDY, *arguments)
+    assert done.exit_code == 2
+    assert told in done.stderr
+
+
+def test_a_study_that_is_not_there_or_no_toml_ends_with_status_2(folder: Path) -> None:
+    missing = CliRunner().invoke(app, ["study", "no.toml"])
+    assert (missing.exit_code, missing.stderr) == (2, "error: no.toml: No such file or directory\n")
+    (folder / "broken.toml").write_text("scenario =\n")
+    broken = CliRunner().invoke(app, ["study", "broken.toml", "--json"])
+    assert broken.exit_code == 2
+    assert "broken.toml: it is not TOML: Invalid value (at line 1, column 11)" in broken.stderr
+    assert json.loads(broken.stdout)["problems"][0]["path"] == "broken.toml"

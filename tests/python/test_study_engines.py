@@ -1,0 +1,231 @@
+"""Engines: every one gives the same table, whatever happens to those who work."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import nacre
+import polars as pl
+import pytest
+from nacre import toml
+from nacre.errors import ConfigError, Error
+from nacre.study import cluster, local
+from nacre.study.engine import Chunks
+from nacre.study.local import Local
+from nacre.study.task import DIED, Task, evaluate, identity
+
+NACRE = Path(sys.executable).with_name("nacre")
+STUDY: dict[str, Any] = {
+    "scenario": {
+        "workload": {
+            "kind": "zipf",
+            "footprint": "1 MiB",
+            "requests": 700_000,
+            "arrival": {"kind": "closed", "queue_depth": 2},
+        },
+        "stack": {"kind": "measured", "read": "10 us", "write": "20 us", "price": "1 /GiB"},
+    },
+    "axis": [
+        {"path": "workload.theta", "range": {"from": 0.1, "to": 2.0, "points": 20}},
+        {"path": "stack.capacity", "values": ["1 GiB", "512 KiB"]},
+    ],
+}
+"""Twenty points that take some time each, and twenty that fail: their data does not fit."""
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    return nacre.study(STUDY).table
+
+
+def test_half_of_the_points_fail(table: pl.DataFrame) -> None:
+    assert table["error"].is_null().to_list() == [True, False] * 20
+
+
+class Dask:
+    """A scheduler and its workers, as processes that can be killed."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self._stack = ExitStack()
+        file = folder / "scheduler.json"
+        connection = ("--scheduler-file", str(file), "--no-dashboard")
+        self._start("dask_scheduler", *connection, "--port", "0", "--host", "127.0.0.1")
+        # Without a nanny: nobody brings a worker back that is killed.
+        self.workers = [
+            self._start("dask_worker", *connection, "--nthreads", "1", "--no-nanny")
+            for _ in range(workers)
+        ]
+        deadline = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        self.address: str = json.loads(file.read_text())["address"]
+
+    def _start(self, module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", f"distributed.cli.{module}", *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._stack.callback(process.wait)
+        self._stack.callback(process.kill)
+        return process
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+@pytest.fixture
+def two_workers(tmp_path: Path) -> Iterator[Dask]:
+    dask = Dask(tmp_path, 2)
+    yield dask
+    dask.close()
+
+
+def test_a_cluster_of_which_a_worker_is_killed_gives_the_table_of_a_local_run(
+    two_workers: Dask, table: pl.DataFrame, tmp_path: Path
+) -> None:
+    file, out = tmp_path / "study.toml", tmp_path / "out"
+    file.write_text(toml.document(STUDY))
+    arguments = ["--engine", "dask", "--address", two_workers.address, "--out", str(out)]
+    process = subprocess.Popen(
+        [str(NACRE), "study", str(file), *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not list((out / "points").glob("[0-9]*.parquet")):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    two_workers.workers[0].kill()
+    kept = sum(pl.read_parquet(part).height for part in (out / "points").glob("[0-9]*"))
+    assert 0 < kept < 40, "the worker was killed in the middle"
+    _, said = process.communicate(timeout=60)
+    assert said == ""
+    assert process.returncode == 1, "points failed"
+    assert pl.read_parquet(out / "results.parquet").equals(table)
+
+
+def test_a_cluster_that_is_not_there_is_told_before_anything_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_S", 0.5)
+    for address, told in (("tcp://127.0.0.1:1", "Timed out"), ("here", "missing port number")):
+        with pytest.raises(ConfigError, match=f"--address: there is no Dask scheduler .{told}"):
+            nacre.study(STUDY, engine="dask", address=address, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+DEADLY = """
+import os, signal, sys
+from nacre.study import task, worker
+run = task._evaluated
+def evaluated(base, each):
+    if dict(each.settings)["workload.theta"] in {deadly}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(base, each)
+task._evaluated = evaluated
+worker.main()
+"""
+
+
+def test_a_point_that_kills_its_worker_is_a_row_and_the_others_are_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quick = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 100}}
+    expected = nacre.study(quick, workers=1).table
+    monkeypatch.setattr(local, "WORKER", ("-c", DEADLY.format(deadly=("0.3", "1.5"))))
+    found = nacre.study(quick, workers=2).table
+    deadly = pl.Series([place in (2, 14) for place in range(20)])
+    assert found.filter(deadly)["error"].to_list() == [DIED, DIED]
+    assert found.filter(~deadly).equals(expected.filter(~deadly))
+
+
+def test_a_worker_that_cannot_start_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "WORKER", ("-c", "import nothing_of_the_kind"))
+    with pytest.raises(Error, match="did not start: ModuleNotFoundError: No module named"):
+        nacre.study(STUDY, workers=1)
+
+
+def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
+    file = tmp_path / "long.toml"
+    endless = {"workload.requests": 10**12}
+    file.write_text(toml.document(STUDY | {"axis": STUDY["axis"][:1], "set": endless}))
+    process = subprocess.Popen([NACRE, "study", file, "--out", tmp_path / "out"])
+    children: list[int] = []
+    deadline = time.monotonic() + 60
+    while not children:
+        assert time.monotonic() < deadline
+        listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        commands = {int(pid): Path(f"/proc/{pid}/cmdline") for pid in listed}
+        children = [pid for pid, file in commands.items() if b"study.worker" in file.read_bytes()]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    while any(Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes()
+              for pid in children):  # fmt: skip
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -> None:
+    tasks = [Task(str(number), ()) for number in range(1000)]
+    chunks = Chunks(tasks, 0.25, 64)
+    assert [task.key for task in chunks.next(2)] == ["0"]
+    for _ in range(50):
+        chunks.took(0.01)
+    assert len(chunks.next(2)) == 25
+    for _ in range(50):
+        chunks.took(1.0)
+    assert len(chunks.next(2)) == 1
+    for _ in range(100):
+        chunks.took(1e-4)
+    assert len(chunks.next(2)) == 64
+    sizes = []
+    while len(chunks):
+        sizes.append(len(chunks.next(2)))
+    assert sum(sizes) == 1000 - 1 - 25 - 1 - 64
+    assert sizes[-3:] == [1, 1, 1], "the last ones are shared out"
+
+
+def test_a_worker_with_another_nacre_is_refused() -> None:
+    from nacre.scenario import Source
+    from nacre.study.task import Base
+
+    with pytest.raises(Error, match=r"another Nacre: .*, not 0\.0\.1"):
+        evaluate(Base(Source("", "x", "."), "0.0.1"), [])
+    assert identity().startswith(nacre.__version__)
+
+
+def test_an_engine_that_is_left_stops_its_work() -> None:
+    with Local(2) as engine:
+        from nacre.study.plan import sound
+        from nacre.study.task import Base
+
+        endless = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 10**12}}
+        design, planner = sound(endless)
+        tasks = [Task(point.key, point.settings) for point in planner.ask()]
+        outcomes = engine.outcomes(Base(design.source, identity()), tasks)
+        assert next(outcomes) is None
+        pids = [worker._process.pid for worker in engine._workers]
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_engines_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ConfigError, match=r"Dask is not installed; pip install 'nacre\[dask\]'"):
+        nacre.study(STUDY, engine="dask")
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    search = {"search": {}, "budget": {"points": 4}, "objective": [{"of": "iops"}]}
+    with pytest.raises(ConfigError, match=r"Optuna is not installed; pip install"):
+        nacre.study(STUDY | search)

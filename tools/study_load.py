@@ -1,0 +1,86 @@
+"""How busy a study keeps the cores, and what handing out a point costs.
+
+    python tools/study_load.py --points 2000 --seconds 1
+
+runs so many points that take about so long each, on all cores, and prints the processor time of
+everything that took part over wall time and cores, and the share of the workers' time that points
+had; then the same for points that take next to no time, which shows the cost of one. What
+others take of the machine is missing from the first number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import nacre
+import polars as pl
+from nacre.study.local import cores
+
+TRIAL = 200_000
+
+
+def scenario(requests: int) -> dict[str, Any]:
+    """A small system under so many requests."""
+    return {
+        "workload": {
+            "kind": "zipf",
+            "footprint": "64 MiB",
+            "requests": requests,
+            "arrival": {"kind": "closed", "queue_depth": 4},
+        },
+        "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+    }
+
+
+def measured(points: int, requests: int, engine: str) -> None:
+    """Runs a study and prints what it took."""
+    study = {
+        "scenario": scenario(requests),
+        "axis": [{"path": "workload.theta", "range": {"from": 0.0, "to": 1.2, "points": points}}],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        began, used = time.monotonic(), processor_s()
+        nacre.study(study, engine=engine, out=folder, progress=True)  # type: ignore[arg-type]
+        wall, used = time.monotonic() - began, processor_s() - used
+        seconds = pl.read_parquet(Path(folder, "points"))["seconds"]
+    number = cores()
+    inside = float(seconds.sum())
+    sys.stdout.write(
+        f"{points} points of {1000 * inside / points:.2f} ms: {wall:.1f} s;"
+        f" processors {100 * used / wall / number:.1f} % busy,"
+        f" workers in points {100 * inside / wall / number:.1f} % of the time,"
+        f" {1000 * (wall * number - inside) / points:.3f} ms beside each point\n"
+    )
+
+
+def processor_s() -> float:
+    """Processor time of this process and of those that worked for it."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def main() -> int:
+    """Measures long points, then short ones."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--points", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--short", type=int, default=5000)
+    parser.add_argument("--engine", default="local")
+    options = parser.parse_args()
+    nacre.run(scenario(TRIAL))
+    began = time.process_time()
+    nacre.run(scenario(10 * TRIAL))
+    requests = round(10 * TRIAL * options.seconds / (time.process_time() - began))
+    measured(options.points, requests, options.engine)
+    measured(options.short, 100, options.engine)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
