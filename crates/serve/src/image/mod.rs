@@ -27,6 +27,8 @@ mod snapshot;
 pub use problem::{ImageError, Problem};
 
 pub(crate) use journal::{Entry, Journal, What};
+#[cfg(test)]
+pub(crate) use outage::encode as outage_bytes;
 
 use crate::undo::{Old, Piece};
 use fresh::{Fresh, lock};

@@ -68,7 +68,7 @@ fn file_of(image: &Path) -> PathBuf {
     beside(image, ".outage")
 }
 
-fn encode(pieces: &[Piece], entry: u64) -> Vec<u8> {
+pub(crate) fn encode(pieces: &[Piece], entry: u64) -> Vec<u8> {
     let mut state = StateWriter::new();
     state.section(SECTION);
     state.put_u64(entry);
