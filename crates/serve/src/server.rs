@@ -1,12 +1,13 @@
 //! The server: it listens, gives every client a thread, and ends when it is asked to.
 
 use crate::connection::{LAST_WORDS, talk};
-use crate::image::{Image, ImageError};
+use crate::image::ImageError;
 use crate::listen::{Address, AddressError, Listener, Stream};
-use crate::model::{Latencies, Model, Timing};
+use crate::model::{Latencies, Timing};
+use crate::opening::{self, Watch};
 use crate::serving::Disk;
 use nacre_kernel::Device;
-use nacre_nbd::{BlockSizes, Export};
+use nacre_nbd::Export;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,8 +18,6 @@ use std::time::Duration;
 const CLIENTS_MAX: usize = 256;
 /// How often the server looks for clients and for its end.
 const GLANCE: Duration = Duration::from_millis(10);
-/// The longest read or write, as clients are told.
-const REQUEST_MAX: u32 = 32 << 20;
 
 /// A device to be served.
 pub struct Offer {
@@ -28,6 +27,10 @@ pub struct Offer {
     pub description: String,
     /// Its model, and with it its size.
     pub device: Box<dyn Device>,
+    /// Lines `key = value` of everything that decides how the device behaves.
+    pub identity: String,
+    /// Chooses what a loss of power leaves of writes under way.
+    pub seed: u64,
     /// Where its bytes are.
     pub image: PathBuf,
     /// Whether it takes no writes.
@@ -55,6 +58,7 @@ pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
     exports: Vec<Export>,
+    notices: Vec<String>,
 }
 
 /// How a server's life went.
@@ -72,26 +76,28 @@ pub struct Life {
 }
 
 impl Server {
-    /// Opens the image and the address. Errors: one of them cannot be had; nothing was changed.
-    pub fn open(offers: Vec<Offer>, address: &Address, timing: Timing) -> Result<Server, ServeError> {
-        let mut disks = Vec::new();
+    /// Opens the image and the address. What was asked of the devices before is played back; `watch` is told how
+    /// far that is and may stop it. Errors: one of them cannot be had; nothing was changed.
+    pub fn open(
+        offers: Vec<Offer>,
+        address: &Address,
+        timing: Timing,
+        watch: &mut Watch<'_>,
+    ) -> Result<Server, ServeError> {
+        let (mut disks, mut notices) = (Vec::new(), Vec::new());
         for offer in offers {
-            let bytes = offer.device.capacity().ok_or(ServeError::NoSize)?.0;
-            let image = Image::open(&offer.image, bytes)?;
-            let block = BlockSizes { minimum: 1, preferred: 4096, maximum: REQUEST_MAX };
-            let export = Export {
-                name: offer.name,
-                description: offer.description,
-                bytes,
-                read_only: offer.read_only,
-                rotational: false,
-                block,
-            };
-            disks.push(Disk { export, image, model: Model::new(offer.device, timing) });
+            let (disk, told) = opening::open(offer, timing, watch)?;
+            disks.push(disk);
+            notices.extend(told);
         }
         let listener = Listener::bind(address)?;
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        Ok(Server { listener, disks, exports })
+        Ok(Server { listener, disks, exports, notices })
+    }
+
+    /// What was found while opening that its user should know.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Where clients find each export.
@@ -135,7 +141,9 @@ impl Server {
         let mut life = clients.life();
         for disk in &self.disks {
             // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
-            let _ = disk.image.sync();
+            if !disk.image.is_read_only() {
+                let _ = disk.image.sync();
+            }
             life.latencies.push(disk.model.latencies());
         }
         life
