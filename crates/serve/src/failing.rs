@@ -45,7 +45,11 @@ impl Disk {
     pub(crate) fn lose_power(&self, failed: Time, ready: Time) -> io::Result<Outage> {
         let entry = self.image.commit()?;
         let mut random = Streams::new(self.seed).stream(&format!("power failure at entry {entry}"));
-        let loss = self.undo().fail(failed, &mut random);
+        let loss = {
+            let mut undo = self.undo();
+            undo.ask(failed, |range| self.model.keeps(failed, range));
+            undo.fail(failed, &mut random)
+        };
         let failure = Entry { now: failed, address: 0, length: 0, what: What::PowerFailure };
         self.image.take_back(&loss.restored, entry, failure)?;
         Ok(Outage {
@@ -97,6 +101,12 @@ impl Disk {
         }
     }
 
+    /// Before the model is asked to write `range`: what is there now may survive a loss of power already.
+    pub(crate) fn settle(&self, range: &Range<u64>) {
+        let now = self.model.now();
+        self.undo().ask_before(now, range, |range| self.model.keeps(now, range));
+    }
+
     /// Lets `write` replace the bytes of `range` and keeps the old ones as long as a loss of power would bring
     /// them back.
     pub(crate) fn replace(
@@ -111,6 +121,7 @@ impl Disk {
             let pieces = self.image.pieces(range.start, range.end - range.start, OLD_MAX)?;
             let fate = Fate { done, durable: if pieces.is_some() { durable } else { now } };
             undo.push(now, range.clone(), fate, pieces.unwrap_or_default());
+            undo.ask_sometimes(now, |range| self.model.keeps(now, range));
             write()?;
         } else {
             write()?;

@@ -3,6 +3,7 @@
 use crate::image::{Entry, Image, What};
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,8 @@ pub struct Said {
     pub now: Time,
     /// When it is done.
     pub done: Time,
-    /// When it survives a loss of power, if it is a write.
+    /// When it survives a loss of power, if it is a write: when it is done, or with the flush that comes with it.
+    /// [`Time::MAX`] where a volatile buffer has it, which says only when asked whether it still does.
     pub durable: Time,
     /// Whether the device did it.
     pub status: Status,
@@ -152,6 +154,11 @@ impl Model {
         state.device.report(state.device.busy_until())
     }
 
+    /// Whether what was last written to these bytes survives if the power fails at `at`.
+    pub(crate) fn keeps(&self, at: Time, range: Range<u64>) -> bool {
+        self.state().device.is_durable(at, range.start, (range.end - range.start) as u32)
+    }
+
     /// The time at which the device was asked last, or may be asked again.
     pub(crate) fn now(&self) -> Time {
         self.state().now
@@ -239,7 +246,8 @@ pub(crate) fn submit(device: &mut dyn Device, now: Time, asked: Asked, trail: &m
     trail.clear();
     let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
     let completion = device.submit(now, &request, trail);
-    let durable = device.durable(completion);
+    let is_durable = op != Op::Write || device.is_durable(completion.done, offset, bytes);
+    let durable = if is_durable { completion.done } else { Time::MAX };
     if !forced {
         return Said { now, done: completion.done, durable, status: completion.status };
     }

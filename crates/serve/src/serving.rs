@@ -76,6 +76,9 @@ impl Disk {
         let Some(asked) = asked(request) else { return Ok(None) };
         // What could not be written keeps its place: nothing more is asked before.
         self.image.catch_up()?;
+        if asked.op == Op::Write && self.model.is_timed() {
+            self.settle(&(asked.offset..asked.offset + u64::from(asked.bytes)));
+        }
         let verdict = self.model.ask(asked, &self.image);
         if self.model.is_timed() {
             self.image.commit()?;

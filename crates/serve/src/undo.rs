@@ -11,6 +11,8 @@ pub(crate) const UNIT: u64 = 4096;
 
 /// Old bytes held at a time. Past it the oldest writes count as durable; no buffer we model is larger.
 const BYTES_MAX: u64 = 256 << 20;
+/// Fewer writes than this are no reason to ask the device.
+const ENOUGH_MIN: usize = 256;
 /// Writes held at a time.
 const WRITES_MAX: usize = 1 << 20;
 
@@ -57,7 +59,7 @@ impl Piece {
 pub(crate) struct Fate {
     /// When it is acknowledged.
     pub(crate) done: Time,
-    /// When it survives a loss of power.
+    /// When it survives a loss of power; [`Time::MAX`] as long as only the device knows.
     pub(crate) durable: Time,
 }
 
@@ -84,6 +86,8 @@ pub(crate) struct Undo {
     settling: BinaryHeap<Reverse<(Time, u64)>>,
     /// Old bytes.
     held: u64,
+    /// So many writes held are a reason to ask the device.
+    enough: usize,
 }
 
 #[derive(Debug)]
@@ -95,13 +99,22 @@ struct Write {
     is_durable: bool,
 }
 
+impl Write {
+    /// Whether it is acknowledged by `now` and only the device knows if it is durable.
+    fn is_open(&self, now: Time) -> bool {
+        !self.is_durable && self.fate.done <= now
+    }
+}
+
 impl Undo {
     /// At `now` the bytes of `range`, which were `old`, are replaced.
     pub(crate) fn push(&mut self, now: Time, range: Range<u64>, fate: Fate, old: Vec<Piece>) {
         self.settle(now);
         self.held += bytes_of(&old);
         let number = self.first + self.writes.len() as u64;
-        self.settling.push(Reverse((fate.durable, number)));
+        if fate.durable < Time::MAX {
+            self.settling.push(Reverse((fate.durable, number)));
+        }
         self.writes.push_back(Write { range, fate, old, is_durable: false });
         while self.held > BYTES_MAX || self.writes.len() > WRITES_MAX {
             self.settle_one(self.first);
@@ -118,6 +131,45 @@ impl Undo {
                 self.settling.push(Reverse((done, number)));
             }
         }
+    }
+
+    /// `range` is about to be written: asks the device, by `keeps`, whether what was written there before would
+    /// survive a loss of power. Afterwards it can no longer say.
+    pub(crate) fn ask_before(&mut self, now: Time, range: &Range<u64>, keeps: impl Fn(Range<u64>) -> bool) {
+        for place in 0..self.writes.len() {
+            let write = &self.writes[place];
+            let touches = write.range.start < range.end && range.start < write.range.end;
+            if touches && write.is_open(now) && keeps(write.range.clone()) {
+                self.settle_one(self.first + place as u64);
+            }
+        }
+        self.drop_oldest();
+    }
+
+    /// Asks of every write that only the device knows about, where so many are held that it is worth it.
+    pub(crate) fn ask_sometimes(&mut self, now: Time, keeps: impl Fn(Range<u64>) -> bool) {
+        if self.writes.len() >= self.enough {
+            self.ask(now, keeps);
+            self.enough = (2 * self.writes.len()).max(ENOUGH_MIN);
+        }
+    }
+
+    /// Asks of every write acknowledged by `now` that only the device knows about. Of one that others replaced in
+    /// part the rest decides; of one that others replaced as a whole nobody can say, and it is lost if they are.
+    pub(crate) fn ask(&mut self, now: Time, keeps: impl Fn(Range<u64>) -> bool) {
+        let mut replaced = Ranges::default();
+        for place in (0..self.writes.len()).rev() {
+            let write = &self.writes[place];
+            let range = write.range.clone();
+            if write.is_open(now) {
+                let rest = replaced.missing(range.clone());
+                if !rest.is_empty() && rest.into_iter().all(&keeps) {
+                    self.settle_one(self.first + place as u64);
+                }
+            }
+            replaced.insert(range);
+        }
+        self.drop_oldest();
     }
 
     /// Drops what is durable at `now`.

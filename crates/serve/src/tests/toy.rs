@@ -10,27 +10,35 @@ pub(super) const LATENCY: Time = Time::from_us(10);
 /// From the answer of a write until it is durable, by the 16 KiB it begins in: later ones may be durable earlier.
 pub(super) const DELAYS: [Time; 4] = [Time::ZERO, Time::from_us(50), Time::from_us(300), Time::from_us(2000)];
 
-#[derive(Default)]
 pub(super) struct Toy {
     busy_until: Time,
     counts: [u64; 4],
-    delay: Time,
+    /// When what was last written to each byte is durable.
+    durable: Vec<Time>,
+}
+
+impl Default for Toy {
+    fn default() -> Toy {
+        Toy { busy_until: Time::ZERO, counts: [0; 4], durable: vec![Time::ZERO; BYTES as usize] }
+    }
 }
 
 impl Device for Toy {
     fn submit(&mut self, now: Time, request: &Request, _trail: &mut Trail) -> Completion {
         self.counts[request.op as usize] += 1;
-        self.delay = DELAYS[(request.address / (BYTES / 4)) as usize];
         let flushed = if request.op == Op::Flush { self.busy_until } else { now };
         let done = now.max(flushed) + LATENCY;
         if request.op == Op::Write {
-            self.busy_until = self.busy_until.max(done + self.delay);
+            let durable = done + DELAYS[(request.address / (BYTES / 4)) as usize];
+            let first = request.address as usize;
+            self.durable[first..first + request.bytes as usize].fill(durable);
+            self.busy_until = self.busy_until.max(durable);
         }
         Completion { done, status: Status::Done }
     }
 
-    fn durable(&self, completion: Completion) -> Time {
-        completion.done + self.delay
+    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
+        self.durable[address as usize..][..bytes as usize].iter().all(|&durable| durable <= at)
     }
 
     fn advance(&mut self, _to: Time) {}
