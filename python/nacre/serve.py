@@ -38,16 +38,18 @@ def serve(
     timing: Timing = "emulated",
     dilate: float = 1.0,
     read_only: bool = False,
+    tell: Callable[[str], object] = lambda _notice: None,
     ready: Callable[[str, int], object] = lambda _uri, _size: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Service:
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
-    `image` is the file that keeps the bytes; it is created where there is none. `listen` is
+    `image` is the file that keeps bytes and state; it is created where there is none. `listen` is
     `unix:PATH` or `tcp:HOST:PORT` with a host that is this machine. With `timing="emulated"`
     answers leave when the model says, every duration times `dilate`; with `"none"` at once.
-    `ready` is called with the URI for clients and the size in bytes; `stop` about ten times a
-    second.
+    An image that is there goes on where its server ended, however that was; `tell` is called with
+    each line about it that its user should know. Then `ready` is called with the URI for clients and
+    the size in bytes; `stop` about ten times a second.
 
     Raises `ConfigError` for mistakes of the scenario, and for an image or an address that cannot
     be had.
@@ -62,6 +64,7 @@ def serve(
         "listen": listen,
         "dilation": float(dilate) if timing == "emulated" else None,
         "read_only": read_only,
+        "tell": tell,
     }
     with source.cited():
         life = _core.serve(

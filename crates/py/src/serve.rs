@@ -5,6 +5,7 @@ use crate::errors::config_error;
 use crate::progress::Reporter;
 use crate::run::scenario_files;
 use nacre_kernel::histogram::LatencyHistogram;
+use nacre_machine::identity::identity;
 use nacre_machine::{Document, Problem, Problems, check as check_document};
 use nacre_serve::listen::Address;
 use nacre_serve::model::{Latencies, Timing};
@@ -21,6 +22,8 @@ pub(crate) struct Terms {
     /// None: answer at once.
     dilation: Option<f64>,
     read_only: bool,
+    /// Called with each line about the image that its user should know, before `ready`.
+    tell: Py<PyAny>,
 }
 
 /// Serves the stack of a scenario until `stop`, called about ten times a second, returns true. `ready` is
@@ -46,16 +49,29 @@ pub(crate) fn serve(
         name: checked.name.clone(),
         description: checked.scenario.summary.clone().unwrap_or_default(),
         device,
+        identity: identity(&checked),
+        seed: checked.run.seed,
         image: terms.image,
         read_only: terms.read_only,
     };
     let timing = terms.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation });
-    let server = Address::parse(&terms.listen)
-        .map_err(ServeError::from)
-        .and_then(|address| Server::open(vec![offer], &address, timing))
-        .map_err(|wrong| config_error(py, &problems(&wrong)))?;
-    ready.call1(py, (server.uris().remove(0), server.sizes()[0]))?;
     let mut reporter = Reporter::new(Some(stop));
+    let opened = detached(py, || {
+        let address = Address::parse(&terms.listen)?;
+        Server::open(vec![offer], &address, timing, &mut |_| reporter.report(()))
+    })?;
+    let server = match opened {
+        Ok(server) => server,
+        Err(wrong) => {
+            // Where a signal stopped it, that is what is raised.
+            reporter.outcome()?;
+            return Err(config_error(py, &problems(&wrong)));
+        }
+    };
+    for notice in server.notices() {
+        terms.tell.call1(py, (notice,))?;
+    }
+    ready.call1(py, (server.uris().remove(0), server.sizes()[0]))?;
     let life = detached(py, || server.run(&mut || reporter.report(()).is_break()))?;
     reporter.outcome()?;
     Ok(told(&life).to_string())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from nacre.cli.terminal import flush, write_json, write_line, write_table
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary import Table
-from nacre.text import count, duration, percent, si
+from nacre.text import count, duration, percent, printable, si
 
 _SLOW = 0.01
 """The share of late answers above which the machine is said not to keep up."""
@@ -64,6 +65,7 @@ def serve(
             timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
             dilate=dilate,
             read_only=read_only,
+            tell=_warn,
             ready=ready,
             stop=lambda: interruption.asked,
         )
@@ -71,6 +73,11 @@ def serve(
         write_json(service.to_dict())
     else:
         _show(service, dilate)
+
+
+def _warn(notice: str) -> None:
+    sys.stderr.write(f"warning: {printable(notice)}\n")
+    sys.stderr.flush()
 
 
 def _show(service: Service, dilate: float) -> None:
