@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`image`] | the bytes of a served device, in a sparse file |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
-//! | [`listen`] | addresses: a unix socket, or TCP on this machine |
+//! | [`listen`] | addresses: a unix socket, or TCP |
+//! | [`tls`] | certificates, and the encryption of a connection |
+//! | [`transport`] | what the way between client and server takes, which is subtracted |
 //! | [`server`] | connections from the first to the last |
 //!
 //! # What is promised
@@ -20,14 +22,18 @@
 //!
 //! # Leaves out
 //! The device's own state (mapping, wear, what is cached) begins anew with every server; the image keeps bytes.
-//! Encryption: only unix sockets and loopback addresses are listened on.
+//! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
 
 pub mod image;
 pub mod listen;
 pub mod model;
 pub mod server;
+pub mod tls;
+pub mod transport;
 
 mod connection;
 mod inbox;
 mod outbox;
 mod serving;
+mod socket;
+mod stream;

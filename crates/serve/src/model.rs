@@ -1,7 +1,9 @@
 //! The device under the wall clock: when each request is done.
 
+use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -33,8 +35,8 @@ pub struct Asked {
 /// What the model says of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
-    /// When it came.
-    pub arrived: Instant,
+    /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
+    pub sent: Instant,
     /// When it is to be answered.
     pub deadline: Instant,
     /// Whether the device did it.
@@ -44,7 +46,9 @@ pub struct Verdict {
 /// A device that real programs wait for.
 pub struct Model {
     timing: Timing,
+    transport: Transport,
     started: Instant,
+    answered_at_once: AtomicU64,
     state: Mutex<State>,
     seen: Mutex<Seen>,
 }
@@ -70,7 +74,8 @@ struct Seen {
 pub struct Latencies {
     /// Reads, writes: what the model said, dilation not applied.
     pub modelled: [LatencyHistogram; 2],
-    /// Reads, writes: from the arrival of a request to its answer.
+    /// Reads, writes: from the sending of a request to the arrival of its answer, with the way as it was measured
+    /// when the server began. Nothing where requests are answered at once: no clock is read.
     pub wall: [LatencyHistogram; 2],
     /// Answers that left more than a tenth of their latency, and more than 50 us, late.
     pub late: u64,
@@ -79,11 +84,18 @@ pub struct Latencies {
 }
 
 impl Model {
-    /// A device that begins its life now.
+    /// A device that begins its life now, for clients that are `transport` away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn new(device: Box<dyn Device>, timing: Timing) -> Model {
+    pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
         let state = State { device, now: Time::ZERO, trail: Trail::new(), modelled: Default::default() };
-        Model { timing, started: Instant::now(), state: Mutex::new(state), seen: Mutex::default() }
+        Model {
+            timing,
+            transport,
+            started: Instant::now(),
+            answered_at_once: AtomicU64::new(0),
+            state: Mutex::new(state),
+            seen: Mutex::default(),
+        }
     }
 
     /// Whether answers wait for the model.
@@ -91,14 +103,15 @@ impl Model {
         self.timing != Timing::None
     }
 
-    /// Asks the device, at this moment.
+    /// Asks the device, at this moment; `None` where it is not to be asked.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn ask(&self, asked: Asked) -> Verdict {
+    pub fn ask(&self, asked: Asked) -> Option<Verdict> {
+        let Timing::Emulated { dilation } = self.timing else {
+            self.answered_at_once.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
         let mut state = self.state();
         let arrived = Instant::now();
-        let Timing::Emulated { dilation } = self.timing else {
-            return Verdict { arrived, deadline: arrived, status: Status::Done };
-        };
         let elapsed = (arrived - self.started).as_secs_f64() / dilation;
         let now = state.now.max(Time::from_secs_f64(elapsed));
         state.now = now;
@@ -108,21 +121,22 @@ impl Model {
             state.modelled[asked.op as usize].record(latency);
         }
         let waits = Duration::from_secs_f64(latency.as_secs_f64() * dilation);
-        Verdict { arrived, deadline: arrived + waits, status: completion.1 }
+        let sent = arrived - self.transport.of(asked.bytes);
+        Some(Verdict { sent, deadline: sent + waits, status: completion.1 })
     }
 
     /// An answer has left.
     #[expect(clippy::disallowed_methods, reason = "what the client sees is wall time")]
     pub fn answered(&self, op: Op, verdict: Verdict) {
         let left = Instant::now();
-        let wall = left - verdict.arrived;
+        let wall = left - verdict.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
         if let Op::Read | Op::Write = op {
             seen.wall[op as usize].record(Time::from_secs_f64(wall.as_secs_f64()));
         }
         let late = left.saturating_duration_since(verdict.deadline);
-        let wanted = verdict.deadline - verdict.arrived;
-        seen.late += u64::from(self.is_timed() && late > wanted / 10 && late > Duration::from_micros(50));
+        let wanted = verdict.deadline - verdict.sent;
+        seen.late += u64::from(late > wanted / 10 && late > Duration::from_micros(50));
         seen.answered += 1;
     }
 
@@ -130,7 +144,8 @@ impl Model {
     pub fn latencies(&self) -> Latencies {
         let modelled = self.state().modelled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");
-        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
+        let answered = seen.answered + self.answered_at_once.load(Ordering::Relaxed);
+        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,21 +2,30 @@
 
 use crate::connection::{LAST_WORDS, talk};
 use crate::image::{Image, ImageError};
-use crate::listen::{Address, AddressError, Listener, Stream};
+use crate::listen::{Address, AddressError, Listener};
 use crate::model::{Latencies, Model, Timing};
 use crate::serving::Disk;
+use crate::socket::Socket;
+use crate::stream::Stream;
+use crate::tls::{CertificateError, Certificates};
+use crate::transport::Transport;
 use nacre_kernel::Device;
 use nacre_nbd::{BlockSizes, Export};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Builder, Scope};
 use std::time::Duration;
 
 /// Clients that may be there at a time; more are turned away.
 const CLIENTS_MAX: usize = 256;
-/// How often the server looks for clients and for its end.
-const GLANCE: Duration = Duration::from_millis(10);
+/// How often the server asks whether it is to end.
+const GLANCE: Duration = Duration::from_millis(50);
+/// How often it looks whether the last clients have gone.
+const BLINK: Duration = Duration::from_millis(2);
+/// The stack of a client's thread; there may be many.
+const STACK_BYTES: usize = 512 << 10;
 /// The longest read or write, as clients are told.
 const REQUEST_MAX: u32 = 32 << 20;
 
@@ -43,6 +52,12 @@ pub enum ServeError {
     /// Of the address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// Of the certificates.
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
+    /// Two devices of one name.
+    #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
+    SameName(String),
     /// The device has no size.
     #[error(
         "the stack serves every address and has no size; give it a capacity, for example --set stack.capacity=\"64 GiB\""
@@ -55,6 +70,18 @@ pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
     exports: Vec<Export>,
+    certificates: Option<Certificates>,
+}
+
+/// How a server serves.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Where clients come.
+    pub address: Address,
+    /// When requests are answered.
+    pub timing: Timing,
+    /// Who the server is: then every connection is encrypted.
+    pub certificates: Option<Certificates>,
 }
 
 /// How a server's life went.
@@ -67,15 +94,22 @@ pub struct Life {
     pub dropped: u64,
     /// The reason of the last.
     pub last_drop: Option<String>,
-    /// Latencies, by export.
-    pub latencies: Vec<Latencies>,
+    /// The name and the latencies of each export.
+    pub exports: Vec<(String, Latencies)>,
 }
 
 impl Server {
-    /// Opens the image and the address. Errors: one of them cannot be had; nothing was changed.
-    pub fn open(offers: Vec<Offer>, address: &Address, timing: Timing) -> Result<Server, ServeError> {
-        let mut disks = Vec::new();
+    /// Opens the images and the address. Errors: one of them cannot be had; nothing was changed.
+    pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
+        let transport = match terms.timing {
+            Timing::None => Transport::default(),
+            Timing::Emulated { .. } => Transport::measured(&terms.address),
+        };
+        let mut disks: Vec<Disk> = Vec::new();
         for offer in offers {
+            if disks.iter().any(|disk| disk.export.name == offer.name) {
+                return Err(ServeError::SameName(offer.name));
+            }
             let bytes = offer.device.capacity().ok_or(ServeError::NoSize)?.0;
             let image = Image::open(&offer.image, bytes)?;
             let block = BlockSizes { minimum: 1, preferred: 4096, maximum: REQUEST_MAX };
@@ -87,16 +121,17 @@ impl Server {
                 rotational: false,
                 block,
             };
-            disks.push(Disk { export, image, model: Model::new(offer.device, timing) });
+            disks.push(Disk { export, image, model: Model::new(offer.device, terms.timing, transport) });
         }
-        let listener = Listener::bind(address)?;
+        let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        Ok(Server { listener, disks, exports })
+        Ok(Server { listener, disks, exports, certificates: terms.certificates })
     }
 
     /// Where clients find each export.
     pub fn uris(&self) -> Vec<String> {
-        self.exports.iter().map(|export| self.listener.uri(&export.name)).collect()
+        let are_encrypted = self.certificates.is_some();
+        self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
     }
 
     /// Bytes of each export.
@@ -104,28 +139,16 @@ impl Server {
         self.exports.iter().map(|export| export.bytes).collect()
     }
 
-    /// Answers clients until `stop` says so; it is asked about ten times a second. Then whoever is there gets
+    /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
     /// the answers that are under way, and the images are brought to the disk.
     pub fn run(self, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::default();
         std::thread::scope(|scope| {
-            let mut glances = 0u32;
-            loop {
-                glances = glances.wrapping_add(1);
-                if glances.is_multiple_of(10) && stop() {
-                    break;
-                }
+            while !stop() {
                 match self.listener.accept() {
-                    Ok(Some(stream)) => {
-                        let Some(entry) = clients.enter(&stream) else { continue };
-                        let (clients, disks, exports) = (&clients, &self.disks, &self.exports);
-                        scope.spawn(move || {
-                            let ended = talk(&stream, disks, exports).map_err(|dropped| dropped.to_string());
-                            stream.end();
-                            clients.leave(entry, ended.err());
-                        });
-                    }
-                    Ok(None) => pause(GLANCE),
+                    Ok(Some(socket)) => self.welcome(socket, &clients, scope),
+                    // A signal ends the wait early.
+                    Ok(None) => drop(self.listener.wait(GLANCE)),
                     // A client that left before it was met, or too many open files: others still come.
                     Err(_) => pause(GLANCE),
                 }
@@ -136,16 +159,35 @@ impl Server {
         for disk in &self.disks {
             // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
             let _ = disk.image.sync();
-            life.latencies.push(disk.model.latencies());
+            life.exports.push((disk.export.name.clone(), disk.model.latencies()));
         }
         life
+    }
+
+    /// Gives a client a thread of its own. Where there is no place for it, its connection ends.
+    fn welcome<'scope, 'env>(
+        &'env self,
+        socket: Socket,
+        clients: &'env Clients,
+        scope: &'scope Scope<'scope, 'env>,
+    ) {
+        let Some(number) = clients.enter(&socket) else { return };
+        let talk = move || {
+            let mut stream = Stream::new(socket);
+            let ended = talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref());
+            stream.end();
+            clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
+        };
+        if let Err(error) = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, talk) {
+            clients.leave(number, Some(error.to_string()));
+        }
     }
 }
 
 /// The clients that are there.
 #[derive(Default)]
 struct Clients {
-    streams: Mutex<BTreeMap<u64, Stream>>,
+    streams: Mutex<BTreeMap<u64, Socket>>,
     came: AtomicU64,
     dropped: AtomicU64,
     last_drop: Mutex<Option<String>>,
@@ -153,14 +195,17 @@ struct Clients {
 
 impl Clients {
     /// A place for a client; `None` where there is none left.
-    fn enter(&self, stream: &Stream) -> Option<u64> {
+    fn enter(&self, socket: &Socket) -> Option<u64> {
         let mut streams = self.streams.lock().expect("nobody panics with the lock");
         let number = self.came.fetch_add(1, Ordering::Relaxed);
         if streams.len() >= CLIENTS_MAX {
-            stream.end();
+            socket.end();
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            *self.last_drop.lock().expect("nobody panics with the lock") =
+                Some(format!("there were {CLIENTS_MAX} clients already"));
             return None;
         }
-        streams.insert(number, stream.try_clone().ok()?);
+        streams.insert(number, socket.try_clone().ok()?);
         Some(number)
     }
 
@@ -175,13 +220,13 @@ impl Clients {
     /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
     fn send_home(&self) {
         let count = || self.streams.lock().expect("nobody panics with the lock").len();
-        self.streams.lock().expect("nobody panics with the lock").values().for_each(Stream::end_reading);
+        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
         let mut waited = Duration::ZERO;
         while count() > 0 && waited < LAST_WORDS {
-            pause(GLANCE);
-            waited += GLANCE;
+            pause(BLINK);
+            waited += BLINK;
         }
-        self.streams.lock().expect("nobody panics with the lock").values().for_each(Stream::end);
+        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end);
     }
 
     fn life(&self) -> Life {
@@ -189,7 +234,7 @@ impl Clients {
             clients: self.came.load(Ordering::Relaxed),
             dropped: self.dropped.load(Ordering::Relaxed),
             last_drop: self.last_drop.lock().expect("nobody panics with the lock").clone(),
-            latencies: Vec::new(),
+            exports: Vec::new(),
         }
     }
 }

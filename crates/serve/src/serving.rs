@@ -36,7 +36,7 @@ impl Disk {
             Reply::new(session, request, out).failed(refusal);
             return Served { asked: None };
         }
-        let asked = asked(request).map(|asked| (asked.op, self.model.ask(asked)));
+        let asked = asked(request).and_then(|asked| Some((asked.op, self.model.ask(asked)?)));
         if asked.is_some_and(|(_, verdict)| verdict.status != Status::Done) {
             Reply::new(session, request, out).failed(Refusal::medium());
             return Served { asked };

@@ -11,10 +11,12 @@ from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_table
+from nacre.errors import Problem, config_error
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary import Table
 from nacre.text import count, duration, percent, si
+from nacre.view import View
 
 _SLOW = 0.01
 """The share of late answers above which the machine is said not to keep up."""
@@ -43,16 +45,30 @@ def serve(
         float, typer.Option(metavar="N", help="Everything takes N times as long.")
     ] = 1.0,
     read_only: Annotated[bool, typer.Option("--read-only", help="Take no writes.")] = False,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=SCENARIO:IMAGE",
+            help="One more device behind the same address; may be repeated.",
+        ),
+    ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Encrypt, with the certificates of a folder."),
+    ] = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
     """Be the device: a block device for real programs, over NBD."""
     address = listen or f"unix:{image}.sock"
+    devices: list[str] = []
 
     def ready(uri: str, size: int) -> None:
         if not as_json:
             write_line(f"{si(size)}B at {uri}")
-            write_line("Ctrl-C ends it; what was written stays in the image")
+            devices.append(uri)
+            if len(devices) == 1 + len(export or []):
+                write_line("Ctrl-C ends it; what was written stays in the image")
             flush()
 
     with Interruption() as interruption:
@@ -61,9 +77,11 @@ def serve(
             settings_of(scenario, settings),
             image=image,
             listen=address,
+            exports=_exports(export or []),
             timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
             dilate=dilate,
             read_only=read_only,
+            tls=tls,
             ready=ready,
             stop=lambda: interruption.asked,
         )
@@ -73,12 +91,36 @@ def serve(
         _show(service, dilate)
 
 
+def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
+    """More devices by their names; raises `ConfigError` for those that cannot be read."""
+    exports: dict[str, tuple[str, Path]] = {}
+    problems: list[Problem] = []
+    for text in given:
+        name, _, rest = text.partition("=")
+        scenario, _, image = rest.partition(":")
+        if not (name and scenario and image) or name in exports:
+            wrong = "two devices have the same name" if name in exports else "it is no device"
+            hint = "write NAME=SCENARIO:IMAGE, as in --export onyx=onyx:onyx.img"
+            problems.append(
+                Problem(path="--export", problem=wrong, given=f'"{text}"', hint=hint)
+            )
+        exports[name] = (scenario, Path(image))
+    if problems:
+        raise config_error(problems)
+    return exports
+
+
 def _show(service: Service, dilate: float) -> None:
-    export = service.export
     write_line()
-    write_line(f"{count(service.clients)} clients, {count(export.answered)} requests answered")
+    answered = sum(export.answered for export in service.exports)
+    write_line(f"{count(service.clients)} clients, {count(answered)} requests answered")
     if service.dropped:
         write_line(f"{count(service.dropped)} clients were dropped; the last: {service.last_drop}")
+    for export in service.exports:
+        _show_export(export, dilate, len(service.exports) > 1)
+
+
+def _show_export(export: View, dilate: float, is_named: bool) -> None:
     rows = []
     for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
         for op in ("read", "write"):
@@ -89,7 +131,8 @@ def _show(service: Service, dilate: float) -> None:
     if rows:
         columns = ["latency", "count", "mean", "p50", "p99", "p99.9", "max"]
         write_line()
-        write_table(Table("", columns, [False] + [True] * 6, rows))
+        title = export.name if is_named else ""
+        write_table(Table(title, columns, [False] + [True] * 6, rows))
     if export.answered and export.late / export.answered > _SLOW:
         share = percent(export.late / export.answered)
         write_line()
