@@ -12,6 +12,10 @@
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | what the way between client and server takes, which is subtracted |
 //! | [`server`] | connections from the first to the last |
+//! | [`control`] | what a server is asked while it runs, and how it answers |
+//! | [`statistics`] | what is known of a server |
+//! | [`metrics`] | the same for Prometheus |
+//! | [`recorder`] | requests as they come, into a trace |
 //!
 //! # What is promised
 //! - A request is answered when the model says it is done, or as soon after as the machine can; both latencies
@@ -24,16 +28,23 @@
 //! The device's own state (mapping, wear, what is cached) begins anew with every server; the image keeps bytes.
 //! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
 
+pub mod control;
 pub mod image;
 pub mod listen;
+pub mod metrics;
 pub mod model;
+pub mod recorder;
 pub mod server;
+pub mod statistics;
+pub mod tally;
 pub mod tls;
 pub mod transport;
 
+mod attend;
 mod connection;
 mod inbox;
 mod outbox;
 mod serving;
 mod socket;
 mod stream;
+mod watch;

@@ -3,6 +3,7 @@
 use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use nacre_machine::record::{StackReport, stack_report};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -83,6 +84,15 @@ pub struct Latencies {
     pub answered: u64,
 }
 
+/// What a device did.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// Its clock: simulated time since it was opened.
+    pub now: Time,
+    /// Its components.
+    pub stack: StackReport,
+}
+
 impl Model {
     /// A device that begins its life now, for clients that are `transport` away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
@@ -146,6 +156,30 @@ impl Model {
         let seen = self.seen.lock().expect("nobody panics with the lock");
         let answered = seen.answered + self.answered_at_once.load(Ordering::Relaxed);
         Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered }
+    }
+
+    /// When requests are answered.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// What the device did until this moment.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub fn report(&self) -> Reported {
+        let state = self.state();
+        let Timing::Emulated { dilation } = self.timing else {
+            return Reported {
+                now: state.now,
+                stack: stack_report(state.device.report(state.now), state.now),
+            };
+        };
+        let elapsed = self.started.elapsed().as_secs_f64() / dilation;
+        let now = state.now.max(Time::from_secs_f64(elapsed));
+        // What is charged includes work that no request waits for.
+        let charged = now.max(state.device.busy_until());
+        let report = state.device.report(charged);
+        drop(state);
+        Reported { now, stack: stack_report(report, charged) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

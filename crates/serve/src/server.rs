@@ -1,22 +1,27 @@
 //! The server: it listens, gives every client a thread, and ends when it is asked to.
 
+use crate::attend::{attend, control, metrics};
 use crate::connection::{LAST_WORDS, talk};
 use crate::image::{Image, ImageError};
 use crate::listen::{Address, AddressError, Listener};
-use crate::model::{Latencies, Model, Timing};
+use crate::model::{Model, Timing};
+use crate::recorder::{RecordError, Recorder};
 use crate::serving::Disk;
 use crate::socket::Socket;
+use crate::statistics::{Connections, ExportStatistics};
 use crate::stream::Stream;
+use crate::tally::Tally;
 use crate::tls::{CertificateError, Certificates};
 use crate::transport::Transport;
+use crate::watch::Watch;
 use nacre_kernel::Device;
 use nacre_nbd::{BlockSizes, Export};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, Scope};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Clients that may be there at a time; more are turned away.
 const CLIENTS_MAX: usize = 256;
@@ -52,6 +57,15 @@ pub enum ServeError {
     /// Of the address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// Of the control socket.
+    #[error("{0}")]
+    Control(AddressError),
+    /// Of the metrics.
+    #[error("{0}")]
+    Metrics(AddressError),
+    /// Of the trace to be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
     /// Of the certificates.
     #[error(transparent)]
     Certificates(#[from] CertificateError),
@@ -71,6 +85,8 @@ pub struct Server {
     disks: Vec<Disk>,
     exports: Vec<Export>,
     certificates: Option<Certificates>,
+    control: Option<Listener>,
+    metrics: Option<Listener>,
 }
 
 /// How a server serves.
@@ -82,6 +98,12 @@ pub struct Terms {
     pub timing: Timing,
     /// Who the server is: then every connection is encrypted.
     pub certificates: Option<Certificates>,
+    /// The socket over which it is watched and steered.
+    pub control: Option<PathBuf>,
+    /// Where its metrics are read.
+    pub metrics: Option<Address>,
+    /// The trace that the first device's requests go into from the beginning.
+    pub record: Option<PathBuf>,
 }
 
 /// How a server's life went.
@@ -94,8 +116,8 @@ pub struct Life {
     pub dropped: u64,
     /// The reason of the last.
     pub last_drop: Option<String>,
-    /// The name and the latencies of each export.
-    pub exports: Vec<(String, Latencies)>,
+    /// What is known of each export.
+    pub exports: Vec<ExportStatistics>,
 }
 
 impl Server {
@@ -121,17 +143,30 @@ impl Server {
                 rotational: false,
                 block,
             };
-            disks.push(Disk { export, image, model: Model::new(offer.device, terms.timing, transport) });
+            let model = Model::new(offer.device, terms.timing, transport);
+            disks.push(Disk { export, image, model, tally: Tally::default(), recorder: Recorder::default() });
         }
         let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
+        let control = terms.control.as_deref().map(Listener::bind_private).transpose();
+        let metrics = terms.metrics.as_ref().map(Listener::bind_for_metrics).transpose();
+        let (control, metrics) =
+            (control.map_err(ServeError::Control)?, metrics.map_err(ServeError::Metrics)?);
+        if let (Some(path), Some(disk)) = (&terms.record, disks.first()) {
+            disk.record_to(path)?;
+        }
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        Ok(Server { listener, disks, exports, certificates: terms.certificates })
+        Ok(Server { listener, disks, exports, certificates: terms.certificates, control, metrics })
     }
 
     /// Where clients find each export.
     pub fn uris(&self) -> Vec<String> {
         let are_encrypted = self.certificates.is_some();
         self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
+    }
+
+    /// Where the metrics are read: a URL, or `unix:PATH`.
+    pub fn metrics(&self) -> Option<String> {
+        self.metrics.as_ref().map(Listener::url)
     }
 
     /// Bytes of each export.
@@ -142,9 +177,18 @@ impl Server {
     /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
     /// the answers that are under way, and the images are brought to the disk.
     pub fn run(self, stop: &mut dyn FnMut() -> bool) -> Life {
-        let clients = Clients::default();
+        let clients = Clients::of_at_most(CLIENTS_MAX);
+        let is_over = AtomicBool::new(false);
+        let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
         std::thread::scope(|scope| {
-            while !stop() {
+            let (watch, over) = (&watch, &is_over);
+            if let Some(listener) = &self.control {
+                scope.spawn(move || attend(listener, over, |socket| control(socket, watch)));
+            }
+            if let Some(listener) = &self.metrics {
+                scope.spawn(move || attend(listener, over, |socket| metrics(socket, watch)));
+            }
+            while !stop() && !is_over.load(Ordering::Relaxed) {
                 match self.listener.accept() {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
                     // A signal ends the wait early.
@@ -153,13 +197,16 @@ impl Server {
                     Err(_) => pause(GLANCE),
                 }
             }
+            is_over.store(true, Ordering::Relaxed);
             clients.send_home();
         });
         let mut life = clients.life();
         for disk in &self.disks {
             // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
             let _ = disk.image.sync();
-            life.exports.push((disk.export.name.clone(), disk.model.latencies()));
+            // Where nothing is recorded there is nothing to end.
+            let _ = disk.record_end();
+            life.exports.push(disk.statistics());
         }
         life
     }
@@ -185,8 +232,8 @@ impl Server {
 }
 
 /// The clients that are there.
-#[derive(Default)]
-struct Clients {
+pub(crate) struct Clients {
+    most: usize,
     streams: Mutex<BTreeMap<u64, Socket>>,
     came: AtomicU64,
     dropped: AtomicU64,
@@ -194,22 +241,28 @@ struct Clients {
 }
 
 impl Clients {
+    /// None yet, and never more than `most` at a time.
+    pub(crate) fn of_at_most(most: usize) -> Clients {
+        let (came, dropped) = (AtomicU64::default(), AtomicU64::default());
+        Clients { most, streams: Mutex::default(), came, dropped, last_drop: Mutex::default() }
+    }
+
     /// A place for a client; `None` where there is none left.
-    fn enter(&self, socket: &Socket) -> Option<u64> {
+    pub(crate) fn enter(&self, socket: &Socket) -> Option<u64> {
         let mut streams = self.streams.lock().expect("nobody panics with the lock");
         let number = self.came.fetch_add(1, Ordering::Relaxed);
-        if streams.len() >= CLIENTS_MAX {
+        if streams.len() >= self.most {
             socket.end();
             self.dropped.fetch_add(1, Ordering::Relaxed);
             *self.last_drop.lock().expect("nobody panics with the lock") =
-                Some(format!("there were {CLIENTS_MAX} clients already"));
+                Some(format!("there were {} clients already", self.most));
             return None;
         }
         streams.insert(number, socket.try_clone().ok()?);
         Some(number)
     }
 
-    fn leave(&self, number: u64, why: Option<String>) {
+    pub(crate) fn leave(&self, number: u64, why: Option<String>) {
         self.streams.lock().expect("nobody panics with the lock").remove(&number);
         if let Some(why) = why {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -218,7 +271,7 @@ impl Clients {
     }
 
     /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
-    fn send_home(&self) {
+    pub(crate) fn send_home(&self) {
         let count = || self.streams.lock().expect("nobody panics with the lock").len();
         self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
         let mut waited = Duration::ZERO;
@@ -229,14 +282,25 @@ impl Clients {
         self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end);
     }
 
-    fn life(&self) -> Life {
-        Life {
-            clients: self.came.load(Ordering::Relaxed),
+    /// How many there are and were.
+    pub(crate) fn counted(&self) -> Connections {
+        Connections {
+            now: self.streams.lock().expect("nobody panics with the lock").len() as u64,
+            ever: self.came.load(Ordering::Relaxed),
             dropped: self.dropped.load(Ordering::Relaxed),
             last_drop: self.last_drop.lock().expect("nobody panics with the lock").clone(),
-            exports: Vec::new(),
         }
     }
+
+    fn life(&self) -> Life {
+        let Connections { ever, dropped, last_drop, .. } = self.counted();
+        Life { clients: ever, dropped, last_drop, exports: Vec::new() }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a server serves in wall time")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]

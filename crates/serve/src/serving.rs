@@ -1,10 +1,14 @@
 //! One request: what the model says of it, and what it does to the bytes.
 
 use crate::image::Image;
-use crate::model::{Asked, Model, Verdict};
+use crate::model::{Asked, Model, Timing, Verdict};
+use crate::recorder::{RecordError, Recorded, Recorder};
+use crate::statistics::ExportStatistics;
+use crate::tally::Tally;
 use nacre_kernel::{Op, Status};
 use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session};
 use std::io;
+use std::path::Path;
 
 /// Most extents told in one answer; a client asks again for the rest.
 const EXTENTS_MAX: usize = 1024;
@@ -14,6 +18,8 @@ pub(crate) struct Disk {
     pub(crate) export: Export,
     pub(crate) image: Image,
     pub(crate) model: Model,
+    pub(crate) tally: Tally,
+    pub(crate) recorder: Recorder,
 }
 
 /// What became of a request whose answer is written.
@@ -33,11 +39,13 @@ impl Disk {
         out: &mut Vec<u8>,
     ) -> Served {
         if let Err(refusal) = session.check(request, &self.export) {
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(refusal);
             return Served { asked: None };
         }
-        let asked = asked(request).and_then(|asked| Some((asked.op, self.model.ask(asked)?)));
+        let asked = asked(request).and_then(|asked| self.ask(asked));
         if asked.is_some_and(|(_, verdict)| verdict.status != Status::Done) {
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(Refusal::medium());
             return Served { asked };
         }
@@ -45,9 +53,49 @@ impl Disk {
         if let Err(error) = self.apply(session, request, payload, out) {
             // What was begun of the answer goes: an error is an answer of its own.
             out.truncate(mark);
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(refusal_of(&error));
+        } else {
+            self.tally.served(request.command, request.length);
         }
         Served { asked }
+    }
+
+    /// Asks the model, where it is to be asked, and records what it is asked.
+    fn ask(&self, asked: Asked) -> Option<(Op, Verdict)> {
+        let verdict = self.model.ask(asked);
+        self.recorder.note(asked, verdict.map(|verdict| verdict.sent));
+        Some((asked.op, verdict?))
+    }
+
+    /// Everything that is known of it.
+    pub(crate) fn statistics(&self) -> ExportStatistics {
+        let reported = self.model.report();
+        ExportStatistics {
+            name: self.export.name.clone(),
+            bytes: self.export.bytes,
+            read_only: self.export.read_only,
+            timing: self.model.timing(),
+            requests: self.tally.counted(),
+            latencies: self.model.latencies(),
+            simulated: reported.now,
+            stack: reported.stack,
+            recording: self.recorder.told(),
+        }
+    }
+
+    /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
+    pub(crate) fn record_to(&self, path: &Path) -> Result<(), RecordError> {
+        let dilation = match self.model.timing() {
+            Timing::Emulated { dilation } => dilation,
+            Timing::None => 1.0,
+        };
+        self.recorder.begin(path, dilation, &format!("requests to {}", self.export.name))
+    }
+
+    /// The recording ends; what became of it. Errors: there is none.
+    pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
+        self.recorder.end()
     }
 
     fn apply(
