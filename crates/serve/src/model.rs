@@ -164,7 +164,6 @@ impl Model {
     }
 
     /// What the device did until this moment.
-    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn report(&self) -> Reported {
         let state = self.state();
         let Timing::Emulated { dilation } = self.timing else {
