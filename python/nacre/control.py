@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from nacre.errors import Error
 from nacre.record import Component
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from nacre.record import Record
+
+Harm: TypeAlias = Literal["reads", "writes", "heal"]
 
 SUFFIX = ".ctl"
 """What the control socket of an image is called: the image's name and this."""
@@ -45,6 +47,20 @@ class Recorded(View):
     requests: int
     bytes: int | None
     error: str | None
+
+
+class Outage(View):
+    """What a loss of power did.
+
+    `acknowledged_lost` writes were answered, not durable yet, and are gone, with `bytes_lost`;
+    `under_way` writes were not answered yet. After `ready_after_s` of simulated time the device
+    is ready again.
+    """
+
+    acknowledged_lost: int
+    bytes_lost: int
+    under_way: int
+    ready_after_s: float
 
 
 class ExportStatistics(View):
@@ -137,6 +153,24 @@ class Control:
     def record_end(self, *, export: str | None = None) -> Recorded:
         """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
         return Recorded(self._ask("record-end", patience=None, export=export))
+
+    def power_fail(self, *, export: str | None = None) -> Outage:
+        """The power fails and comes back: all clients are cut off, the device loses what it had.
+
+        What that is depends on its design: volatile buffers are lost, protected ones are not.
+        """
+        return Outage(self._ask("power-fail", export=export))
+
+    def media_error(
+        self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
+    ) -> None:
+        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`."""
+        self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+
+    def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
+        """Copies the image as it is between two requests; returns the bytes the copy takes."""
+        place = str(Path(path).absolute())
+        return int(self._ask("snapshot", patience=None, path=place, export=export)["bytes"])
 
     def stop(self) -> None:
         """The server answers what is under way, and ends."""

@@ -47,17 +47,20 @@ def serve(
     control: str | os.PathLike[str] | None = None,
     metrics: str | None = None,
     record: str | os.PathLike[str] | None = None,
+    tell: Callable[[str], object] = lambda _notice: None,
     ready: Callable[[str, int], object] = lambda _uri, _size: None,
     metrics_ready: Callable[[str], object] = lambda _url: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> Service:
     """Serves the stack of a scenario over NBD until `stop` returns true.
 
-    `image` is the file that keeps the bytes; it is created where there is none. `listen` is
+    `image` is the file that keeps bytes and state; it is created where there is none. `listen` is
     `unix:PATH` or `tcp:HOST:PORT`, with a host that is this machine unless `tls` names a folder
     of certificates. `exports` are more devices behind the same address, each by its name:
     scenario and image. With `timing="emulated"` answers leave when the model says, every
-    duration times `dilate`; with `"none"` at once. `ready` is called with the URI for clients
+    duration times `dilate`; with `"none"` at once. An image that is there goes on where its
+    server ended, however that was; `tell` is called with each line about it that its user should
+    know. Then `ready` is called with the URI for clients
     and the size in bytes of each device; `stop` about twenty times a second.
 
     `control` is the socket that `Control` speaks to. `metrics` is an address, `tcp:127.0.0.1:PORT`
@@ -89,6 +92,7 @@ def serve(
         for source, settings, place, name in devices
     ]
     manner = {
+        "tell": tell,
         "listen": listen,
         "dilation": float(dilate) if timing == "emulated" else None,
         "read_only": read_only,

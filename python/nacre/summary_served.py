@@ -9,7 +9,7 @@ from nacre.summary import Table
 from nacre.text import NOTHING, count, duration, percent, si, significant, size
 
 if TYPE_CHECKING:
-    from nacre.control import ExportStatistics, Recorded, Statistics
+    from nacre.control import ExportStatistics, Outage, Recorded, Statistics
     from nacre.record import Component
     from nacre.view import View
 
@@ -59,6 +59,18 @@ def recording(recorded: Recorded) -> str:
     if recorded.is_under_way:
         return f"recording into {recorded.path}: {number} so far"
     return f"{recorded.path}: {number}, {size(recorded.bytes)}"
+
+
+def outage_facts(outage: Outage) -> list[str]:
+    """What a loss of power did."""
+    acknowledged = _number(outage.acknowledged_lost, "acknowledged write")
+    under_way = _number(outage.under_way, "write")
+    ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
+    return [
+        f"the power failed: {acknowledged} lost, {size(outage.bytes_lost)}",
+        f"{under_way} under way: old, new or a mix of both",
+        f"ready again {'after ' if outage.ready_after_s else ''}{ready}",
+    ]
 
 
 def too_late(export: View) -> str | None:

@@ -4,6 +4,7 @@ use crate::bugs::detached;
 use crate::errors::config_error;
 use crate::progress::Reporter;
 use crate::run::scenario_files;
+use nacre_machine::identity::identity;
 use nacre_machine::{Document, Problem, Problems, check as check_document};
 use nacre_serve::listen::Address;
 use nacre_serve::model::Timing;
@@ -31,6 +32,8 @@ pub(crate) struct Served {
 #[pyo3(from_item_all)]
 pub(crate) struct Manner {
     listen: String,
+    /// Called with each line about the images that their user should know, before `ready`.
+    tell: Py<PyAny>,
     /// None: answer at once.
     dilation: Option<f64>,
     read_only: bool,
@@ -59,10 +62,20 @@ pub(crate) fn serve(
     let offers = offers.collect::<PyResult<Vec<_>>>()?;
     let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
     let terms = terms(&manner).map_err(refused)?;
-    let server = Server::open(offers, terms).map_err(refused)?;
+    let mut reporter = Reporter::new(Some(stop));
+    let server = match detached(py, || Server::open(offers, terms, &mut |_| reporter.report(())))? {
+        Ok(server) => server,
+        Err(wrong) => {
+            // Where a signal stopped it, that is what is raised.
+            reporter.outcome()?;
+            return Err(refused(wrong));
+        }
+    };
+    for notice in server.notices() {
+        manner.tell.call1(py, (notice,))?;
+    }
     let devices: Vec<_> = server.uris().into_iter().zip(server.sizes()).collect();
     ready.call1(py, (server.metrics(), devices))?;
-    let mut reporter = Reporter::new(Some(stop));
     let life = detached(py, || server.run(&mut || reporter.report(()).is_break()))?;
     reporter.outcome()?;
     Ok(told(&life).to_string())
@@ -79,6 +92,8 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
         name: export.unwrap_or_else(|| checked.name.clone()),
         description: checked.scenario.summary.clone().unwrap_or_default(),
         device,
+        identity: identity(&checked),
+        seed: checked.run.seed,
         image,
         read_only,
     })

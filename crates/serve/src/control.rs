@@ -5,11 +5,15 @@
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
 //! | `{"command": "record", "path": "/a/trace.nacre"}` | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
+//! | `{"command": "power-fail"}` | [`Outage`](crate::failing::Outage), after every client is gone |
+//! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
+//! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
 //! An answer is `{"ok": ...}` or `{"error": "..."}`. Where several devices are served, a wish names its own as
 //! `"export"`; without, it is the first.
 
+use crate::harm::Harm;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -42,8 +46,53 @@ pub enum Command {
         /// The export; the first, where none is named.
         export: Option<String>,
     },
+    /// The power fails and comes back: every client is cut off, and the device loses what its design loses.
+    PowerFail {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+    },
+    /// Parts of the medium fail, or work again.
+    MediaError {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+        /// What is done to them.
+        harm: Harming,
+    },
+    /// The image is copied as it is between two requests.
+    Snapshot {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// The copy, from the root on.
+        path: PathBuf,
+    },
     /// The server ends.
     Stop {},
+}
+
+/// What is done to a part of the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Harming {
+    /// Reads fail until it is written.
+    Reads,
+    /// Writes fail until it is healed.
+    Writes,
+    /// Everything works again.
+    Heal,
+}
+
+impl From<Harming> for Harm {
+    fn from(harming: Harming) -> Harm {
+        match harming {
+            Harming::Reads => Harm::Reads,
+            Harming::Writes => Harm::Writes,
+            Harming::Heal => Harm::Heal,
+        }
+    }
 }
 
 /// Reads one line, without its end. Errors: what is wrong with it, in words.
@@ -55,7 +104,7 @@ pub fn parse(line: &[u8]) -> Result<Command, String> {
     }
     let command: Command = serde_json::from_value(value).map_err(|error| error.to_string())?;
     match &command {
-        Command::Record { path, .. } if !path.is_absolute() => {
+        Command::Record { path, .. } | Command::Snapshot { path, .. } if !path.is_absolute() => {
             Err(format!("{}: name files from the root on, as /tmp/trace.nacre", path.display()))
         }
         _ => Ok(command),

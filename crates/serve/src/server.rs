@@ -2,20 +2,20 @@
 
 use crate::attend::{attend, control, metrics};
 use crate::connection::{LAST_WORDS, talk};
-use crate::image::{Image, ImageError};
+use crate::image::ImageError;
 use crate::listen::{Address, AddressError, Listener};
-use crate::model::{Model, Timing};
-use crate::recorder::{RecordError, Recorder};
+use crate::model::Timing;
+use crate::opening;
+use crate::recorder::RecordError;
 use crate::serving::Disk;
 use crate::socket::Socket;
 use crate::statistics::{Connections, ExportStatistics};
 use crate::stream::Stream;
-use crate::tally::Tally;
 use crate::tls::{CertificateError, Certificates};
 use crate::transport::Transport;
 use crate::watch::Watch;
 use nacre_kernel::Device;
-use nacre_nbd::{BlockSizes, Export};
+use nacre_nbd::Export;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -31,8 +31,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 const BLINK: Duration = Duration::from_millis(2);
 /// The stack of a client's thread; there may be many.
 const STACK_BYTES: usize = 512 << 10;
-/// The longest read or write, as clients are told.
-const REQUEST_MAX: u32 = 32 << 20;
 
 /// A device to be served.
 pub struct Offer {
@@ -42,6 +40,10 @@ pub struct Offer {
     pub description: String,
     /// Its model, and with it its size.
     pub device: Box<dyn Device>,
+    /// Lines `key = value` of everything that decides how the device behaves.
+    pub identity: String,
+    /// Chooses what a loss of power leaves of writes under way.
+    pub seed: u64,
     /// Where its bytes are.
     pub image: PathBuf,
     /// Whether it takes no writes.
@@ -84,6 +86,7 @@ pub struct Server {
     listener: Listener,
     disks: Vec<Disk>,
     exports: Vec<Export>,
+    notices: Vec<String>,
     certificates: Option<Certificates>,
     control: Option<Listener>,
     metrics: Option<Listener>,
@@ -121,30 +124,26 @@ pub struct Life {
 }
 
 impl Server {
-    /// Opens the images and the address. Errors: one of them cannot be had; nothing was changed.
-    pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
+    /// Opens the images and the address. What was asked of the devices before is played back; `watch` is told how
+    /// far that is and may stop it. Errors: one of them cannot be had; nothing was changed.
+    pub fn open(
+        offers: Vec<Offer>,
+        terms: Terms,
+        watch: &mut opening::Watch<'_>,
+    ) -> Result<Server, ServeError> {
         let transport = match terms.timing {
             Timing::None => Transport::default(),
             Timing::Emulated { .. } => Transport::measured(&terms.address),
         };
         let mut disks: Vec<Disk> = Vec::new();
+        let mut notices = Vec::new();
         for offer in offers {
             if disks.iter().any(|disk| disk.export.name == offer.name) {
                 return Err(ServeError::SameName(offer.name));
             }
-            let bytes = offer.device.capacity().ok_or(ServeError::NoSize)?.0;
-            let image = Image::open(&offer.image, bytes)?;
-            let block = BlockSizes { minimum: 1, preferred: 4096, maximum: REQUEST_MAX };
-            let export = Export {
-                name: offer.name,
-                description: offer.description,
-                bytes,
-                read_only: offer.read_only,
-                rotational: false,
-                block,
-            };
-            let model = Model::new(offer.device, terms.timing, transport);
-            disks.push(Disk { export, image, model, tally: Tally::default(), recorder: Recorder::default() });
+            let (disk, told) = opening::open(offer, terms.timing, transport, watch)?;
+            disks.push(disk);
+            notices.extend(told);
         }
         let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
         let control = terms.control.as_deref().map(Listener::bind_private).transpose();
@@ -155,7 +154,13 @@ impl Server {
             disk.record_to(path)?;
         }
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        Ok(Server { listener, disks, exports, certificates: terms.certificates, control, metrics })
+        let certificates = terms.certificates;
+        Ok(Server { listener, disks, exports, notices, certificates, control, metrics })
+    }
+
+    /// What was found while opening that its user should know.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
     }
 
     /// Where clients find each export.
@@ -203,7 +208,9 @@ impl Server {
         let mut life = clients.life();
         for disk in &self.disks {
             // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
-            let _ = disk.image.sync();
+            if !disk.image.is_read_only() {
+                let _ = disk.image.sync();
+            }
             // Where nothing is recorded there is nothing to end.
             let _ = disk.record_end();
             life.exports.push(disk.statistics());
@@ -234,6 +241,8 @@ impl Server {
 /// The clients that are there.
 pub(crate) struct Clients {
     most: usize,
+    /// Whether nobody is let in.
+    are_out: AtomicBool,
     streams: Mutex<BTreeMap<u64, Socket>>,
     came: AtomicU64,
     dropped: AtomicU64,
@@ -243,13 +252,23 @@ pub(crate) struct Clients {
 impl Clients {
     /// None yet, and never more than `most` at a time.
     pub(crate) fn of_at_most(most: usize) -> Clients {
-        let (came, dropped) = (AtomicU64::default(), AtomicU64::default());
-        Clients { most, streams: Mutex::default(), came, dropped, last_drop: Mutex::default() }
+        Clients {
+            most,
+            are_out: AtomicBool::default(),
+            streams: Mutex::default(),
+            came: AtomicU64::default(),
+            dropped: AtomicU64::default(),
+            last_drop: Mutex::default(),
+        }
     }
 
     /// A place for a client; `None` where there is none left.
     pub(crate) fn enter(&self, socket: &Socket) -> Option<u64> {
         let mut streams = self.streams.lock().expect("nobody panics with the lock");
+        if self.are_out.load(Ordering::Relaxed) {
+            socket.end();
+            return None;
+        }
         let number = self.came.fetch_add(1, Ordering::Relaxed);
         if streams.len() >= self.most {
             socket.end();
@@ -264,21 +283,42 @@ impl Clients {
 
     pub(crate) fn leave(&self, number: u64, why: Option<String>) {
         self.streams.lock().expect("nobody panics with the lock").remove(&number);
-        if let Some(why) = why {
+        if let Some(why) = why.filter(|_| !self.are_out.load(Ordering::Relaxed)) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             *self.last_drop.lock().expect("nobody panics with the lock") = Some(why);
         }
     }
 
-    /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
-    pub(crate) fn send_home(&self) {
+    /// Everybody is cut off, and nobody let in until [`Clients::welcome`]; false where one does not go.
+    pub(crate) fn cut(&self) -> bool {
+        // With the lock held nobody is between being let in and being there.
+        let streams = self.streams.lock().expect("nobody panics with the lock");
+        self.are_out.store(true, Ordering::Relaxed);
+        streams.values().for_each(Socket::end);
+        drop(streams);
+        self.are_gone()
+    }
+
+    /// Clients may come again.
+    pub(crate) fn welcome(&self) {
+        self.are_out.store(false, Ordering::Relaxed);
+    }
+
+    /// Waits for the last client's end, and so long at most; false where one is still there.
+    fn are_gone(&self) -> bool {
         let count = || self.streams.lock().expect("nobody panics with the lock").len();
-        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
         let mut waited = Duration::ZERO;
         while count() > 0 && waited < LAST_WORDS {
             pause(BLINK);
             waited += BLINK;
         }
+        count() == 0
+    }
+
+    /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
+    pub(crate) fn send_home(&self) {
+        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
+        self.are_gone();
         self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end);
     }
 

@@ -49,9 +49,9 @@ pub struct ExportStatistics {
     pub requests: [Counted; KINDS.len()],
     /// Latencies as modelled and by the wall clock.
     pub latencies: Latencies,
-    /// The device's clock: simulated time since it was opened.
+    /// The device's clock: simulated time from its beginning, when its image was made.
     pub simulated: Time,
-    /// What the device did in that time.
+    /// What the device did in that time: wear and energy are those of its whole life.
     pub stack: StackReport,
     /// How recording goes, or went the last time.
     pub recording: Option<Recorded>,

@@ -31,11 +31,39 @@ impl Watch<'_> {
                 let ended = self.disk(export.as_deref())?.record_end();
                 Ok(json!(ended.map_err(|error| error.to_string())?))
             }
+            Command::PowerFail { export } => self.power_fail(self.disk(export.as_deref())?),
+            Command::MediaError { export, offset, length, harm } => {
+                let disk = self.disk(export.as_deref())?;
+                disk.harm(offset, length, harm.into()).map_err(|error| error.to_string())?;
+                Ok(json!({}))
+            }
+            Command::Snapshot { export, path } => {
+                let copied = self.disk(export.as_deref())?.snapshot(&path);
+                Ok(json!({ "bytes": copied.map_err(|error| error.to_string())? }))
+            }
             Command::Stop {} => {
                 self.is_over.store(true, Ordering::Relaxed);
                 Ok(json!({}))
             }
         }
+    }
+
+    /// No client is there while the power is off, so none is answered by a device that has lost what it says.
+    fn power_fail(&self, disk: &Disk) -> Result<Value, String> {
+        let was_cut = self.clients.cut();
+        let failed = if was_cut {
+            disk.power_fail().map_err(|error| error.to_string())
+        } else {
+            Err("a client's thread does not end; the power has not failed".into())
+        };
+        self.clients.welcome();
+        let outage = failed?;
+        Ok(json!({
+            "acknowledged_lost": outage.acknowledged_lost,
+            "bytes_lost": outage.bytes_lost,
+            "under_way": outage.under_way,
+            "ready_after_s": outage.ready_after.as_secs_f64(),
+        }))
     }
 
     /// Everything that is known.

@@ -20,18 +20,20 @@ from nacre.cli.terminal import (
     write_table,
     write_text,
 )
-from nacre.control import Control, Statistics
+from nacre.control import Control, Harm, Statistics
 from nacre.errors import Error
 from nacre.saving import write_file
 from nacre.summary import Table
 from nacre.summary_served import (
     export_facts,
     latency_table,
+    outage_facts,
     recording,
     request_table,
     server_facts,
     wear_table,
 )
+from nacre.text import count, size
 
 app = typer.Typer(help="Watch and steer a device that is being served.")
 
@@ -139,6 +141,64 @@ def record(
         write_json(ended.to_dict())
     else:
         write_line(recording(ended))
+
+
+@app.command()
+@guarded
+def power_fail(image: Served, export: Export = None, as_json: Json = False) -> None:
+    """Let the power fail and come back: clients are cut off, volatile data is lost."""
+    with Control(image) as control:
+        outage = control.power_fail(export=export)
+    if as_json:
+        write_json(outage.to_dict())
+        return
+    for line in outage_facts(outage):
+        write_prose(line)
+
+
+@app.command()
+@guarded
+def media_error(
+    image: Served,
+    offset: Annotated[int, typer.Argument(min=0, help="The first byte.")],
+    length: Annotated[int, typer.Argument(min=1, help="Bytes; whole sectors fail.")],
+    writes: Annotated[bool, typer.Option("--writes", help="Writes fail, until healed.")] = False,
+    heal: Annotated[bool, typer.Option("--heal", help="Everything works again.")] = False,
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Make reads of sectors fail, until they are written."""
+    if writes and heal:
+        raise Error("--writes breaks and --heal mends; give one of them")
+    harm: Harm = "heal" if heal else "writes" if writes else "reads"
+    with Control(image) as control:
+        control.media_error(offset, length, harm, export=export)
+    if as_json:
+        write_json({"offset": offset, "length": length, "harm": harm})
+        return
+    what = {
+        "reads": "reads fail until it is written",
+        "writes": "writes fail until it is healed",
+        "heal": "works again",
+    }
+    write_line(f"{count(length)} bytes from byte {count(offset)} on: {what[harm]}")
+
+
+@app.command()
+@guarded
+def snapshot(
+    image: Served,
+    copy: Annotated[Path, typer.Argument(metavar="COPY", parser=place, help="The new image.")],
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Copy the image, bytes and state, as it is between two requests."""
+    with Control(image) as control:
+        taken = control.snapshot(copy, export=export)
+    if as_json:
+        write_json({"path": str(copy.absolute()), "bytes": taken})
+    else:
+        write_line(f"{copy}: an image, {size(taken)} on the disk")
 
 
 @app.command()

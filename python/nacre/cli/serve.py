@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from nacre.errors import Problem, config_error
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary_served import latency_table, recording, too_late
-from nacre.text import count, si
+from nacre.text import count, printable, si
 
 
 @guarded
@@ -25,7 +26,9 @@ def serve(
     image: Annotated[
         Path,
         typer.Argument(
-            metavar="IMAGE", parser=place, help="The file that keeps the bytes; made if missing."
+            metavar="IMAGE",
+            parser=place,
+            help="The file that keeps bytes and state; made if missing.",
         ),
     ],
     listen: Annotated[
@@ -106,6 +109,7 @@ def serve(
             control=control or image.with_name(image.name + SUFFIX),
             metrics=metrics,
             record=record,
+            tell=_warn,
             ready=ready,
             metrics_ready=metrics_ready,
             stop=lambda: interruption.asked,
@@ -114,6 +118,11 @@ def serve(
         write_json(service.to_dict())
     else:
         _show(service)
+
+
+def _warn(notice: str) -> None:
+    sys.stderr.write(f"warning: {printable(notice)}\n")
+    sys.stderr.flush()
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:

@@ -1,4 +1,4 @@
-use super::{Command, LINE_MAX, answer, parse};
+use super::{Command, Harming, LINE_MAX, answer, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,6 +16,15 @@ fn every_command_is_read_as_it_is_documented() {
     assert_eq!(read(r#"{"command": "record", "export": "a", "path": "/t.nacre"}"#), record);
     assert_eq!(read(r#"{"command": "record-end"}"#), Command::RecordEnd { export: None });
     assert_eq!(read(r#" {"command" : "stop"} "#), Command::Stop {});
+    assert_eq!(
+        read(r#"{"command": "power-fail", "export": "a"}"#),
+        Command::PowerFail { export: named.clone() }
+    );
+    let line = r#"{"command": "media-error", "offset": 512, "length": 1024, "harm": "writes"}"#;
+    let error = Command::MediaError { export: None, offset: 512, length: 1024, harm: Harming::Writes };
+    assert_eq!(read(line), error);
+    let snapshot = Command::Snapshot { export: None, path: "/copy.img".into() };
+    assert_eq!(read(r#"{"command": "snapshot", "path": "/copy.img"}"#), snapshot);
 }
 
 #[test]
@@ -29,6 +38,11 @@ fn what_is_not_understood_is_said_with_what_would_be() {
     assert!(refusal(r#"{"command": "stop", "now": true}"#).contains("now"));
     assert!(refusal(r#"{"command": "record"}"#).contains("path"));
     assert!(refusal(r#"{"command": "record", "path": "t.nacre"}"#).contains("from the root on"));
+    assert!(refusal(r#"{"command": "snapshot", "path": "copy"}"#).contains("from the root on"));
+    let offset = refusal(r#"{"command": "media-error", "offset": -1, "length": 1, "harm": "reads"}"#);
+    assert!(offset.contains("-1"), "{offset}");
+    let harm = refusal(r#"{"command": "media-error", "offset": 0, "length": 1, "harm": "all"}"#);
+    assert!(harm.contains("`reads`"), "{harm}");
     assert!(refusal(r#"{"command": "stats"} {"command": "stop"}"#).contains("no line of JSON"));
 }
 
@@ -54,8 +68,8 @@ proptest! {
 
     #[test]
     fn no_wish_is_too_bad(
-        command in "(stats|record|record-end|stop|[a-z]{0,8})",
-        key in "(columns|export|path|[a-z]{0,8})",
+        command in "(stats|record|record-end|power-fail|media-error|snapshot|stop|[a-z]{0,8})",
+        key in "(columns|export|path|offset|harm|[a-z]{0,8})",
         value in prop_oneof![
             Just(json!(null)), any::<bool>().prop_map(Value::from), any::<i64>().prop_map(Value::from),
             any::<String>().prop_map(Value::from), any::<String>().prop_map(|path| json!(format!("/{path}"))),
