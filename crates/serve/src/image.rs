@@ -22,6 +22,9 @@ const MAGIC: &[u8; 8] = b"NACREBLK";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 4096;
 const DATA: u64 = 1 << 20;
+/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
+/// later write into a piece costs time in proportion to the piece's length.
+const PART_BYTES: usize = 32 << 10;
 
 /// An open image. One process holds it at a time.
 #[derive(Debug)]
@@ -144,7 +147,8 @@ impl Image {
 
     /// Writes bytes of the device.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all_at(bytes, DATA + offset)
+        let parts = (DATA + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
+        parts.map(|(at, part)| self.file.write_all_at(part, at)).collect()
     }
 
     /// From `offset` on, `length` bytes read as zeroes. They keep no room unless `keeps_room`.

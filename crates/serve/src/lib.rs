@@ -33,6 +33,7 @@ pub mod transport;
 
 mod connection;
 mod inbox;
+mod linger;
 mod outbox;
 mod serving;
 mod socket;

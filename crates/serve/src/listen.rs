@@ -60,7 +60,8 @@ impl Listener {
         let listener = match address {
             Address::Unix(path) => {
                 let name = format!("unix:{}", path.display());
-                Listener::Unix(bind_unix(path).map_err(|error| refused(&name, error))?, path.clone())
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                Listener::Unix(bind_unix(path).map_err(|error| refused(&name, error))?, whole)
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");

@@ -2,6 +2,7 @@
 
 use crate::connection::{LAST_WORDS, talk};
 use crate::image::{Image, ImageError};
+use crate::linger::Places;
 use crate::listen::{Address, AddressError, Listener};
 use crate::model::{Latencies, Model, Timing};
 use crate::serving::Disk;
@@ -71,6 +72,7 @@ pub struct Server {
     disks: Vec<Disk>,
     exports: Vec<Export>,
     certificates: Option<Certificates>,
+    places: Places,
 }
 
 /// How a server serves.
@@ -125,7 +127,7 @@ impl Server {
         }
         let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        Ok(Server { listener, disks, exports, certificates: terms.certificates })
+        Ok(Server { listener, disks, exports, certificates: terms.certificates, places: Places::new() })
     }
 
     /// Where clients find each export.
@@ -174,7 +176,8 @@ impl Server {
         let Some(number) = clients.enter(&socket) else { return };
         let talk = move || {
             let mut stream = Stream::new(socket);
-            let ended = talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref());
+            let ended =
+                talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref(), &self.places);
             stream.end();
             clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
         };
