@@ -1,6 +1,7 @@
 //! One client from its first byte to its last.
 
 use crate::inbox::Inbox;
+use crate::linger::{Linger, Places};
 use crate::outbox::Outbox;
 use crate::serving::Disk;
 use crate::stream::Stream;
@@ -15,8 +16,9 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long the end of all connections may take before they are cut.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
-/// Answers are sent together up to about this many bytes: longer ones would leave the client idle meanwhile.
-const TOGETHER: usize = 64 << 10;
+/// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
+const ANSWERS_TOGETHER: usize = 8;
+const TOGETHER: usize = 32 << 10;
 
 /// Why a connection ended before its client wished it.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +45,7 @@ pub(crate) fn talk(
     disks: &[Disk],
     exports: &[Export],
     certificates: Option<&Certificates>,
+    places: &Places,
 ) -> Result<(), Dropped> {
     stream.socket().set_read_patience(Some(PATIENCE))?;
     stream.socket().set_write_patience(Some(PATIENCE))?;
@@ -50,7 +53,7 @@ pub(crate) fn talk(
     let Some(session) = negotiate(stream, &mut inbox, exports, certificates)? else { return Ok(()) };
     stream.socket().set_write_patience(None)?;
     let disk = &disks[session.export];
-    let mut line = Line { stream, inbox, disk, session };
+    let mut line = Line { stream, inbox, disk, session, linger: Linger::new(places) };
     if disk.model.is_timed() { line.timed() } else { line.at_once() }
 }
 
@@ -114,6 +117,7 @@ struct Line<'a> {
     inbox: Inbox,
     disk: &'a Disk,
     session: Session,
+    linger: Linger<'a>,
 }
 
 /// What lies in the inbox.
@@ -147,12 +151,18 @@ impl Line<'_> {
 
     /// Waits for more of a message of `count` bytes; false where the client leaves.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
+        let Line { stream, inbox, linger, .. } = self;
+        let is_between = inbox.held().is_empty();
+        let ended = |came| if came || is_between { Ok(came) } else { Err(Dropped::HalfOpen) };
+        if let Some(came) = linger.look(|| inbox.fill_now(stream, count))? {
+            return ended(came);
+        }
         loop {
-            let is_between = self.inbox.held().is_empty();
-            match self.inbox.fill(self.stream, count) {
-                Ok(true) => return Ok(true),
-                Ok(false) if is_between => return Ok(false),
-                Ok(false) => return Err(Dropped::HalfOpen),
+            match inbox.fill(stream, count) {
+                Ok(came) => {
+                    linger.woken();
+                    return ended(came);
+                }
                 // Between two requests a client may be silent as long as it likes.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_between => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(Dropped::Slow),
@@ -164,12 +174,15 @@ impl Line<'_> {
     /// Answers as soon as the bytes are there; requests that came together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
+        let mut answers = 0;
         loop {
             match self.find()? {
                 Found::Request(request, payload) => {
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     self.disk.serve(&self.session, &request, payload, &mut out);
-                    if out.len() >= TOGETHER {
+                    answers += 1;
+                    if out.len() >= TOGETHER || answers == ANSWERS_TOGETHER {
+                        answers = 0;
                         self.stream.write_all(&out)?;
                         out.clear();
                     }

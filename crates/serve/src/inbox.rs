@@ -4,7 +4,7 @@ use crate::stream::Stream;
 use std::io;
 
 /// Bytes read from a connection at a time.
-const READ_BYTES: usize = 256 << 10;
+const READ_BYTES: usize = 128 << 10;
 /// Room that is kept when a longer message is over.
 const KEPT_BYTES: usize = 4 << 20;
 

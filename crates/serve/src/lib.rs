@@ -51,6 +51,7 @@ pub mod transport;
 mod attend;
 mod connection;
 mod inbox;
+mod linger;
 mod outbox;
 mod ranges;
 mod serving;

@@ -71,11 +71,9 @@ impl Listener {
         let listener = match address {
             Address::Unix(path) => {
                 let name = format!("unix:{}", path.display());
-                Listener::Unix(
-                    bind_unix(path, |path| UnixListener::bind(path))
-                        .map_err(|error| refused(&name, error))?,
-                    path.clone(),
-                )
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let bound = bind_unix(path, |path| UnixListener::bind(path));
+                Listener::Unix(bound.map_err(|error| refused(&name, error))?, whole)
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");

@@ -3,6 +3,7 @@
 use crate::attend::{attend, control, metrics};
 use crate::connection::{LAST_WORDS, talk};
 use crate::image::ImageError;
+use crate::linger::Places;
 use crate::listen::{Address, AddressError, Listener};
 use crate::model::Timing;
 use crate::opening;
@@ -90,6 +91,7 @@ pub struct Server {
     certificates: Option<Certificates>,
     control: Option<Listener>,
     metrics: Option<Listener>,
+    places: Places,
 }
 
 /// How a server serves.
@@ -154,8 +156,16 @@ impl Server {
             disk.record_to(path)?;
         }
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
-        let certificates = terms.certificates;
-        Ok(Server { listener, disks, exports, notices, certificates, control, metrics })
+        Ok(Server {
+            listener,
+            disks,
+            exports,
+            notices,
+            certificates: terms.certificates,
+            control,
+            metrics,
+            places: Places::new(),
+        })
     }
 
     /// What was found while opening that its user should know.
@@ -228,7 +238,8 @@ impl Server {
         let Some(number) = clients.enter(&socket) else { return };
         let talk = move || {
             let mut stream = Stream::new(socket);
-            let ended = talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref());
+            let ended =
+                talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref(), &self.places);
             stream.end();
             clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
         };

@@ -60,6 +60,10 @@ pub struct Wanted<'a> {
     pub read_only: bool,
 }
 
+/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
+/// later write into a piece costs time in proportion to the piece's length.
+const PART_BYTES: usize = 32 << 10;
+
 /// An open image. One process holds it at a time.
 #[derive(Debug)]
 pub struct Image {
@@ -205,7 +209,8 @@ impl Image {
 
     /// Writes bytes of the device.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.write_at(DATA + offset, bytes)
+        let parts = (DATA + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
+        parts.map(|(at, part)| self.write_at(at, part)).collect()
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
