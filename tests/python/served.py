@@ -18,8 +18,10 @@ PATIENCE_S = 60.0
 class Server:
     """A running `nacre serve`; `uri` is where its first device is found, `lines` what it said."""
 
-    def __init__(self, folder: Path, scenario: str | Path, *options: str) -> None:
-        self.image = folder / "d.img"
+    def __init__(
+        self, folder: Path, scenario: str | Path, *options: str, image: Path | None = None
+    ) -> None:
+        self.image = image or folder / "d.img"
         command = [sys.executable, "-m", "nacre", "serve", str(scenario), str(self.image), *options]
         self.process = subprocess.Popen(
             command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -58,9 +60,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, scenario: str | Path, *options: str) -> Iterator[Server]:
+def serving(
+    folder: Path, scenario: str | Path, *options: str, image: Path | None = None
+) -> Iterator[Server]:
     """A server that has begun, and is gone at the end."""
-    server = Server(folder, scenario, *options)
+    server = Server(folder, scenario, *options, image=image)
     try:
         yield server
     finally:
