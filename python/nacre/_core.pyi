@@ -158,7 +158,7 @@ def formats() -> str: ...
 def serve(
     stacks: Sequence[Mapping[str, object]],
     manner: Mapping[str, object],
-    ready: Callable[[str, int], object],
+    ready: Callable[[str | None, list[tuple[str, int]]], object],
     stop: Callable[[], bool],
 ) -> str:
     """Serves stacks of scenarios over NBD until told to stop; returns what was seen as JSON."""

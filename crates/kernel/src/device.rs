@@ -21,6 +21,15 @@ pub trait Device: Send {
     /// segments sum to `done - now`. The request lies within [`Device::capacity`].
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion;
 
+    /// When the write submitted last survives a loss of power.
+    ///
+    /// Asked right after [`Device::submit`], whose answer `completion` was. A write that is acknowledged while it
+    /// lies in volatile memory survives later than it is done; until then a loss of power takes it back, unless a
+    /// flush is done before.
+    fn durable(&self, completion: Completion) -> Time {
+        completion.done
+    }
+
     /// Forgets what lies before `to`; no later call has a `now` before it.
     ///
     /// It bounds memory and never changes a completion: with and without calls of it, the same requests

@@ -4,10 +4,10 @@ use crate::bugs::detached;
 use crate::errors::config_error;
 use crate::progress::Reporter;
 use crate::run::scenario_files;
-use nacre_kernel::histogram::LatencyHistogram;
+use nacre_machine::identity::identity;
 use nacre_machine::{Document, Problem, Problems, check as check_document};
 use nacre_serve::listen::Address;
-use nacre_serve::model::{Latencies, Timing};
+use nacre_serve::model::Timing;
 use nacre_serve::server::{Life, Offer, ServeError, Server, Terms};
 use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
@@ -32,15 +32,24 @@ pub(crate) struct Served {
 #[pyo3(from_item_all)]
 pub(crate) struct Manner {
     listen: String,
+    /// Called with each line about the images that their user should know, before `ready`.
+    tell: Py<PyAny>,
     /// None: answer at once.
     dilation: Option<f64>,
     read_only: bool,
     /// The folder of certificates; None: nothing is encrypted.
     tls: Option<PathBuf>,
+    /// The control socket; None: there is none.
+    control: Option<PathBuf>,
+    /// Where metrics are read; None: nowhere.
+    metrics: Option<String>,
+    /// The trace to record from the beginning.
+    record: Option<PathBuf>,
 }
 
-/// Serves stacks until `stop`, called about ten times a second, returns true. `ready` is called with the URI and
-/// the bytes of each device, in their order. Returns what was seen, as JSON text.
+/// Serves stacks until `stop`, called about twenty times a second, returns true, or somebody asks for the end over
+/// the control socket. `ready` is called with where the metrics are, and with the URI and the bytes of each device,
+/// in their order. Returns what was seen, as JSON text.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,
@@ -53,11 +62,20 @@ pub(crate) fn serve(
     let offers = offers.collect::<PyResult<Vec<_>>>()?;
     let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
     let terms = terms(&manner).map_err(refused)?;
-    let server = Server::open(offers, terms).map_err(refused)?;
-    for (uri, bytes) in server.uris().into_iter().zip(server.sizes()) {
-        ready.call1(py, (uri, bytes))?;
-    }
     let mut reporter = Reporter::new(Some(stop));
+    let server = match detached(py, || Server::open(offers, terms, &mut |_| reporter.report(())))? {
+        Ok(server) => server,
+        Err(wrong) => {
+            // Where a signal stopped it, that is what is raised.
+            reporter.outcome()?;
+            return Err(refused(wrong));
+        }
+    };
+    for notice in server.notices() {
+        manner.tell.call1(py, (notice,))?;
+    }
+    let devices: Vec<_> = server.uris().into_iter().zip(server.sizes()).collect();
+    ready.call1(py, (server.metrics(), devices))?;
     let life = detached(py, || server.run(&mut || reporter.report(()).is_break()))?;
     reporter.outcome()?;
     Ok(told(&life).to_string())
@@ -74,16 +92,22 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
         name: export.unwrap_or_else(|| checked.name.clone()),
         description: checked.scenario.summary.clone().unwrap_or_default(),
         device,
+        identity: identity(&checked),
+        seed: checked.run.seed,
         image,
         read_only,
     })
 }
 
 fn terms(manner: &Manner) -> Result<Terms, ServeError> {
+    let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
     Ok(Terms {
         address: Address::parse(&manner.listen)?,
         timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation }),
         certificates: manner.tls.as_deref().map(Certificates::read).transpose()?,
+        control: manner.control.clone(),
+        metrics: metrics.map_err(ServeError::Metrics)?,
+        record: manner.record.clone(),
     })
 }
 
@@ -91,6 +115,9 @@ fn problems(wrong: &ServeError) -> Problems {
     let place = match wrong {
         ServeError::Image(_) => "image",
         ServeError::Address(_) => "listen",
+        ServeError::Control(_) => "control",
+        ServeError::Metrics(_) => "metrics",
+        ServeError::Record(_) => "record",
         ServeError::Certificates(_) => "tls",
         ServeError::SameName(_) => "export",
         ServeError::NoSize => "stack",
@@ -99,36 +126,10 @@ fn problems(wrong: &ServeError) -> Problems {
 }
 
 fn told(life: &Life) -> serde_json::Value {
-    let exports: Vec<_> = life.exports.iter().map(|(name, of)| latencies(name, of)).collect();
     serde_json::json!({
         "clients": life.clients,
         "dropped": life.dropped,
         "last_drop": life.last_drop,
-        "exports": exports,
-    })
-}
-
-fn latencies(name: &str, of: &Latencies) -> serde_json::Value {
-    let pair = |histograms: &[LatencyHistogram; 2]| serde_json::json!({ "read": summary(&histograms[0]), "write": summary(&histograms[1]) });
-    serde_json::json!({
-        "name": name,
-        "answered": of.answered,
-        "late": of.late,
-        "modelled": pair(&of.modelled),
-        "wall": pair(&of.wall),
-    })
-}
-
-fn summary(of: &LatencyHistogram) -> serde_json::Value {
-    let Some(mean_ps) = of.mean_ps() else { return serde_json::Value::Null };
-    let quantile = |q: f64| of.quantile(q).map(|time| time.as_ps() as f64 / 1e3);
-    serde_json::json!({
-        "count": of.count(),
-        "mean_ns": mean_ps / 1e3,
-        "p50_ns": quantile(0.5),
-        "p95_ns": quantile(0.95),
-        "p99_ns": quantile(0.99),
-        "p999_ns": quantile(0.999),
-        "max_ns": quantile(1.0),
+        "exports": life.exports.iter().map(|export| export.json(false)).collect::<Vec<_>>(),
     })
 }

@@ -6,8 +6,11 @@ use crate::socket::{Socket, wait_for};
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Callers of a private socket that may wait to be met.
+const BACKLOG: i32 = 16;
 
 /// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,14 @@ pub enum AddressError {
         "{0} is reached from other machines, and connections are not encrypted; give certificates with --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
     )]
     NotLoopback(String),
+    /// The metrics would be reached from other machines.
+    #[error(
+        "{0} is reached from other machines; metrics are for this one: use tcp:127.0.0.1:PORT or unix:PATH"
+    )]
+    MetricsNotLoopback(String),
+    /// Longer than the system takes for a socket.
+    #[error("{0}: the path is too long for a socket, which has about 100 characters; give a shorter one")]
+    TooLong(String),
     /// Somebody listens there.
     #[error("{0}: another server listens there; end it first, or give another address")]
     InUse(String),
@@ -61,7 +72,8 @@ impl Listener {
             Address::Unix(path) => {
                 let name = format!("unix:{}", path.display());
                 let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                Listener::Unix(bind_unix(path).map_err(|error| refused(&name, error))?, whole)
+                let bound = bind_unix(path, |path| UnixListener::bind(path));
+                Listener::Unix(bound.map_err(|error| refused(&name, error))?, whole)
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");
@@ -81,6 +93,36 @@ impl Listener {
         }
         .map_err(|error| AddressError::System("the socket".into(), error))?;
         Ok(listener)
+    }
+
+    /// Listens on a unix socket that nobody but its owner may use.
+    pub(crate) fn bind_private(path: &Path) -> Result<Listener, AddressError> {
+        let name = path.display().to_string();
+        let bind = || {
+            let listener = bind_unix(path, bind_owners)?;
+            listener.set_nonblocking(true)?;
+            Ok(Listener::Unix(listener, path.into()))
+        };
+        bind().map_err(|error| refused(&name, error))
+    }
+
+    /// Listens for those who read metrics: on this machine only, since nothing is encrypted.
+    pub(crate) fn bind_for_metrics(address: &Address) -> Result<Listener, AddressError> {
+        Listener::bind(address, false).map_err(|error| match error {
+            AddressError::NotLoopback(name) => AddressError::MetricsNotLoopback(name),
+            error => error,
+        })
+    }
+
+    /// Where metrics are found.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Listener::Unix(_, path) => format!("unix:{}", path.display()),
+            Listener::Tcp(of) => {
+                let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
+                format!("http://{address}/metrics")
+            }
+        }
     }
 
     /// Where clients find it, as a URI of the NBD project.
@@ -133,18 +175,29 @@ impl Drop for Listener {
 }
 
 /// Binds a unix socket. The socket of a server that was killed is in the way and nobody answers on it: it goes.
-fn bind_unix(path: &std::path::Path) -> io::Result<UnixListener> {
-    match UnixListener::bind(path) {
+fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
+    match bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
             if !is_socket || UnixStream::connect(path).is_ok() {
                 return Err(error);
             }
             std::fs::remove_file(path)?;
-            UnixListener::bind(path)
+            bind(path)
         }
         bound => bound,
     }
+}
+
+/// Binds a unix socket that from the beginning is its owner's alone: its mode is set before it has a name.
+fn bind_owners(path: &Path) -> io::Result<UnixListener> {
+    use rustix::fs::{Mode, fchmod};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    bind(&socket, &SocketAddrUnix::new(path)?)?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket.into())
 }
 
 /// As it may stand in a URI (RFC 3986).
@@ -157,6 +210,7 @@ fn escaped(text: &str) -> String {
 fn refused(name: &str, error: io::Error) -> AddressError {
     match error.kind() {
         io::ErrorKind::AddrInUse => AddressError::InUse(name.into()),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename => AddressError::TooLong(name.into()),
         _ => AddressError::System(name.into(), error),
     }
 }

@@ -1,11 +1,16 @@
 //! The device under the wall clock: when each request is done.
 
+use crate::image::{Entry, Image, What};
 use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use nacre_machine::record::{StackReport, stack_report};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+/// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
+pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
 /// When requests are answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +46,21 @@ pub struct Verdict {
     pub deadline: Instant,
     /// Whether the device did it.
     pub status: Status,
+    /// The same in simulated time.
+    pub said: Said,
+}
+
+/// What the model says of one request, in simulated time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// When the device was asked.
+    pub now: Time,
+    /// When it is done.
+    pub done: Time,
+    /// When it survives a loss of power, if it is a write.
+    pub durable: Time,
+    /// Whether the device did it.
+    pub status: Status,
 }
 
 /// A device that real programs wait for.
@@ -48,6 +68,8 @@ pub struct Model {
     timing: Timing,
     transport: Transport,
     started: Instant,
+    /// The simulated time then.
+    begin: Time,
     answered_at_once: AtomicU64,
     state: Mutex<State>,
     seen: Mutex<Seen>,
@@ -83,15 +105,31 @@ pub struct Latencies {
     pub answered: u64,
 }
 
+/// What a device did.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// Its clock: simulated time from its beginning, when its image was made.
+    pub now: Time,
+    /// Its components.
+    pub stack: StackReport,
+}
+
 impl Model {
     /// A device that begins its life now, for clients that are `transport` away.
-    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
-        let state = State { device, now: Time::ZERO, trail: Trail::new(), modelled: Default::default() };
+        Model::resume(device, timing, transport, Time::ZERO)
+    }
+
+    /// A device that was asked last at `last`, or before. Its time goes on when all its work is done.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub fn resume(device: Box<dyn Device>, timing: Timing, transport: Transport, last: Time) -> Model {
+        let begin = last.max(device.busy_until());
+        let state = State { device, now: begin, trail: Trail::new(), modelled: Default::default() };
         Model {
             timing,
             transport,
             started: Instant::now(),
+            begin,
             answered_at_once: AtomicU64::new(0),
             state: Mutex::new(state),
             seen: Mutex::default(),
@@ -103,26 +141,64 @@ impl Model {
         self.timing != Timing::None
     }
 
-    /// Asks the device, at this moment; `None` where it is not to be asked.
+    /// Asks the device, at this moment, and has it noted in the journal of `image` that it was asked; `None` where
+    /// it is not to be asked.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn ask(&self, asked: Asked) -> Option<Verdict> {
+    pub fn ask(&self, asked: Asked, image: &Image) -> Option<Verdict> {
         let Timing::Emulated { dilation } = self.timing else {
             self.answered_at_once.fetch_add(1, Ordering::Relaxed);
             return None;
         };
         let mut state = self.state();
         let arrived = Instant::now();
-        let elapsed = (arrived - self.started).as_secs_f64() / dilation;
-        let now = state.now.max(Time::from_secs_f64(elapsed));
-        state.now = now;
-        let completion = state.submit(now, asked);
-        let latency = completion.0 - now;
+        let came = self.simulated(arrived, dilation);
+        let said = state.ask(came, asked, image);
+        let latency = said.done - came;
         if let Op::Read | Op::Write = asked.op {
             state.modelled[asked.op as usize].record(latency);
         }
         let waits = Duration::from_secs_f64(latency.as_secs_f64() * dilation);
         let sent = arrived - self.transport.of(asked.bytes);
-        Some(Verdict { sent, deadline: sent + waits, status: completion.1 })
+        Some(Verdict { sent, deadline: sent + waits, status: said.status, said })
+    }
+
+    /// Asks the device when it is `came`.
+    #[cfg(test)]
+    pub(crate) fn ask_at(&self, came: Time, asked: Asked, image: &Image) -> Said {
+        self.state().ask(came, asked, image)
+    }
+
+    /// What the device did until it has done all its work.
+    #[cfg(test)]
+    pub(crate) fn report(&self) -> nacre_kernel::ComponentReport {
+        let state = self.state();
+        state.device.check_invariants();
+        state.device.report(state.device.busy_until())
+    }
+
+    /// The time at which the device was asked last, or may be asked again.
+    pub(crate) fn now(&self) -> Time {
+        self.state().now
+    }
+
+    /// The power fails at this moment, and is back at once: the device may be asked again when all that it was
+    /// doing would have been done. Says when the power failed, and when the device may be asked again. `None`
+    /// where no time is modelled.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub(crate) fn power_fail(&self) -> Option<(Time, Time)> {
+        let mut state = self.state();
+        let Timing::Emulated { dilation } = self.timing else { return None };
+        Some(state.power_fail(self.simulated(Instant::now(), dilation)))
+    }
+
+    /// The power fails when it is `at`.
+    #[cfg(test)]
+    pub(crate) fn power_fail_at(&self, at: Time) -> (Time, Time) {
+        self.state().power_fail(at)
+    }
+
+    fn simulated(&self, at: Instant, dilation: f64) -> Time {
+        self.begin + Time::from_secs_f64((at - self.started).as_secs_f64() / dilation)
     }
 
     /// An answer has left.
@@ -148,24 +224,73 @@ impl Model {
         Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered }
     }
 
+    /// When requests are answered.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// What the device did from its beginning until this moment.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub fn reported(&self) -> Reported {
+        let state = self.state();
+        let now = match self.timing {
+            Timing::Emulated { dilation } => state.now.max(self.simulated(Instant::now(), dilation)),
+            Timing::None => state.now,
+        };
+        // What is charged includes work that no request waits for.
+        let charged = now.max(state.device.busy_until());
+        let report = state.device.report(charged);
+        drop(state);
+        Reported { now, stack: stack_report(report, charged) }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("a model that broke its own rules answers nobody")
     }
 }
 
 impl State {
-    fn submit(&mut self, now: Time, asked: Asked) -> (Time, Status) {
-        let Asked { op, offset, bytes, forced } = asked;
-        self.device.advance(now);
-        self.trail.clear();
-        let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-        let completion = self.device.submit(now, &request, &mut self.trail);
-        if !forced {
-            return (completion.done, completion.status);
+    /// Asks at `came`, or as soon as the device may be asked again.
+    fn ask(&mut self, came: Time, asked: Asked, image: &Image) -> Said {
+        let now = self.now.max(came);
+        if now > HORIZON {
+            return Said { now, done: now, durable: now, status: Status::MediaError };
         }
-        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        self.trail.clear();
-        let flushed = self.device.submit(now, &flush, &mut self.trail);
-        (completion.done.max(flushed.done), completion.status)
+        self.now = now;
+        if !image.is_read_only() {
+            image.push(asked.entry(now));
+        }
+        submit(&mut *self.device, now, asked, &mut self.trail)
     }
+
+    fn power_fail(&mut self, at: Time) -> (Time, Time) {
+        let failed = self.now.max(at);
+        self.now = failed.max(self.device.busy_until());
+        (failed, self.now)
+    }
+}
+
+impl Asked {
+    fn entry(self, now: Time) -> Entry {
+        let Asked { op, offset, bytes, forced } = self;
+        Entry { now, address: offset, length: bytes, what: What::Request { op, forced } }
+    }
+}
+
+/// Asks `device`. A journal that is played back repeats exactly these calls; there is no other way to ask.
+pub(crate) fn submit(device: &mut dyn Device, now: Time, asked: Asked, trail: &mut Trail) -> Said {
+    let Asked { op, offset, bytes, forced } = asked;
+    device.advance(now);
+    trail.clear();
+    let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
+    let completion = device.submit(now, &request, trail);
+    let durable = device.durable(completion);
+    if !forced {
+        return Said { now, done: completion.done, durable, status: completion.status };
+    }
+    let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+    trail.clear();
+    let flushed = device.submit(now, &flush, trail);
+    let done = completion.done.max(flushed.done);
+    Said { now, done, durable: durable.min(done), status: completion.status }
 }
