@@ -89,9 +89,9 @@ pub struct Server {
     exports: Vec<Export>,
     notices: Vec<String>,
     certificates: Option<Certificates>,
+    places: Places,
     control: Option<Listener>,
     metrics: Option<Listener>,
-    places: Places,
 }
 
 /// How a server serves.
@@ -156,12 +156,13 @@ impl Server {
             disk.record_to(path)?;
         }
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
+        let certificates = terms.certificates;
         Ok(Server {
             listener,
             disks,
             exports,
             notices,
-            certificates: terms.certificates,
+            certificates,
             control,
             metrics,
             places: Places::new(),

@@ -42,6 +42,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the bytes of the device begin.
 pub(crate) const DATA: u64 = 1 << 20;
+/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
+/// later write into a piece costs time in proportion to the piece's length.
+const PART_BYTES: usize = 32 << 10;
 /// What the journal begins at a multiple of.
 const ALIGNMENT: u64 = 4096;
 /// Bytes of the device up to so many are read without looking for holes.
