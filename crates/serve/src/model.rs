@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
 
+/// The device may forget what is past after so many requests, which bounds its memory.
+const FORGETS_EVERY: u64 = 32;
+
 /// When requests are answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timing {
@@ -76,10 +79,9 @@ pub struct Model {
 }
 
 struct State {
-    device: Box<dyn Device>,
+    device: Asking,
     /// The latest time the device was asked at: it never goes back.
     now: Time,
-    trail: Trail,
     modelled: [LatencyHistogram; 2],
 }
 
@@ -117,14 +119,14 @@ pub struct Reported {
 impl Model {
     /// A device that begins its life now, for clients that are `transport` away.
     pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
-        Model::resume(device, timing, transport, Time::ZERO)
+        Model::resume(Asking::new(device), timing, transport, Time::ZERO)
     }
 
     /// A device that was asked last at `last`, or before. Its time goes on when all its work is done.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn resume(device: Box<dyn Device>, timing: Timing, transport: Transport, last: Time) -> Model {
-        let begin = last.max(device.busy_until());
-        let state = State { device, now: begin, trail: Trail::new(), modelled: Default::default() };
+    pub(crate) fn resume(device: Asking, timing: Timing, transport: Transport, last: Time) -> Model {
+        let begin = last.max(device.device().busy_until());
+        let state = State { device, now: begin, modelled: Default::default() };
         Model {
             timing,
             transport,
@@ -172,8 +174,9 @@ impl Model {
     #[cfg(test)]
     pub(crate) fn report(&self) -> nacre_kernel::ComponentReport {
         let state = self.state();
-        state.device.check_invariants();
-        state.device.report(state.device.busy_until())
+        let device = state.device.device();
+        device.check_invariants();
+        device.report(device.busy_until())
     }
 
     /// The time at which the device was asked last, or may be asked again.
@@ -238,8 +241,8 @@ impl Model {
             Timing::None => state.now,
         };
         // What is charged includes work that no request waits for.
-        let charged = now.max(state.device.busy_until());
-        let report = state.device.report(charged);
+        let charged = now.max(state.device.device().busy_until());
+        let report = state.device.device().report(charged);
         drop(state);
         Reported { now, stack: stack_report(report, charged) }
     }
@@ -260,12 +263,12 @@ impl State {
         if !image.is_read_only() {
             image.push(asked.entry(now));
         }
-        submit(&mut *self.device, now, asked, &mut self.trail)
+        self.device.submit(now, asked)
     }
 
     fn power_fail(&mut self, at: Time) -> (Time, Time) {
         let failed = self.now.max(at);
-        self.now = failed.max(self.device.busy_until());
+        self.now = failed.max(self.device.device().busy_until());
         (failed, self.now)
     }
 }
@@ -277,20 +280,41 @@ impl Asked {
     }
 }
 
-/// Asks `device`. A journal that is played back repeats exactly these calls; there is no other way to ask.
-pub(crate) fn submit(device: &mut dyn Device, now: Time, asked: Asked, trail: &mut Trail) -> Said {
-    let Asked { op, offset, bytes, forced } = asked;
-    device.advance(now);
-    trail.clear();
-    let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-    let completion = device.submit(now, &request, trail);
-    let durable = device.durable(completion);
-    if !forced {
-        return Said { now, done: completion.done, durable, status: completion.status };
+/// A device and how it is asked. A journal that is played back repeats exactly these calls.
+pub(crate) struct Asking {
+    device: Box<dyn Device>,
+    /// Requests so far.
+    asked: u64,
+    trail: Trail,
+}
+
+impl Asking {
+    /// A device that was never asked.
+    pub(crate) fn new(device: Box<dyn Device>) -> Asking {
+        Asking { device, asked: 0, trail: Trail::new() }
     }
-    let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-    trail.clear();
-    let flushed = device.submit(now, &flush, trail);
-    let done = completion.done.max(flushed.done);
-    Said { now, done, durable: durable.min(done), status: completion.status }
+
+    pub(crate) fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
+    pub(crate) fn submit(&mut self, now: Time, asked: Asked) -> Said {
+        let Asked { op, offset, bytes, forced } = asked;
+        if self.asked.is_multiple_of(FORGETS_EVERY) {
+            self.device.advance(now);
+        }
+        self.asked += 1;
+        self.trail.clear();
+        let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
+        let completion = self.device.submit(now, &request, &mut self.trail);
+        let durable = self.device.durable(completion);
+        if !forced {
+            return Said { now, done: completion.done, durable, status: completion.status };
+        }
+        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        self.trail.clear();
+        let flushed = self.device.submit(now, &flush, &mut self.trail);
+        let done = completion.done.max(flushed.done);
+        Said { now, done, durable: durable.min(done), status: completion.status }
+    }
 }

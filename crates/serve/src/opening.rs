@@ -2,14 +2,14 @@
 
 use crate::harm::{Harmed, UNIT};
 use crate::image::{Entry, Image, ImageError, Problem, Wanted, What};
-use crate::model::{Asked, HORIZON, Model, Timing, submit};
+use crate::model::{Asked, Asking, HORIZON, Model, Timing};
 use crate::recorder::Recorder;
 use crate::server::{Offer, ServeError};
 use crate::serving::Disk;
 use crate::tally::Tally;
 use crate::transport::Transport;
 use crate::undo::Undo;
-use nacre_kernel::{Device, Op, Time, Trail};
+use nacre_kernel::{Op, Time};
 use nacre_nbd::{BlockSizes, Export};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -40,13 +40,14 @@ pub(crate) fn open(
     transport: Transport,
     watch: &mut Watch<'_>,
 ) -> Result<(Disk, Vec<String>), ServeError> {
-    let Offer { name, description, mut device, identity, seed, image: path, read_only } = offer;
+    let Offer { name, description, device, identity, seed, image: path, read_only } = offer;
     let bytes = device.capacity().ok_or(ServeError::NoSize)?.0;
     let wanted = Wanted { bytes, name: &name, identity: &identity, read_only };
     let wrong = |problem| ImageError { path: path.clone(), problem };
     let image = Image::open(&path, &wanted)?;
+    let mut device = Asking::new(device);
     let asked = timing != Timing::None;
-    let past = play_back(&image, bytes, asked.then_some(&mut *device), watch).map_err(wrong)?;
+    let past = play_back(&image, bytes, asked.then_some(&mut device), watch).map_err(wrong)?;
     image.mend(&wanted, past.last).map_err(wrong)?;
     let notices =
         notices(&image, past.until).into_iter().map(|notice| format!("{}: {notice}", path.display()));
@@ -80,12 +81,11 @@ struct Past {
 fn play_back(
     image: &Image,
     bytes: u64,
-    mut device: Option<&mut (dyn Device + 'static)>,
+    mut device: Option<&mut Asking>,
     watch: &mut Watch<'_>,
 ) -> Result<Past, Problem> {
     let total = image.found().entries;
     let mut past = Past::default();
-    let mut trail = Trail::new();
     image.entries(&mut |number, entry| {
         if number.is_multiple_of(GLANCE) && watch(Replayed { done: number, total }).is_break() {
             return Err(Problem::Stopped);
@@ -101,8 +101,7 @@ fn play_back(
                     return Err(unfit("it is older than the one before"));
                 }
                 if let Some(device) = &mut device {
-                    let asked = Asked { op, offset, bytes: entry.length, forced };
-                    submit(&mut **device, entry.now, asked, &mut trail);
+                    device.submit(entry.now, Asked { op, offset, bytes: entry.length, forced });
                 }
             }
             What::Harm(harm) => {

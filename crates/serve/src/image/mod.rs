@@ -63,10 +63,6 @@ pub struct Wanted<'a> {
     pub read_only: bool,
 }
 
-/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
-/// later write into a piece costs time in proportion to the piece's length.
-const PART_BYTES: usize = 32 << 10;
-
 /// An open image. One process holds it at a time.
 #[derive(Debug)]
 pub struct Image {

@@ -96,9 +96,9 @@ fn overlap(write: &Written, start: usize, end: usize) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
     #[test]
-    fn a_loss_of_power_takes_what_the_design_loses_and_nothing_else(steps in prop::collection::vec(step(), 1..60)) {
+    fn a_loss_of_power_takes_what_the_design_loses_and_nothing_else(steps in prop::collection::vec(step(), 1..80)) {
         let folder = Folder::new();
         let mut disk = Some(toy(&folder.image()));
         let mut oracle = Oracle { base: vec![0; BYTES as usize], writes: Vec::new() };

@@ -1,10 +1,10 @@
 //! Devices of every kind, killed and served again, against one that was never interrupted.
 
 use super::{EMULATED, Folder, offer, opened, us};
-use crate::model::{Asked, submit};
+use crate::model::{Asked, Asking};
 use crate::server::Offer;
 use crate::serving::Disk;
-use nacre_kernel::{ComponentReport, Device, Op, Random, Streams, Time, Trail};
+use nacre_kernel::{ComponentReport, Device, Op, Random, Streams, Time};
 use nacre_machine::identity::identity;
 use nacre_machine::{Checked, Document, Files, check};
 use std::io::{self, BufRead};
@@ -50,25 +50,18 @@ fn next(random: &mut Random, capacity: u64) -> Asked {
     }
 }
 
-/// The device that is never interrupted.
-struct Twin {
-    device: Box<dyn Device>,
-    trail: Trail,
-}
-
-impl Twin {
-    fn report(&self) -> ComponentReport {
-        self.device.report(self.device.busy_until())
-    }
+/// What the device did until it has done all its work.
+fn report(asking: &Asking) -> ComponentReport {
+    asking.device().report(asking.device().busy_until())
 }
 
 /// Asks both the same and expects the same.
-fn ask(disk: &Disk, twin: &mut Twin, came: &mut Time, random: &mut Random, requests: u32) {
+fn ask(disk: &Disk, twin: &mut Asking, came: &mut Time, random: &mut Random, requests: u32) {
     for number in 0..requests {
         let asked = next(random, disk.export.bytes);
         let Asked { op, offset, bytes, forced } = asked;
         let said = disk.ask_at(*came, op, offset, bytes, forced);
-        let expected = submit(&mut *twin.device, said.now, asked, &mut twin.trail);
+        let expected = twin.submit(said.now, asked);
         assert_eq!(said, expected, "request {number}: {asked:?}");
         // Some wait for their answer, some come at once, and now and then nobody asks for a while.
         *came = match random.below(10) {
@@ -88,19 +81,19 @@ fn survives_kills(stack: &str, requests: u32) {
         let offer = Offer { identity, ..offer(device(&checked), &folder.image()) };
         opened(offer, EMULATED).expect("it was served before").0
     };
-    let mut twin = Twin { device: device(&checked), trail: Trail::new() };
+    let mut twin = Asking::new(device(&checked));
     let mut random = Streams::new(11).stream("replay");
     let mut came = Time::ZERO;
     for _ in 0..3 {
         // Dropping it does no more than a kill does: nothing is written then.
         let disk = open();
-        assert_eq!(disk.model.report(), twin.report(), "counts and wear");
-        assert!(disk.model.now() >= twin.device.busy_until(), "its time goes on after all its work");
+        assert_eq!(disk.model.report(), report(&twin), "counts and wear");
+        assert!(disk.model.now() >= twin.device().busy_until(), "its time goes on after all its work");
         came = came.max(disk.model.now());
         ask(&disk, &mut twin, &mut came, &mut random, requests);
-        assert_eq!(disk.model.report(), twin.report());
+        assert_eq!(disk.model.report(), report(&twin));
     }
-    assert_eq!(open().model.report(), twin.report());
+    assert_eq!(open().model.report(), report(&twin));
 }
 
 #[test]
