@@ -1,6 +1,6 @@
 """The compiled model. Use the functions of `nacre`; this module converts and forwards."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -156,15 +156,12 @@ def catalog() -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
 def serve(
-    scenario: str,
-    name: str,
-    directory: str,
-    overrides: _Overrides,
-    terms: Mapping[str, object],
-    ready: Callable[[str, int], object],
+    stacks: Sequence[Mapping[str, object]],
+    manner: Mapping[str, object],
+    ready: Callable[[str | None, list[tuple[str, int]]], object],
     stop: Callable[[], bool],
 ) -> str:
-    """Serves the stack of a scenario over NBD until told to stop; returns what was seen as JSON."""
+    """Serves stacks of scenarios over NBD until told to stop; returns what was seen as JSON."""
 
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_misses(

@@ -1,10 +1,12 @@
 //! What a client sent and nobody took yet.
 
-use crate::listen::Stream;
-use std::io::{self, Read};
+use crate::stream::Stream;
+use std::io;
 
 /// Bytes read from a connection at a time.
-const READ_BYTES: usize = 256 << 10;
+const READ_BYTES: usize = 128 << 10;
+/// Room that is kept when a longer message is over.
+const KEPT_BYTES: usize = 4 << 20;
 
 /// The bytes of a connection, in order.
 pub(crate) struct Inbox {
@@ -31,24 +33,30 @@ impl Inbox {
         &self.bytes[self.from - count..self.from]
     }
 
-    /// Reads until `count` bytes are there; false where the client ends before.
-    pub(crate) fn fill(&mut self, mut stream: &Stream, count: usize) -> io::Result<bool> {
-        while self.to - self.from < count {
-            self.make_room(count);
-            match stream.read(&mut self.bytes[self.to..]) {
-                Ok(0) => return Ok(false),
-                Ok(read) => self.to += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(true)
+    /// Waits for more bytes, of a message of `count`; false where the client ends.
+    pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
+        self.make_room(count);
+        let read = stream.read(&mut self.bytes[self.to..])?;
+        self.to += read;
+        Ok(read > 0)
+    }
+
+    /// Takes in the bytes that are there, of a message of `count`: false where the client ended, and `None`
+    /// where there are none.
+    pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
+        self.make_room(count);
+        let read = stream.read_now(&mut self.bytes[self.to..])?;
+        self.to += read.unwrap_or(0);
+        Ok(read.map(|read| read > 0))
     }
 
     /// Makes the buffer hold `count` bytes from where it begins, and some more to read into.
     fn make_room(&mut self, count: usize) {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
+            if self.bytes.len() > KEPT_BYTES && count <= READ_BYTES {
+                self.bytes = vec![0; READ_BYTES];
+            }
         }
         if self.bytes.len() - self.from < count || self.to == self.bytes.len() {
             self.bytes.copy_within(self.from..self.to, 0);

@@ -10,8 +10,14 @@
 //! | [`opening`] | playing back what the device was asked before |
 //! | [`failing`] | losses of power, media errors, snapshots |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
-//! | [`listen`] | addresses: a unix socket, or TCP on this machine |
+//! | [`listen`] | addresses: a unix socket, or TCP |
+//! | [`tls`] | certificates, and the encryption of a connection |
+//! | [`transport`] | what the way between client and server takes, which is subtracted |
 //! | [`server`] | connections from the first to the last |
+//! | [`control`] | what a server is asked while it runs, and how it answers |
+//! | [`statistics`] | what is known of a server |
+//! | [`metrics`] | the same for Prometheus |
+//! | [`recorder`] | requests as they come, into a trace |
 //!
 //! # What is promised
 //! - A request is answered when the model says it is done, or as soon after as the machine can; both latencies
@@ -25,21 +31,33 @@
 //! # Leaves out
 //! With [`Timing::None`](model::Timing) the device is not asked: it does not wear, and a journal is not written.
 //! What is read from a device that takes no writes leaves no trace in it when its server ends.
-//! Encryption: only unix sockets and loopback addresses are listened on.
+//! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
 
+pub mod control;
 pub mod failing;
 pub mod harm;
 pub mod image;
 pub mod listen;
+pub mod metrics;
 pub mod model;
 pub mod opening;
+pub mod recorder;
 pub mod server;
+pub mod statistics;
+pub mod tally;
+pub mod tls;
+pub mod transport;
 
+mod attend;
 mod connection;
 mod inbox;
+mod linger;
 mod outbox;
 mod ranges;
 mod serving;
+mod socket;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod watch;

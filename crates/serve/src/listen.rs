@@ -1,19 +1,23 @@
-//! Where clients come: a unix socket, or TCP on this machine.
+//! Where clients come: a unix socket, or TCP; beyond this machine only with encryption.
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use crate::socket::{Socket, wait_for};
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Callers of a private socket that may wait to be met.
+const BACKLOG: i32 = 16;
 
 /// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// A unix socket at a path.
     Unix(PathBuf),
-    /// A port of a host that is this machine.
+    /// A port of a host.
     Tcp(String),
 }
 
@@ -25,9 +29,17 @@ pub enum AddressError {
     Unreadable(String),
     /// It would be reached from other machines.
     #[error(
-        "{0} is reached from other machines, and connections are not encrypted; use unix:PATH, or tcp:127.0.0.1:PORT"
+        "{0} is reached from other machines, and connections are not encrypted; give certificates with --tls FOLDER, or use unix:PATH or tcp:127.0.0.1:PORT"
     )]
     NotLoopback(String),
+    /// The metrics would be reached from other machines.
+    #[error(
+        "{0} is reached from other machines; metrics are for this one: use tcp:127.0.0.1:PORT or unix:PATH"
+    )]
+    MetricsNotLoopback(String),
+    /// Longer than the system takes for a socket.
+    #[error("{0}: the path is too long for a socket, which has about 100 characters; give a shorter one")]
+    TooLong(String),
     /// Somebody listens there.
     #[error("{0}: another server listens there; end it first, or give another address")]
     InUse(String),
@@ -54,19 +66,22 @@ pub(crate) enum Listener {
 }
 
 impl Listener {
-    pub(crate) fn bind(address: &Address) -> Result<Listener, AddressError> {
+    /// Listens on `address`; beyond this machine only where connections `are_encrypted`.
+    pub(crate) fn bind(address: &Address, are_encrypted: bool) -> Result<Listener, AddressError> {
         let listener = match address {
             Address::Unix(path) => {
                 let name = format!("unix:{}", path.display());
-                Listener::Unix(bind_unix(path).map_err(|error| refused(&name, error))?, path.clone())
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                let bound = bind_unix(path, |path| UnixListener::bind(path));
+                Listener::Unix(bound.map_err(|error| refused(&name, error))?, whole)
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");
-                let addresses: Vec<_> = match host.to_socket_addrs() {
+                let addresses: Vec<SocketAddr> = match host.to_socket_addrs() {
                     Ok(addresses) => addresses.collect(),
                     Err(error) => return Err(AddressError::System(name, error)),
                 };
-                if !addresses.iter().all(|address| address.ip().is_loopback()) {
+                if !are_encrypted && !addresses.iter().all(|address| address.ip().is_loopback()) {
                     return Err(AddressError::NotLoopback(name));
                 }
                 Listener::Tcp(TcpListener::bind(&*addresses).map_err(|error| refused(&name, error))?)
@@ -80,27 +95,69 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Where clients find it, as a URI of the NBD project.
-    pub(crate) fn uri(&self, export: &str) -> String {
+    /// Listens on a unix socket that nobody but its owner may use.
+    pub(crate) fn bind_private(path: &Path) -> Result<Listener, AddressError> {
+        let name = path.display().to_string();
+        let bind = || {
+            let listener = bind_unix(path, bind_owners)?;
+            listener.set_nonblocking(true)?;
+            Ok(Listener::Unix(listener, path.into()))
+        };
+        bind().map_err(|error| refused(&name, error))
+    }
+
+    /// Listens for those who read metrics: on this machine only, since nothing is encrypted.
+    pub(crate) fn bind_for_metrics(address: &Address) -> Result<Listener, AddressError> {
+        Listener::bind(address, false).map_err(|error| match error {
+            AddressError::NotLoopback(name) => AddressError::MetricsNotLoopback(name),
+            error => error,
+        })
+    }
+
+    /// Where metrics are found.
+    pub(crate) fn url(&self) -> String {
         match self {
-            Listener::Unix(_, path) => format!("nbd+unix:///{export}?socket={}", path.display()),
+            Listener::Unix(_, path) => format!("unix:{}", path.display()),
             Listener::Tcp(of) => {
                 let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
-                format!("nbd://{address}/{export}")
+                format!("http://{address}/metrics")
             }
         }
     }
 
+    /// Where clients find it, as a URI of the NBD project.
+    pub(crate) fn uri(&self, export: &str, are_encrypted: bool) -> String {
+        let scheme = if are_encrypted { "nbds" } else { "nbd" };
+        let export = escaped(export);
+        match self {
+            Listener::Unix(_, path) => {
+                format!("{scheme}+unix:///{export}?socket={}", escaped(&path.to_string_lossy()))
+            }
+            Listener::Tcp(of) => {
+                let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
+                format!("{scheme}://{address}/{export}")
+            }
+        }
+    }
+
+    /// Waits for a client, and so long at most.
+    pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
+        match self {
+            Listener::Unix(of, _) => wait_for(of, limit),
+            Listener::Tcp(of) => wait_for(of, limit),
+        }
+    }
+
     /// The next client, if one is there.
-    pub(crate) fn accept(&self) -> io::Result<Option<Stream>> {
+    pub(crate) fn accept(&self) -> io::Result<Option<Socket>> {
         let accepted = match self {
-            Listener::Unix(of, _) => of.accept().map(|(stream, _)| Stream::Unix(stream)),
-            Listener::Tcp(of) => of.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Listener::Unix(of, _) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
+            Listener::Tcp(of) => of.accept().map(|(stream, _)| Socket::Tcp(stream)),
         };
         match accepted {
-            Ok(stream) => {
-                stream.prepare()?;
-                Ok(Some(stream))
+            Ok(socket) => {
+                socket.prepare()?;
+                Ok(Some(socket))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
@@ -118,92 +175,42 @@ impl Drop for Listener {
 }
 
 /// Binds a unix socket. The socket of a server that was killed is in the way and nobody answers on it: it goes.
-fn bind_unix(path: &std::path::Path) -> io::Result<UnixListener> {
-    match UnixListener::bind(path) {
+fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
+    match bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
             if !is_socket || UnixStream::connect(path).is_ok() {
                 return Err(error);
             }
             std::fs::remove_file(path)?;
-            UnixListener::bind(path)
+            bind(path)
         }
         bound => bound,
     }
 }
 
+/// Binds a unix socket that from the beginning is its owner's alone: its mode is set before it has a name.
+fn bind_owners(path: &Path) -> io::Result<UnixListener> {
+    use rustix::fs::{Mode, fchmod};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    bind(&socket, &SocketAddrUnix::new(path)?)?;
+    listen(&socket, BACKLOG)?;
+    Ok(socket.into())
+}
+
+/// As it may stand in a URI (RFC 3986).
+fn escaped(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    let escape = |byte: u8| if is_plain(byte) { (byte as char).into() } else { format!("%{byte:02X}") };
+    text.bytes().map(escape).collect()
+}
+
 fn refused(name: &str, error: io::Error) -> AddressError {
     match error.kind() {
         io::ErrorKind::AddrInUse => AddressError::InUse(name.into()),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename => AddressError::TooLong(name.into()),
         _ => AddressError::System(name.into(), error),
-    }
-}
-
-/// A connection.
-pub(crate) enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn prepare(&self) -> io::Result<()> {
-        match self {
-            Stream::Unix(of) => of.set_nonblocking(false),
-            Stream::Tcp(of) => of.set_nonblocking(false).and_then(|()| of.set_nodelay(true)),
-        }
-    }
-
-    pub(crate) fn try_clone(&self) -> io::Result<Stream> {
-        match self {
-            Stream::Unix(of) => of.try_clone().map(Stream::Unix),
-            Stream::Tcp(of) => of.try_clone().map(Stream::Tcp),
-        }
-    }
-
-    /// How long a read or a write may take.
-    pub(crate) fn set_patience(&self, limit: Option<Duration>) -> io::Result<()> {
-        match self {
-            Stream::Unix(of) => of.set_read_timeout(limit).and_then(|()| of.set_write_timeout(limit)),
-            Stream::Tcp(of) => of.set_read_timeout(limit).and_then(|()| of.set_write_timeout(limit)),
-        }
-    }
-
-    /// No more is read: who waits for more sees the end.
-    pub(crate) fn end_reading(&self) {
-        // A client that is gone already has nothing to be told.
-        let _ = match self {
-            Stream::Unix(of) => of.shutdown(Shutdown::Read),
-            Stream::Tcp(of) => of.shutdown(Shutdown::Read),
-        };
-    }
-
-    /// The connection ends now, in both directions.
-    pub(crate) fn end(&self) {
-        let _ = match self {
-            Stream::Unix(of) => of.shutdown(Shutdown::Both),
-            Stream::Tcp(of) => of.shutdown(Shutdown::Both),
-        };
-    }
-}
-
-impl Read for &Stream {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(of) => (&mut &*of).read(into),
-            Stream::Tcp(of) => (&mut &*of).read(into),
-        }
-    }
-}
-
-impl Write for &Stream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(of) => (&mut &*of).write(bytes),
-            Stream::Tcp(of) => (&mut &*of).write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -1,9 +1,12 @@
 //! The device under the wall clock: when each request is done.
 
 use crate::image::{Entry, Image, What};
+use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use nacre_machine::record::{StackReport, stack_report};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -41,8 +44,8 @@ pub struct Asked {
 /// What the model says of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict {
-    /// When it came.
-    pub arrived: Instant,
+    /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
+    pub sent: Instant,
     /// When it is to be answered.
     pub deadline: Instant,
     /// Whether the device did it.
@@ -68,9 +71,11 @@ pub struct Said {
 /// A device that real programs wait for.
 pub struct Model {
     timing: Timing,
+    transport: Transport,
     started: Instant,
     /// The simulated time then.
     begin: Time,
+    answered_at_once: AtomicU64,
     state: Mutex<State>,
     seen: Mutex<Seen>,
 }
@@ -95,7 +100,8 @@ struct Seen {
 pub struct Latencies {
     /// Reads, writes: what the model said, dilation not applied.
     pub modelled: [LatencyHistogram; 2],
-    /// Reads, writes: from the arrival of a request to its answer.
+    /// Reads, writes: from the sending of a request to the arrival of its answer, with the way as it was measured
+    /// when the server began. Nothing where requests are answered at once: no clock is read.
     pub wall: [LatencyHistogram; 2],
     /// Answers that left more than a tenth of their latency, and more than 50 us, late.
     pub late: u64,
@@ -103,18 +109,35 @@ pub struct Latencies {
     pub answered: u64,
 }
 
+/// What a device did.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// Its clock: simulated time from its beginning, when its image was made.
+    pub now: Time,
+    /// Its components.
+    pub stack: StackReport,
+}
+
 impl Model {
-    /// A device that begins its life now.
-    pub fn new(device: Box<dyn Device>, timing: Timing) -> Model {
-        Model::resume(Asking::new(device), timing, Time::ZERO)
+    /// A device that begins its life now, for clients that are `transport` away.
+    pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
+        Model::resume(Asking::new(device), timing, transport, Time::ZERO)
     }
 
     /// A device that was asked last at `last`, or before. Its time goes on when all its work is done.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub(crate) fn resume(device: Asking, timing: Timing, last: Time) -> Model {
+    pub(crate) fn resume(device: Asking, timing: Timing, transport: Transport, last: Time) -> Model {
         let begin = last.max(device.device().busy_until());
         let state = State { device, now: begin, modelled: Default::default() };
-        Model { timing, started: Instant::now(), begin, state: Mutex::new(state), seen: Mutex::default() }
+        Model {
+            timing,
+            transport,
+            started: Instant::now(),
+            begin,
+            answered_at_once: AtomicU64::new(0),
+            state: Mutex::new(state),
+            seen: Mutex::default(),
+        }
     }
 
     /// Whether answers wait for the model.
@@ -122,16 +145,16 @@ impl Model {
         self.timing != Timing::None
     }
 
-    /// Asks the device, at this moment, and has it noted in the journal of `image` that it was asked.
+    /// Asks the device, at this moment, and has it noted in the journal of `image` that it was asked; `None` where
+    /// it is not to be asked.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn ask(&self, asked: Asked, image: &Image) -> Verdict {
+    pub fn ask(&self, asked: Asked, image: &Image) -> Option<Verdict> {
+        let Timing::Emulated { dilation } = self.timing else {
+            self.answered_at_once.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
         let mut state = self.state();
         let arrived = Instant::now();
-        let Timing::Emulated { dilation } = self.timing else {
-            let (now, status) = (Time::ZERO, Status::Done);
-            let said = Said { now, done: now, durable: now, status };
-            return Verdict { arrived, deadline: arrived, status, said };
-        };
         let came = self.simulated(arrived, dilation);
         let said = state.ask(came, asked, image);
         let latency = said.done - came;
@@ -139,7 +162,8 @@ impl Model {
             state.modelled[asked.op as usize].record(latency);
         }
         let waits = Duration::from_secs_f64(latency.as_secs_f64() * dilation);
-        Verdict { arrived, deadline: arrived + waits, status: said.status, said }
+        let sent = arrived - self.transport.of(asked.bytes);
+        Some(Verdict { sent, deadline: sent + waits, status: said.status, said })
     }
 
     /// Asks the device when it is `came`.
@@ -191,14 +215,14 @@ impl Model {
     #[expect(clippy::disallowed_methods, reason = "what the client sees is wall time")]
     pub fn answered(&self, op: Op, verdict: Verdict) {
         let left = Instant::now();
-        let wall = left - verdict.arrived;
+        let wall = left - verdict.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
         if let Op::Read | Op::Write = op {
             seen.wall[op as usize].record(Time::from_secs_f64(wall.as_secs_f64()));
         }
         let late = left.saturating_duration_since(verdict.deadline);
-        let wanted = verdict.deadline - verdict.arrived;
-        seen.late += u64::from(self.is_timed() && late > wanted / 10 && late > Duration::from_micros(50));
+        let wanted = verdict.deadline - verdict.sent;
+        seen.late += u64::from(late > wanted / 10 && late > Duration::from_micros(50));
         seen.answered += 1;
     }
 
@@ -206,7 +230,28 @@ impl Model {
     pub fn latencies(&self) -> Latencies {
         let modelled = self.state().modelled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");
-        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
+        let answered = seen.answered + self.answered_at_once.load(Ordering::Relaxed);
+        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered }
+    }
+
+    /// When requests are answered.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// What the device did from its beginning until this moment.
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    pub fn reported(&self) -> Reported {
+        let state = self.state();
+        let now = match self.timing {
+            Timing::Emulated { dilation } => state.now.max(self.simulated(Instant::now(), dilation)),
+            Timing::None => state.now,
+        };
+        // What is charged includes work that no request waits for.
+        let charged = now.max(state.device.device().busy_until());
+        let report = state.device.device().report(charged);
+        drop(state);
+        Reported { now, stack: stack_report(report, charged) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -3,8 +3,11 @@
 use crate::harm::{Harmed, UNIT};
 use crate::image::{Entry, Image, ImageError, Problem, Wanted, What};
 use crate::model::{Asked, Asking, HORIZON, Model, Timing};
+use crate::recorder::Recorder;
 use crate::server::{Offer, ServeError};
 use crate::serving::Disk;
+use crate::tally::Tally;
+use crate::transport::Transport;
 use crate::undo::Undo;
 use nacre_kernel::{Op, Time};
 use nacre_nbd::{BlockSizes, Export};
@@ -34,6 +37,7 @@ pub type Watch<'a> = dyn FnMut(Replayed) -> ControlFlow<()> + 'a;
 pub(crate) fn open(
     offer: Offer,
     timing: Timing,
+    transport: Transport,
     watch: &mut Watch<'_>,
 ) -> Result<(Disk, Vec<String>), ServeError> {
     let Offer { name, description, device, identity, seed, image: path, read_only } = offer;
@@ -52,7 +56,9 @@ pub(crate) fn open(
     let disk = Disk {
         export: Export { name, description, bytes, read_only, rotational: false, block },
         image,
-        model: Model::resume(device, timing, past.until),
+        model: Model::resume(device, timing, transport, past.until),
+        tally: Tally::default(),
+        recorder: Recorder::default(),
         seed,
         gate: RwLock::default(),
         undo: Mutex::new(Undo::default()),

@@ -1,11 +1,10 @@
 //! Answers that wait for their time.
 
-use crate::listen::Stream;
 use crate::model::{Model, Verdict};
+use crate::stream::Stream;
 use nacre_kernel::Op;
 use std::collections::BinaryHeap;
-use std::io::{self, Write};
-use std::sync::{Condvar, Mutex};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Answers of one client that may wait at a time; then it is not read from.
@@ -13,25 +12,21 @@ const ANSWERS_MAX: usize = 1024;
 /// Their bytes.
 const BYTES_MAX: usize = 64 << 20;
 /// The system wakes a sleeper about this much late; the rest of the wait is spun.
-const SPIN: Duration = Duration::from_micros(80);
+const SPIN: Duration = Duration::from_micros(60);
+/// Used buffers that are kept for the next answers, and bytes of the longest of them.
+const PAPERS_MAX: usize = 64;
+const PAPER_BYTES: usize = 64 << 10;
 
 /// Answers of one client, by the time they may leave.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Waiting {
     answers: BinaryHeap<Answer>,
     bytes: usize,
     /// Answers so far: of those due at one time the first to come is the first to leave.
     number: u64,
-    /// No more will come.
-    is_closed: bool,
-    /// The client is gone.
-    is_broken: bool,
+    due: Vec<Answer>,
+    together: Vec<u8>,
+    papers: Vec<Vec<u8>>,
 }
 
 /// An answer; the one that is due first is the greatest.
@@ -43,84 +38,75 @@ struct Answer {
 }
 
 impl Outbox {
-    /// Puts an answer in; waits while there are too many. False where nobody will send it.
-    pub(crate) fn put(&self, deadline: Instant, bytes: Vec<u8>, asked: Option<(Op, Verdict)>) -> bool {
-        let mut waiting = self.waiting.lock().expect("nobody panics with the lock");
-        while !waiting.is_broken && (waiting.answers.len() >= ANSWERS_MAX || waiting.bytes >= BYTES_MAX) {
-            waiting = self.changed.wait(waiting).expect("nobody panics with the lock");
+    /// An empty buffer to write an answer into.
+    pub(crate) fn paper(&mut self) -> Vec<u8> {
+        self.papers.pop().unwrap_or_default()
+    }
+
+    /// Puts an answer in. One of which the model was not asked is due at once.
+    pub(crate) fn put(&mut self, bytes: Vec<u8>, asked: Option<(Op, Verdict)>) {
+        let deadline = asked.map_or_else(now, |(_, verdict)| verdict.deadline);
+        self.bytes += bytes.len();
+        self.number += 1;
+        self.answers.push(Answer { deadline, number: self.number, bytes, asked });
+    }
+
+    /// Whether no more should be put in.
+    pub(crate) fn is_full(&self) -> bool {
+        self.answers.len() >= ANSWERS_MAX || self.bytes >= BYTES_MAX
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// Sends what is due.
+    pub(crate) fn send_due(&mut self, stream: &mut Stream, model: &Model) -> io::Result<()> {
+        let Some(first) = self.answers.peek() else { return Ok(()) };
+        let now = now();
+        if first.deadline > now {
+            return Ok(());
         }
-        waiting.bytes += bytes.len();
-        waiting.number += 1;
-        let number = waiting.number;
-        waiting.answers.push(Answer { deadline, number, bytes, asked });
-        self.changed.notify_all();
-        !waiting.is_broken
-    }
-
-    /// No more will come.
-    pub(crate) fn close(&self) {
-        self.waiting.lock().expect("nobody panics with the lock").is_closed = true;
-        self.changed.notify_all();
-    }
-
-    /// Sends every answer at its time, until the box is closed and empty or the client is gone.
-    pub(crate) fn send(&self, mut stream: &Stream, model: &Model) -> io::Result<()> {
-        let (mut due, mut bytes) = (Vec::new(), Vec::new());
-        while self.take_due(&mut due) {
-            bytes.clear();
-            due.iter().for_each(|answer| bytes.extend(&answer.bytes));
-            if let Err(error) = stream.write_all(&bytes) {
-                self.break_off();
-                return Err(error);
+        while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
+            let answer = self.answers.pop().expect("it was there");
+            self.bytes -= answer.bytes.len();
+            self.due.push(answer);
+        }
+        if let [only] = &self.due[..] {
+            stream.write_all(&only.bytes)?;
+        } else {
+            self.together.clear();
+            self.due.iter().for_each(|answer| self.together.extend(&answer.bytes));
+            stream.write_all(&self.together)?;
+        }
+        for Answer { mut bytes, asked, .. } in self.due.drain(..) {
+            if let Some((op, verdict)) = asked {
+                model.answered(op, verdict);
             }
-            for Answer { asked, .. } in due.drain(..) {
-                if let Some((op, verdict)) = asked {
-                    model.answered(op, verdict);
-                }
+            if self.papers.len() < PAPERS_MAX && bytes.capacity() <= PAPER_BYTES {
+                bytes.clear();
+                self.papers.push(bytes);
             }
         }
         Ok(())
     }
 
-    /// Waits for the next deadline and takes what is due then; false at the end.
-    #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
-    fn take_due(&self, due: &mut Vec<Answer>) -> bool {
-        let mut waiting = self.waiting.lock().expect("nobody panics with the lock");
-        loop {
-            let now = Instant::now();
-            while waiting.answers.peek().is_some_and(|answer| answer.deadline <= now) {
-                let answer = waiting.answers.pop().expect("it was there");
-                waiting.bytes -= answer.bytes.len();
-                due.push(answer);
+    /// Lets the time until shortly before the next deadline pass with `wait`; does nothing where it is near.
+    pub(crate) fn rest(&self, wait: impl FnOnce(Duration) -> io::Result<()>) -> io::Result<()> {
+        let Some(next) = self.answers.peek() else { return Ok(()) };
+        match next.deadline.saturating_duration_since(now()).checked_sub(SPIN) {
+            Some(time) if !time.is_zero() => wait(time),
+            _ => {
+                std::hint::spin_loop();
+                Ok(())
             }
-            if !due.is_empty() {
-                self.changed.notify_all();
-                return true;
-            }
-            let Some(next) = waiting.answers.peek().map(|answer| answer.deadline - now) else {
-                if waiting.is_closed {
-                    return false;
-                }
-                waiting = self.changed.wait(waiting).expect("nobody panics with the lock");
-                continue;
-            };
-            if let Some(sleep) = next.checked_sub(SPIN).filter(|sleep| !sleep.is_zero()) {
-                waiting = self.changed.wait_timeout(waiting, sleep).expect("nobody panics with the lock").0;
-                continue;
-            }
-            drop(waiting);
-            std::hint::spin_loop();
-            waiting = self.waiting.lock().expect("nobody panics with the lock");
         }
     }
+}
 
-    fn break_off(&self) {
-        let mut waiting = self.waiting.lock().expect("nobody panics with the lock");
-        waiting.is_broken = true;
-        waiting.answers.clear();
-        waiting.bytes = 0;
-        self.changed.notify_all();
-    }
+#[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl PartialEq for Answer {

@@ -2,11 +2,15 @@
 
 use crate::harm::Harmed;
 use crate::image::Image;
-use crate::model::{Asked, Model, Said, Verdict};
+use crate::model::{Asked, Model, Said, Timing, Verdict};
+use crate::recorder::{RecordError, Recorded, Recorder};
+use crate::statistics::ExportStatistics;
+use crate::tally::Tally;
 use crate::undo::Undo;
 use nacre_kernel::{Op, Status};
 use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session};
 use std::io;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, RwLock};
 
@@ -18,6 +22,8 @@ pub(crate) struct Disk {
     pub(crate) export: Export,
     pub(crate) image: Image,
     pub(crate) model: Model,
+    pub(crate) tally: Tally,
+    pub(crate) recorder: Recorder,
     /// Chooses what a loss of power leaves.
     pub(crate) seed: u64,
     /// Held by every request while it is served; who needs the device for itself writes.
@@ -46,44 +52,83 @@ impl Disk {
     ) -> Served {
         let _held = self.gate.read().expect("nobody panics with the lock");
         if let Err(refusal) = session.check(request, &self.export) {
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(refusal);
             return Served { asked: None };
         }
-        let verdict = match self.ask(request) {
-            Ok(verdict) => verdict,
+        let asked = asked(request);
+        let verdict = match asked.map(|asked| self.ask(asked)).transpose() {
+            Ok(verdict) => verdict.flatten(),
             Err(error) => {
+                self.tally.failed(request.command);
                 Reply::new(session, request, out).failed(refusal_of(&error));
                 return Served { asked: None };
             }
         };
-        let asked = verdict.map(|(asked, verdict)| (asked.op, verdict));
-        if verdict.is_some_and(|(asked, verdict)| verdict.status != Status::Done || self.fails(asked)) {
+        let said = verdict.map(|verdict| verdict.said);
+        let is_done = verdict.is_none_or(|verdict| verdict.status == Status::Done);
+        let served = Served { asked: asked.map(|asked| asked.op).zip(verdict) };
+        if !is_done || asked.is_some_and(|asked| self.fails(asked)) {
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(Refusal::medium());
-            return Served { asked };
+            return served;
         }
         let mark = out.len();
-        let said = verdict.map(|(_, verdict)| verdict.said);
         if let Err(error) = self.apply(session, request, said, payload, out) {
             // What was begun of the answer goes: an error is an answer of its own.
             out.truncate(mark);
+            self.tally.failed(request.command);
             Reply::new(session, request, out).failed(refusal_of(&error));
+        } else {
+            self.tally.served(request.command, request.length);
         }
-        Served { asked }
+        served
     }
 
-    /// Asks the model. That it was asked is in the image when this returns. Errors: it cannot be written there.
-    fn ask(&self, request: &Request) -> io::Result<Option<(Asked, Verdict)>> {
-        let Some(asked) = asked(request) else { return Ok(None) };
+    /// Asks the model, where it is to be asked. That it was asked is in the image when this returns. Errors: it
+    /// cannot be written there.
+    fn ask(&self, asked: Asked) -> io::Result<Option<Verdict>> {
         // What could not be written keeps its place: nothing more is asked before.
         self.image.catch_up()?;
         if asked.op == Op::Write && self.model.is_timed() {
             self.settle(&(asked.offset..asked.offset + u64::from(asked.bytes)));
         }
         let verdict = self.model.ask(asked, &self.image);
-        if self.model.is_timed() {
+        if verdict.is_some() {
             self.image.commit()?;
         }
-        Ok(Some((asked, verdict)))
+        self.recorder.note(asked, verdict.map(|verdict| verdict.sent));
+        Ok(verdict)
+    }
+
+    /// Everything that is known of it.
+    pub(crate) fn statistics(&self) -> ExportStatistics {
+        let reported = self.model.reported();
+        ExportStatistics {
+            name: self.export.name.clone(),
+            bytes: self.export.bytes,
+            read_only: self.export.read_only,
+            timing: self.model.timing(),
+            requests: self.tally.counted(),
+            latencies: self.model.latencies(),
+            simulated: reported.now,
+            stack: reported.stack,
+            recording: self.recorder.told(),
+        }
+    }
+
+    /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
+    pub(crate) fn record_to(&self, path: &Path) -> Result<(), RecordError> {
+        let dilation = match self.model.timing() {
+            Timing::Emulated { dilation } => dilation,
+            Timing::None => 1.0,
+        };
+        self.recorder.begin(path, dilation, &format!("requests to {}", self.export.name))
+    }
+
+    /// The recording ends; what became of it. Errors: there is none.
+    pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
+        self.recorder.end()
     }
 
     fn apply(

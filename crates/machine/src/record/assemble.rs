@@ -139,7 +139,7 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
+pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
     let mut report = report;
     let children = std::mem::take(&mut report.children);
     into.push(report);
@@ -197,7 +197,7 @@ fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
     amounts.filter(|&(_, amount)| amount > 0.0).collect()
 }
 
-fn energies(components: &[Component]) -> BTreeMap<String, f64> {
+pub(super) fn energies(components: &[Component]) -> BTreeMap<String, f64> {
     let known = components.iter().filter_map(|component| Some((component, component.energy_j.as_ref()?)));
     known.map(|(component, energy)| (component.path.clone(), energy.values().sum())).collect()
 }

@@ -4,6 +4,7 @@
 
 mod assemble;
 mod resolved;
+mod stack;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ mod wear;
 pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub use resolved::{resolved_json, value_origin};
+pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};
 pub use wear::{BlockErases, RowPrograms, Wear};
 

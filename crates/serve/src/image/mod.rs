@@ -42,6 +42,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the bytes of the device begin.
 pub(crate) const DATA: u64 = 1 << 20;
+/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
+/// later write into a piece costs time in proportion to the piece's length.
+const PART_BYTES: usize = 32 << 10;
 /// What the journal begins at a multiple of.
 const ALIGNMENT: u64 = 4096;
 /// Bytes of the device up to so many are read without looking for holes.
@@ -205,7 +208,8 @@ impl Image {
 
     /// Writes bytes of the device.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.write_at(DATA + offset, bytes)
+        let parts = (DATA + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
+        parts.map(|(at, part)| self.write_at(at, part)).collect()
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {

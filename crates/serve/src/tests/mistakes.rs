@@ -170,6 +170,7 @@ fn opening_may_be_stopped_and_changes_nothing_then() {
     let stopped = crate::opening::open(
         offer(Box::new(Toy::default()), &folder.image()),
         super::EMULATED,
+        crate::transport::Transport::default(),
         &mut |replayed| {
             asked.push((replayed.done, replayed.total));
             ControlFlow::Break(())

@@ -11,6 +11,7 @@ use crate::model::{Asked, Said, Timing};
 use crate::opening::open;
 use crate::server::{Offer, ServeError};
 use crate::serving::Disk;
+use crate::transport::Transport;
 use nacre_kernel::{Device, Op, Status, Time};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
@@ -66,7 +67,7 @@ fn offer(device: Box<dyn Device>, image: &Path) -> Offer {
 }
 
 fn opened(offer: Offer, timing: Timing) -> Result<(Disk, Vec<String>), ServeError> {
-    open(offer, timing, &mut |_| ControlFlow::Continue(()))
+    open(offer, timing, Transport::default(), &mut |_| ControlFlow::Continue(()))
 }
 
 /// A toy in the image at `path`.
