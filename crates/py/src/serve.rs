@@ -97,9 +97,7 @@ fn told(life: &Life) -> serde_json::Value {
 }
 
 fn latencies(of: &Latencies) -> serde_json::Value {
-    let pair = |histograms: &[LatencyHistogram; 2]| {
-        serde_json::json!({ "read": summary(&histograms[0]), "write": summary(&histograms[1]) })
-    };
+    let pair = |histograms: &[LatencyHistogram; 2]| serde_json::json!({ "read": summary(&histograms[0]), "write": summary(&histograms[1]) });
     serde_json::json!({
         "answered": of.answered,
         "late": of.late,
