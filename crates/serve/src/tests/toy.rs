@@ -15,23 +15,33 @@ pub(super) struct Toy {
     counts: [u64; 4],
     /// When what was last written to each byte is durable.
     durable: Vec<Time>,
+    /// And when it is acknowledged.
+    acknowledged: Vec<Time>,
 }
 
 impl Default for Toy {
     fn default() -> Toy {
-        Toy { busy_until: Time::ZERO, counts: [0; 4], durable: vec![Time::ZERO; BYTES as usize] }
+        let never = vec![Time::ZERO; BYTES as usize];
+        Toy { busy_until: Time::ZERO, counts: [0; 4], durable: never.clone(), acknowledged: never }
     }
 }
 
 impl Device for Toy {
     fn submit(&mut self, now: Time, request: &Request, _trail: &mut Trail) -> Completion {
         self.counts[request.op as usize] += 1;
-        let flushed = if request.op == Op::Flush { self.busy_until } else { now };
-        let done = now.max(flushed) + LATENCY;
+        let done = now + LATENCY;
+        if request.op == Op::Flush {
+            // Quick: what was acknowledged is durable when it is done, long before it would have been.
+            let bytes = self.durable.iter_mut().zip(&self.acknowledged);
+            let acknowledged = bytes.filter(|&(_, &acknowledged)| acknowledged <= now);
+            acknowledged.for_each(|(durable, _)| *durable = done.min(*durable));
+        }
         if request.op == Op::Write {
             let durable = done + DELAYS[(request.address / (BYTES / 4)) as usize];
             let first = request.address as usize;
-            self.durable[first..first + request.bytes as usize].fill(durable);
+            let bytes = first..first + request.bytes as usize;
+            self.durable[bytes.clone()].fill(durable);
+            self.acknowledged[bytes].fill(done);
             self.busy_until = self.busy_until.max(durable);
         }
         Completion { done, status: Status::Done }
