@@ -61,7 +61,7 @@ def nacre(folder: Path, name: str, *options: str) -> tuple[list[str], Path]:
     scenario, socket = folder / "device.toml", folder / f"{name}.sock"
     scenario.write_text(SCENARIO)
     command = [str(Path(sys.executable).with_name("nacre")), "serve", str(scenario)]
-    command += ["--image", str(folder / f"{name}.img"), "--listen", f"unix:{socket}", *options]
+    command += [str(folder / f"{name}.img"), "--listen", f"unix:{socket}", *options]
     return command, socket
 
 

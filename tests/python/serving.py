@@ -57,7 +57,7 @@ class Server:
 
     def start(self) -> None:
         """Starts, and waits until it listens."""
-        command = [str(NACRE), "serve", str(self.device), "--image", str(self.image), *self.options]
+        command = [str(NACRE), "serve", str(self.device), str(self.image), *self.options]
         self.process = subprocess.Popen(
             command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
