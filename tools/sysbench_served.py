@@ -42,10 +42,14 @@ PROGRAMS = {
 
 def missing() -> list[str]:
     """What is missing to run this."""
-    lacking = [f"{name} (apt install {of})" for name, of in PROGRAMS.items() if not shutil.which(name)]
+    lacking = [
+        f"{name} (apt install {of})" for name, of in PROGRAMS.items() if not shutil.which(name)
+    ]
     if os.geteuid() != 0:
         lacking.append("root")
-    return lacking + [name for name in ("/dev/fuse", "/dev/loop-control") if not Path(name).exists()]
+    return lacking + [
+        name for name in ("/dev/fuse", "/dev/loop-control") if not Path(name).exists()
+    ]
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:

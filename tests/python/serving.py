@@ -69,6 +69,8 @@ class Server:
                 return
             if " at nbd" in line:
                 self.uris.append(line.rsplit(" at ", 1)[1].strip())
+        self.process.communicate()
+        self.process = None
         pytest.fail(f"the server did not start: {said}")
 
     def kill(self) -> None:

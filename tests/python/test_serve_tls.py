@@ -83,13 +83,13 @@ def test_clients_with_a_certificate_copy_over_tls(certificates: Path, tmp_path: 
 def test_qemu_reads_and_writes_a_timed_device_over_tls(certificates: Path, tmp_path: Path) -> None:
     qemu = needs("qemu-io", "qemu-utils")
     device = scenario(tmp_path, latency="1 ms")
-    server = Server(tmp_path, "--tls", str(certificates), "--listen", "tcp:127.0.0.1:0", device=device)
+    server = Server(
+        tmp_path, "--tls", str(certificates), "--listen", "tcp:127.0.0.1:0", device=device
+    )
     try:
         port = server.uri.rsplit(":", 1)[1].split("/")[0]
         objects = f"tls-creds-x509,id=tls0,dir={certificates},endpoint=client"
-        image = (
-            f"driver=nbd,host=localhost,port={port},export=disk,tls-creds=tls0,tls-hostname=localhost"
-        )
+        image = f"driver=nbd,host=localhost,port={port},export=disk,tls-creds=tls0,tls-hostname=localhost"
         steps = ["write -P 5 0 1M", "flush", "read -P 5 0 1M", "aio_read 0 64k", "aio_read 64k 64k"]
         commands = [part for step in steps for part in ("-c", step)]
         said = run([qemu, "--object", objects, "--image-opts", *commands, image])
