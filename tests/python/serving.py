@@ -78,7 +78,8 @@ class Server:
                 self.metrics = line.removeprefix("metrics at ").strip()
             if " at nbd" in line:
                 self.uris.append(line.rsplit(" at ", 1)[1].strip())
-        self.close()
+        self.process.communicate()
+        self.process = None
         pytest.fail(f"the server did not start: {said}")
 
     def kill(self) -> None:
