@@ -16,6 +16,7 @@ impl Ranges {
     }
 
     /// The ranges, in order.
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ends.iter().map(|(&start, &end)| start..end)
     }

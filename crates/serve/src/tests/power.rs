@@ -149,7 +149,9 @@ proptest! {
 fn acknowledged_writes_are_lost_until_they_are_durable_or_flushed() {
     // The last quarter is durable 2 ms after it is acknowledged.
     let offset = BYTES - 8192;
-    for (flushes, fails_at, lost) in [(false, us(1000), 1), (true, us(5000), 0), (false, us(2011), 0)] {
+    for (flushes, fails_at, lost) in
+        [(false, us(1000), 1), (true, us(21), 1), (true, us(22), 0), (false, us(2011), 0)]
+    {
         let folder = Folder::new();
         let disk = toy(&folder.image());
         let said = disk.write_at(us(1), offset, &[9; 8192]);
