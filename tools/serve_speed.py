@@ -97,7 +97,9 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
         uris = {name: stack.enter_context(running(*how)) for name, how in rivals.items()}
         for uri in uris.values():
             fio(uri, "write", 4, "--bs=1m")
-        print(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file")
+        print(
+            f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file"
+        )
         for depth in (1, 8, 32):
             for pattern in ("randread", "randwrite"):
                 rates: dict[str, list[float]] = {name: [] for name in uris}

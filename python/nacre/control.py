@@ -39,6 +39,22 @@ class Counted(View):
     errors: int
 
 
+class Requests(View):
+    """Requests by kind; `unknown` ones are none that a server knows."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
+        ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
+    )
+    read: Counted
+    write: Counted
+    trim: Counted
+    zero: Counted
+    flush: Counted
+    cache: Counted
+    status: Counted
+    unknown: Counted
+
+
 class Recorded(View):
     """How a recording goes, or how the last one went: `error` says why there is no trace."""
 
@@ -66,13 +82,17 @@ class Outage(View):
 class ExportStatistics(View):
     """What is known of one served device; its components are as in a record."""
 
-    parts: ClassVar[Mapping[str, type[View]]] = {"components": Component, "recording": Recorded}
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "requests": Requests,
+        "components": Component,
+        "recording": Recorded,
+    }
     name: str
     bytes: int
     read_only: bool
     timing: str
     dilation: float | None
-    requests: View
+    requests: Requests
     answered: int
     late: int
     modelled: View

@@ -98,7 +98,11 @@ class Wire:
         else:
             self.socket = socket.socket(socket.AF_INET)
         self.socket.settimeout(patience)
-        self.socket.connect(place)
+        try:
+            self.socket.connect(place)
+        except BaseException:
+            self.close()
+            raise
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
@@ -141,7 +145,11 @@ class Client:
         self.allocation: int | None = None
         self._cookie = 0
         self._lengths: dict[int, int] = {}
-        self._negotiate(structured=structured, allocation=allocation, go=go)
+        try:
+            self._negotiate(structured=structured, allocation=allocation, go=go)
+        except BaseException:
+            self.close()
+            raise
 
     def _negotiate(self, *, structured: bool, allocation: bool, go: bool) -> None:
         greeting = self.wire.take(18)

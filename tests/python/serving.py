@@ -41,13 +41,20 @@ write = "{latency}"
 class Server:
     """`nacre serve` on a unix socket in a folder; answers at once unless told otherwise."""
 
-    def __init__(self, folder: Path, *options: str, device: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        device: Path | str | None = None,
+        image: Path | None = None,
+    ) -> None:
         self.folder = folder
         self.device = device or scenario(folder)
-        self.image = folder / "disk.img"
+        self.image = image or folder / "disk.img"
         self.options = options or ("--timing", "none")
         self.process: subprocess.Popen[str] | None = None
         self.uris: list[str] = []
+        self.metrics = ""
         self.start()
 
     @property
@@ -57,7 +64,7 @@ class Server:
 
     def start(self) -> None:
         """Starts, and waits until it listens."""
-        command = [str(NACRE), "serve", str(self.device), "--image", str(self.image), *self.options]
+        command = [str(NACRE), "serve", str(self.device), str(self.image), *self.options]
         self.process = subprocess.Popen(
             command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -67,8 +74,12 @@ class Server:
             said += line
             if line.startswith("Ctrl-C"):
                 return
+            if line.startswith("metrics at "):
+                self.metrics = line.removeprefix("metrics at ").strip()
             if " at nbd" in line:
                 self.uris.append(line.rsplit(" at ", 1)[1].strip())
+        self.process.communicate()
+        self.process = None
         pytest.fail(f"the server did not start: {said}")
 
     def kill(self) -> None:
@@ -79,6 +90,11 @@ class Server:
         """Asks it to end; what it said at last."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
+        return self.said_last()
+
+    def said_last(self) -> str:
+        """What it says until it ends by itself."""
+        assert self.process is not None
         said, _ = self.process.communicate(timeout=20)
         assert self.process.returncode == 0, said
         self.process = None

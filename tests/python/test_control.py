@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import socket
 import stat
-import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nacre
@@ -21,7 +19,7 @@ import pytest
 from nacre.cli.app import app
 from nacre.control import Control, socket_of
 from nbd_client import Client
-from served import Server, serving, until
+from serving import Server, until
 from typer.testing import CliRunner, Result
 
 KIB = 1024
@@ -41,15 +39,32 @@ blocks = 64
 pages = 24
 spare_blocks = 4
 factory_bad = "0 %"
+program = ["50 us"]
+over_provisioning = "25 %"
 buffer = "256 KiB"
 """
+
+
+def drive(folder: Path) -> Path:
+    (folder / "drive.toml").write_text(DRIVE)
+    return folder / "drive.toml"
+
+
+@contextmanager
+def serving(
+    folder: Path, *options: str, device: Path | str = "disk-15k", image: Path | None = None
+) -> Iterator[Server]:
+    server = Server(folder, "--dilate", "1", *options, device=device, image=image)
+    try:
+        yield server
+    finally:
+        server.close()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("d")
-    (folder / "drive.toml").write_text(DRIVE)
-    with serving(folder, "drive.toml", "--metrics", "tcp:127.0.0.1:0") as server:
+    with serving(folder, "--metrics", "tcp:127.0.0.1:0", device=drive(folder)) as server:
         yield server
 
 
@@ -87,7 +102,7 @@ def names(folder: Path) -> list[str]:
 
 
 def page(server: Server, path: str = "/metrics") -> str:
-    url = server.lines[0].removeprefix("metrics at ")
+    url = server.metrics
     with urllib.request.urlopen(url.removesuffix("/metrics") + path, timeout=20) as answer:
         assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
         return str(answer.read().decode())
@@ -137,7 +152,7 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
         values = [summary[mark] for mark in marks]
         assert values == sorted(values)
     assert export.wall.write.p50_ns >= 0.9 * export.modelled.write.p50_ns
-    assert 0 < export.simulated_s <= found.up_s
+    assert export.simulated_s > 0
     assert export.components[0].counters
     assert sum(export.energy_j.values()) > 0
     with pytest.raises(nacre.Error, match='no export "tape"; there is drive'):
@@ -147,7 +162,7 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
 def test_the_wear_of_the_served_device_is_told_and_drawn(
     server: Server, client: Client, control: Control, tmp_path: Path
 ) -> None:
-    for _ in range(3):
+    for _ in range(2):
         for place in range(0, client.export.size - 128 * KIB, 128 * KIB):
             client.write(place, b"w" * 128 * KIB)
     export = control.stats(columns=True).export()
@@ -191,7 +206,7 @@ def test_metrics_hold_what_the_statistics_hold(
 def test_other_pages_are_not_there_and_garbage_gets_no_answer(server: Server) -> None:
     with pytest.raises(urllib.error.HTTPError, match="404"):
         page(server, "/secrets")
-    port = int(re.findall(r":(\d+)/", server.lines[0])[0])
+    port = int(re.findall(r":(\d+)/", server.metrics)[0])
     for sent in (b"\x16\x03\x01\x00hello", b"y" * 8192, b"metrics please\r\n\r\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=20) as wire:
             wire.sendall(sent)
@@ -270,8 +285,10 @@ def test_a_snapshot_is_an_image_of_its_own(server: Server, client: Client, tmp_p
     copy = tmp_path / "copy.img"
     assert "an image" in told("snapshot", server.image, copy)
     client.write(3072 * KIB, b"t" * 4096)
-    (tmp_path / "drive.toml").write_text(DRIVE)
-    with serving(tmp_path, "drive.toml", image=copy) as other, Client(other.uri) as reader:
+    with (
+        serving(tmp_path, device=drive(tmp_path), image=copy) as other,
+        Client(other.uri) as reader,
+    ):
         assert reader.read(3072 * KIB, 4096) == b"s" * 4096
     assert "copy.img" in refused("snapshot", server.image, copy)
 
@@ -337,8 +354,8 @@ def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
 def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: Path) -> None:
     trace = tmp_path / "all.nacre"
     options = ("--timing", "none", "--record", str(trace), "--metrics", f"unix:{tmp_path}/m")
-    with serving(tmp_path, "disk-15k", *options) as server:
-        assert server.lines[0] == f"metrics at unix:{tmp_path}/m"
+    with serving(tmp_path, *options) as server:
+        assert server.metrics == f"unix:{tmp_path}/m"
         with Client(server.uri) as client:
             client.write(0, b"a" * 4096)
             client.read(0, 4096)
@@ -346,28 +363,27 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
             until(lambda: control.stats().connections.now == 0)
         assert told("stop", server.image) == "the server ends\n"
         last = server.said_last()
-    assert server.process.returncode == 0
     assert re.search(r"all\.nacre: 2 requests, \d", last)
     assert nacre.trace.read(trace)["op"].to_list() == ["write", "read"]
-    assert names(tmp_path) == ["all.nacre", "d.img"], "sockets are taken away"
+    assert names(tmp_path) == ["all.nacre", "disk.img"], "sockets are taken away"
 
 
 def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path: Path) -> None:
     trace = tmp_path / "all.nacre"
-    with serving(tmp_path, "disk-15k", "--record", str(trace)) as server:
-        server.end(signal.SIGKILL)
+    with serving(tmp_path, "--record", str(trace)) as server:
+        server.kill()
     assert not trace.exists()
-    with serving(tmp_path, "disk-15k") as server, Control(server.image) as control:
+    with serving(tmp_path) as server, Control(server.image) as control:
         assert control.stats().connections.ever == 0
 
 
 def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
     def mistake(*options: str) -> str:
-        command = [sys.executable, "-m", "nacre", "serve", "disk-15k", "d.img", *options]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 2, done.stderr
+        command = ["serve", "disk-15k", str(tmp_path / "d.img"), *options]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 2, done.output
         return done.stderr
 
     assert "metrics are for this one" in mistake("--metrics", "tcp:0.0.0.0:0")
     assert "too long for a socket" in mistake("--control", "x" * 120)
-    assert "no such" in mistake("--record", "no/such/io.nacre").lower()
+    assert "no such" in mistake("--record", f"{tmp_path}/no/io.nacre").lower()

@@ -33,7 +33,7 @@ from nacre.summary_served import (
     server_facts,
     wear_table,
 )
-from nacre.text import count, size
+from nacre.text import size
 
 app = typer.Typer(help="Watch and steer a device that is being served.")
 
@@ -181,7 +181,7 @@ def media_error(
         "writes": "writes fail until it is healed",
         "heal": "works again",
     }
-    write_line(f"{count(length)} bytes from byte {count(offset)} on: {what[harm]}")
+    write_line(f"{length:,} bytes from byte {offset:,} on: {what[harm]}")
 
 
 @app.command()

@@ -81,13 +81,11 @@ fn is_missing(file: &File, at: u64) -> io::Result<bool> {
     Ok(page[..count].iter().all(|&byte| byte == 0))
 }
 
+/// Is told the number and the bytes of an entry.
+pub(crate) type Visit<'a> = dyn FnMut(u64, &[u8; ENTRY_BYTES]) -> Result<(), Problem> + 'a;
+
 /// Calls `visit` with the number and the bytes of each of `count` entries, the first at byte `start`.
-pub(crate) fn each(
-    file: &File,
-    start: u64,
-    count: u64,
-    visit: &mut dyn FnMut(u64, &[u8; ENTRY_BYTES]) -> Result<(), Problem>,
-) -> Result<(), Problem> {
+pub(crate) fn each(file: &File, start: u64, count: u64, visit: &mut Visit<'_>) -> Result<(), Problem> {
     let mut buffer = vec![0; TOGETHER.min(count as usize) * ENTRY_BYTES];
     let mut number = 0;
     while number < count {
