@@ -222,7 +222,7 @@ impl Line<'_> {
                     None => outbox.rest(|time| self.stream.wait(time))?,
                 },
                 None if outbox.is_empty() => return Ok(()),
-                None => outbox.rest(|time| pause(time))?,
+                None => outbox.rest(pause)?,
             }
         }
     }

@@ -39,24 +39,24 @@ impl Certificates {
         let own = folder.join("server-cert.pem");
         let chain = chain(&own)?;
         let key = folder.join("server-key.pem");
-        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unusable(&key, error))?;
+        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
         let is_choosy = authority.exists();
         let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(|error| unusable(folder, error))?;
+            .map_err(|error| unusable(folder, &error))?;
         let builder = if is_choosy {
             let mut roots = RootCertStore::empty();
             for certificate in self::chain(&authority)? {
-                roots.add(certificate).map_err(|error| unusable(&authority, error))?;
+                roots.add(certificate).map_err(|error| unusable(&authority, &error))?;
             }
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-            builder.with_client_cert_verifier(verifier.map_err(|error| unusable(&authority, error))?)
+            builder.with_client_cert_verifier(verifier.map_err(|error| unusable(&authority, &error))?)
         } else {
             builder.with_no_client_auth()
         };
-        let config = builder.with_single_cert(chain, secret).map_err(|error| unusable(&own, error))?;
+        let config = builder.with_single_cert(chain, secret).map_err(|error| unusable(&own, &error))?;
         Ok(Certificates { config: Arc::new(config), is_choosy })
     }
 
@@ -68,14 +68,14 @@ impl Certificates {
 
 fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = read.map_err(|error| unusable(path, error))?;
+    let chain = read.map_err(|error| unusable(path, &error))?;
     if chain.is_empty() {
-        return Err(unusable(path, "there is no certificate in it"));
+        return Err(unusable(path, &"there is no certificate in it"));
     }
     Ok(chain)
 }
 
-fn unusable(path: &Path, problem: impl ToString) -> CertificateError {
+fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {
     CertificateError { path: path.to_path_buf(), problem: problem.to_string() }
 }
 

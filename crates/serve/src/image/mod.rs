@@ -208,8 +208,8 @@ impl Image {
 
     /// Writes bytes of the device.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let parts = (DATA + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
-        parts.map(|(at, part)| self.write_at(at, part)).collect()
+        let mut parts = (DATA + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
+        parts.try_for_each(|(at, part)| self.write_at(at, part))
     }
 
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
