@@ -2,10 +2,11 @@
 
     python tools/serve_speed.py --pairs 7 --seconds 1
 
-serves a device with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`, and has fio
-read and write 4 KiB at random addresses of each, one after the other, so often as there are pairs. It prints
-the median rate of each and the median of the ratios of neighbours, nacre over nbdkit. Then a device of a
-constant 100 us is served, and fio's median latency at one request at a time is set beside it.
+serves a device with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`,
+and has fio read and write 4 KiB at random addresses of each, one after the other, so often as
+there are pairs. It prints the median rate of each and the median of the ratios of neighbours,
+nacre over nbdkit. Then a device of a constant 100 us is served, and fio's median latency at one
+request at a time is set beside it.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
 """
@@ -97,9 +98,7 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
         uris = {name: stack.enter_context(running(*how)) for name, how in rivals.items()}
         for uri in uris.values():
             fio(uri, "write", 4, "--bs=1m")
-        print(
-            f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file"
-        )
+        say(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file")
         for depth in (1, 8, 32):
             for pattern in ("randread", "randwrite"):
                 rates: dict[str, list[float]] = {name: [] for name in uris}
@@ -113,7 +112,7 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
                     for name in list(uris)[1:]
                 ]
                 shown = "  ".join(f"{ratio:.2f}" for ratio in ratios)
-                print(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}", flush=True)
+                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}")
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
@@ -124,7 +123,13 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
         for pattern in ("randread", "randwrite"):
             seen = median(fio(uri, pattern, 1, *timed)[1] for _ in range(rounds))
             off = 100 * (seen / LATENCY_US - 1)
-            print(f"QD  1 {pattern[4:]:8} of {LATENCY_US} us: median {seen:.1f} us, {off:+.1f} %")
+            say(f"QD  1 {pattern[4:]:8} of {LATENCY_US} us: median {seen:.1f} us, {off:+.1f} %")
+
+
+def say(line: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def main() -> int:

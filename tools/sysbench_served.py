@@ -2,10 +2,11 @@
 
     python tools/sysbench_served.py --dilate 20 --seconds 20
 
-serves each device, mounts an ext4 of it through nbdfuse and a loop device, lays out sysbench's files, and
-reads them at random with 1 and with 8 threads, past the page cache and with some files asked for more often.
-It prints reads a second in the device's own time, that is, times the dilation. Which device is in front, and
-that the cache lies between, is what Kim et al. 2014 report of a read-only sysbench; their numbers are drawn only.
+serves each device, mounts an ext4 of it through nbdfuse and a loop device, lays out sysbench's
+files, and reads them at random with 1 and with 8 threads, past the page cache and with some files
+asked for more often. It prints reads a second in the device's own time, that is, times the
+dilation. Which device is in front, and that the cache lies between, is what Kim et al. 2014
+report of a read-only sysbench; their numbers are drawn only.
 
 Needs root, /dev/fuse, loop devices, and of Debian: sysbench, libnbd-bin, fuse3, e2fsprogs.
 """
@@ -124,6 +125,12 @@ def load(place: Path, threads: int, options: argparse.Namespace) -> float:
     return float(found[1]) * options.dilate
 
 
+def say(line: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     """Measures the three devices and prints them side by side."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -132,12 +139,12 @@ def main() -> int:
     parser.add_argument("--mib", type=int, default=256, help="of files that are read")
     options = parser.parse_args()
     if lacking := missing():
-        print(f"not run: needs {', '.join(lacking)}", file=sys.stderr)
+        sys.stderr.write(f"not run: needs {', '.join(lacking)}" + "\n")
         return 2
-    print(f"{'reads/s, device time':24}{'1 thread':>12}{'8 threads':>12}")
+    say(f"{'reads/s, device time':24}{'1 thread':>12}{'8 threads':>12}")
     for name in STACKS:
         one, eight = measure(name, options)
-        print(f"{name:24}{one:12,.0f}{eight:12,.0f}", flush=True)
+        say(f"{name:24}{one:12,.0f}{eight:12,.0f}")
     return 0
 
 

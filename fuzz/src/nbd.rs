@@ -66,7 +66,14 @@ fn answers(data: &[u8], step: usize, mut tls: Tls) -> (Option<Session>, Vec<u8>,
 pub fn requests(data: &[u8]) {
     let Some((&first, data)) = data.split_first() else { return };
     let structured = first & 1 != 0;
-    serve(&Session { export: usize::from(first >> 2 & 1), structured, allocation: structured && first & 2 != 0 }, data);
+    serve(
+        &Session {
+            export: usize::from(first >> 2 & 1),
+            structured,
+            allocation: structured && first & 2 != 0,
+        },
+        data,
+    );
 }
 
 fn serve(session: &Session, mut data: &[u8]) {

@@ -1,4 +1,4 @@
-"""What tests of served devices share: a server in a process of its own, and clients that may be missing."""
+"""What tests of served devices share: a server in a process of its own, missing clients."""
 
 from __future__ import annotations
 
@@ -116,21 +116,22 @@ def needs(program: str, package: str) -> str:
     """The path of a program, or the test is skipped and says what to install."""
     found = shutil.which(program)
     if found is None:
-        _missing(f"{program} is not installed: apt install {package} (or make clients)")
+        missing(f"{program} is not installed: apt install {package} (or make clients)")
     return str(found)
 
 
 def needs_mounts() -> None:
     """Skips where nothing can be mounted."""
     if os.geteuid() != 0:
-        _missing("mounting needs root")
+        missing("mounting needs root")
     for device in ("/dev/fuse", "/dev/loop-control"):
         if not os.access(device, os.R_OK | os.W_OK):
-            _missing(f"there is no {device}")
+            missing(f"there is no {device}")
 
 
-def _missing(what: str) -> None:
-    sys.__stderr__.write(f"\nNOT TESTED: {what}\n")
+def missing(what: str) -> None:
+    """Skips a test, and says so where it is seen."""
+    print(f"\nNOT TESTED: {what}", file=sys.__stderr__)
     pytest.skip(what)
 
 

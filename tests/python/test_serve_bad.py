@@ -181,8 +181,8 @@ def test_three_hundred_connections_come_and_go(server: Server) -> None:
 
 
 def test_a_second_server_cannot_have_the_image(server: Server, tmp_path: Path) -> None:
+    other = Server.__new__(Server)
+    other.folder, other.device, other.image = tmp_path, server.device, server.image
+    other.options = ("--timing", "none", "--listen", f"unix:{tmp_path}/other.sock")
     with pytest.raises(pytest.fail.Exception, match="only one may"):
-        other = Server.__new__(Server)
-        other.folder, other.device, other.image = tmp_path, server.device, server.image
-        other.options = ("--timing", "none", "--listen", f"unix:{tmp_path}/other.sock")
         other.start()

@@ -15,7 +15,7 @@ def authority(folder: Path, name: str) -> tuple[Path, Path]:
     openssl = needs("openssl", "openssl")
     certificate, key = folder / f"{name}-cert.pem", folder / f"{name}-key.pem"
     made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-    where = ["-keyout", key, "-out", certificate, "-subj", f"/CN={name}"]
+    where: list[str | Path] = ["-keyout", key, "-out", certificate, "-subj", f"/CN={name}"]
     run([openssl, "req", "-x509", *made, *where])
     return certificate, key
 
@@ -26,11 +26,26 @@ def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
     request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
     extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    run(
-        [openssl, "req", *key, "-keyout", folder / f"{name}-key.pem", "-out", request]
-        + ["-subj", "/CN=localhost"]
-    )
-    ca = ["-CA", by[0], "-CAkey", by[1], "-CAcreateserial", "-days", "2", "-extfile", extensions]
+    made: list[str | Path] = [
+        "-keyout",
+        folder / f"{name}-key.pem",
+        "-out",
+        request,
+        "-subj",
+        "/CN=localhost",
+    ]
+    run([openssl, "req", *key, *made])
+    ca: list[str | Path] = [
+        "-CA",
+        by[0],
+        "-CAkey",
+        by[1],
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        extensions,
+    ]
     run([openssl, "x509", "-req", "-in", request, "-out", folder / f"{name}-cert.pem", *ca])
 
 
@@ -89,7 +104,8 @@ def test_qemu_reads_and_writes_a_timed_device_over_tls(certificates: Path, tmp_p
     try:
         port = server.uri.rsplit(":", 1)[1].split("/")[0]
         objects = f"tls-creds-x509,id=tls0,dir={certificates},endpoint=client"
-        image = f"driver=nbd,host=localhost,port={port},export=disk,tls-creds=tls0,tls-hostname=localhost"
+        image = f"driver=nbd,host=localhost,port={port},export=disk"
+        image += ",tls-creds=tls0,tls-hostname=localhost"
         steps = ["write -P 5 0 1M", "flush", "read -P 5 0 1M", "aio_read 0 64k", "aio_read 64k 64k"]
         commands = [part for step in steps for part in ("-c", step)]
         said = run([qemu, "--object", objects, "--image-opts", *commands, image])
@@ -121,5 +137,5 @@ def test_beyond_this_machine_certificates_are_needed(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_certificates_is_named(tmp_path: Path) -> None:
-    with pytest.raises(pytest.fail.Exception, match="server-cert.pem"):
+    with pytest.raises(pytest.fail.Exception, match=r"server-cert\.pem"):
         Server(tmp_path, "--timing", "none", "--tls", str(tmp_path))
