@@ -48,8 +48,8 @@ def serve(
     `unix:PATH` or `tcp:HOST:PORT` with a host that is this machine. With `timing="emulated"`
     answers leave when the model says, every duration times `dilate`; with `"none"` at once.
     An image that is there goes on where its server ended, however that was; `tell` is called with
-    each line about it that its user should know. Then `ready` is called with the URI for clients and
-    the size in bytes; `stop` about ten times a second.
+    each line about it that its user should know. Then `ready` is called with the URI for clients
+    and the size in bytes; `stop` about ten times a second.
 
     Raises `ConfigError` for mistakes of the scenario, and for an image or an address that cannot
     be had.
@@ -67,9 +67,7 @@ def serve(
         "tell": tell,
     }
     with source.cited():
-        life = _core.serve(
-            source.text, source.name, source.directory, settings, terms, ready, stop
-        )
+        life = _core.serve(source.text, source.name, source.directory, settings, terms, ready, stop)
     return Service(json.loads(life))
 
 
