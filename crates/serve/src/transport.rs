@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 /// Bytes of the answers that are measured.
 const SHORT: usize = 4 << 10;
 const LONG: usize = 256 << 10;
+/// Bytes of an answer before its data.
+const HEAD_BYTES: usize = 16;
 /// Round trips of each.
 const ROUNDS: usize = 301;
 
@@ -47,11 +49,11 @@ fn measure(address: &Address) -> io::Result<(Duration, Duration)> {
     let (client, server) = pair(address)?;
     std::thread::scope(|scope| {
         let echo = scope.spawn(move || {
-            let answer = vec![0; LONG];
+            let answer = vec![0; HEAD_BYTES + LONG];
             let mut request = [0; HEADER_BYTES];
             while server.read(&mut request)? == HEADER_BYTES {
                 let long = request[0] != 0;
-                server.write_all(&answer[..if long { LONG } else { SHORT }])?;
+                server.write_all(&answer[..HEAD_BYTES + if long { LONG } else { SHORT }])?;
             }
             Ok::<(), io::Error>(())
         });
@@ -71,6 +73,10 @@ fn median(client: &Socket, bytes: usize) -> io::Result<Duration> {
         let began = now();
         client.write_all(&request)?;
         let mut got = 0;
+        // A client takes the head of an answer first.
+        let mut head = [0; HEAD_BYTES];
+        wait_for(client, Duration::from_secs(1))?;
+        client.read(&mut head)?;
         while got < bytes {
             wait_for(client, Duration::from_secs(1))?;
             match client.read_now(&mut answer[got..])? {
