@@ -4,7 +4,7 @@
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `reproduce` recomputes published results and says how far off each one is;
-`study` sweeps over many designs, or searches among them;
+`study` sweeps over many designs, or searches among them; `run_split` runs a large trace in parts;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
@@ -25,7 +25,7 @@ from nacre.record import Record
 from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
-from nacre.study import StudyResult, study
+from nacre.study import StudyResult, run_split, study
 
 __all__ = [
     "CleaningView",
@@ -48,6 +48,7 @@ __all__ = [
     "open",
     "reproduce",
     "run",
+    "run_split",
     "scenarios",
     "study",
     "trace",
