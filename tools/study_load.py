@@ -4,8 +4,9 @@
 
 runs so many points that take about so long each, on all cores, and prints the processor time of
 everything that took part over wall time and cores, and the share of the workers' time that points
-had; then the same for points that take next to no time, which shows the cost of one. What
-others take of the machine is missing from the first number.
+had, with where the rest went; then the same for points that take next to no time, which shows the
+cost of one. What others take of the machine is missing from the first number, but not from the
+second: a point takes as long as it takes, whoever else runs.
 """
 
 from __future__ import annotations
@@ -44,18 +45,32 @@ def measured(points: int, requests: int, engine: str) -> None:
         "scenario": scenario(requests),
         "axis": [{"path": "workload.theta", "range": {"from": 0.0, "to": 1.2, "points": points}}],
     }
+    marks: dict[str, float] = {}
+
+    def watch(done: int, total: int) -> None:
+        marks.setdefault("planned", time.monotonic())
+        if done:
+            marks.setdefault("first", time.monotonic())
+        if done == total:
+            marks.setdefault("last", time.monotonic())
+
     with tempfile.TemporaryDirectory() as folder:
         began, used = time.monotonic(), processor_s()
-        nacre.study(study, engine=engine, out=folder, progress=True)  # type: ignore[arg-type]
-        wall, used = time.monotonic() - began, processor_s() - used
+        nacre.study(study, engine=engine, out=folder, progress=watch)  # type: ignore[arg-type]
+        ended, used = time.monotonic(), processor_s() - used
         seconds = pl.read_parquet(Path(folder, "points"))["seconds"]
-    number = cores()
-    inside = float(seconds.sum())
+    wall, number = ended - began, cores()
+    inside, mean = float(seconds.sum()), float(seconds.mean() or 0.0)  # type: ignore[arg-type]
     sys.stdout.write(
-        f"{points} points of {1000 * inside / points:.2f} ms: {wall:.1f} s;"
+        f"{points} points of {1000 * mean:.2f} ms: {wall:.1f} s;"
         f" processors {100 * used / wall / number:.1f} % busy,"
         f" workers in points {100 * inside / wall / number:.1f} % of the time,"
         f" {1000 * (wall * number - inside) / points:.3f} ms beside each point\n"
+        f"  {marks['planned'] - began:.2f} s until the points are known,"
+        f" {max(marks['first'] - marks['planned'] - mean, 0.0):.2f} s until workers have begun,"
+        f" {ended - marks['last']:.2f} s behind the last point;"
+        f" between, workers in points"
+        f" {100 * inside / number / (marks['last'] - marks['planned']):.1f} % of the time\n"
     )
 
 

@@ -5,7 +5,7 @@
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `serve` makes the device a block device for real programs, and `Control` steers it meanwhile;
 `reproduce` recomputes published results and says how far off each one is;
-`study` sweeps over many designs, or searches among them;
+`study` sweeps over many designs, or searches among them; `run_split` runs a large trace in parts;
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
@@ -28,7 +28,7 @@ from nacre.reproduce import Reproduction, reproduce
 from nacre.run import check, run
 from nacre.scenario import scenarios
 from nacre.serve import Service, serve
-from nacre.study import StudyResult, study
+from nacre.study import StudyResult, run_split, study
 
 __all__ = [
     "CleaningView",
@@ -53,6 +53,7 @@ __all__ = [
     "open",
     "reproduce",
     "run",
+    "run_split",
     "scenarios",
     "serve",
     "study",

@@ -21,8 +21,11 @@ __all__ = [
     "resolve",
     "rooms",
     "run",
+    "run_part",
     "serve",
     "shipped_scenarios",
+    "split_parts",
+    "split_together",
     "trace_columns",
     "trace_convert",
     "trace_fit",
@@ -151,6 +154,18 @@ def mixes(
     progress: _TraceProgress = None,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]] | None: ...
 def resolve(scenario: str, name: str, overrides: _Overrides) -> str: ...
+def split_parts(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    way: str,
+    progress: _TraceProgress = None,
+) -> list[tuple[_Overrides, int]] | None: ...
+def run_part(scenario: str, name: str, directory: str, overrides: _Overrides) -> str: ...
+def split_together(
+    scenario: str, name: str, overrides: _Overrides, way: str, parts: list[str]
+) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def rooms() -> str: ...

@@ -55,7 +55,7 @@ def facts(record: Record) -> list[str]:
     if (ratio := record.hit_ratio()) is not None:
         lines.append(f"{percent(ratio)} of the blocks read were in a cache")
     lines += [f"{name} {value}" for name, value in _totals(record)]
-    return lines + _steady(record) + _cautions(record)
+    return lines + _split(record) + _steady(record) + _cautions(record)
 
 
 def latencies(record: Record) -> Table:
@@ -201,6 +201,16 @@ def _block_erases(record: Record) -> list[View]:
 def _is_erased(record: Record) -> bool:
     """Whether any medium knows erases; one that is written in place does not."""
     return bool(record.erases or _block_erases(record))
+
+
+def _split(record: Record) -> list[str]:
+    """Of a trace that was split, what the record is of."""
+    found = record.get("split")
+    if not found:
+        return []
+    shared = f" with its share of {', '.join(found.shared)}" if found.shared else ""
+    parts = "1 part" if len(found.copies) == 1 else f"{count(len(found.copies))} parts"
+    return [f"{parts} by {found.by}, each on a copy of the stack{shared}"]
 
 
 def _steady(record: Record) -> list[str]:

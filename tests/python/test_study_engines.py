@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -194,6 +195,32 @@ def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -
         sizes.append(len(chunks.next(2)))
     assert sum(sizes) == 1000 - 1 - 25 - 1 - 64
     assert sizes[-3:] == [1, 1, 1], "the last ones are shared out"
+
+
+def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
+    class Worker:
+        is_trying = False
+
+        def __init__(self) -> None:
+            self.held: list[Task] = []
+            self.chunks = 0
+
+        def send(self, tasks: list[Task]) -> None:
+            self.held += tasks
+            self.chunks += 1
+
+    engine = Local(2)
+    for points, ahead in ((9 + 1, 2), (8 + 1, 1), (1, 1)):
+        chunks, worker = (
+            Chunks([Task(str(number), ()) for number in range(points)], 0.25, 64),
+            Worker(),
+        )
+        chunks.took(1.0)
+        engine._workers = [worker, worker]  # type: ignore[list-item]
+        for _ in range(3):
+            engine._feed(worker, chunks, deque())  # type: ignore[arg-type]
+        assert worker.chunks == ahead, points
+        assert len(worker.held) == ahead
 
 
 def test_a_worker_with_another_nacre_is_refused() -> None:

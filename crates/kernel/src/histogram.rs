@@ -61,6 +61,20 @@ impl LatencyHistogram {
         self.max = self.max.max(other.max);
     }
 
+    /// The distribution that has these bars (as of [`LatencyHistogram::bars`]), sum and extremes.
+    pub fn restored(
+        bars: impl IntoIterator<Item = Bar>,
+        sum_ps: u128,
+        min: Time,
+        max: Time,
+    ) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        for bar in bars {
+            histogram.record_n(bar.upto, bar.count);
+        }
+        LatencyHistogram { sum_ps, min, max, ..histogram }
+    }
+
     /// Values recorded.
     pub fn count(&self) -> u64 {
         self.buckets.len()

@@ -121,6 +121,24 @@ impl Ledger {
         self.energy[activity as usize] += energy;
     }
 
+    /// Charges what many charges came to.
+    pub fn charge_sum(&mut self, activity: Activity, busy_ps: u128, energy: Energy) {
+        self.busy_ps[activity as usize] += busy_ps;
+        self.energy[activity as usize] += energy;
+    }
+
+    /// Charges all that `other` was charged.
+    pub fn add(&mut self, other: &Ledger) {
+        for activity in Activity::ALL {
+            self.charge_sum(activity, other.busy_ps(activity), other.energy(activity));
+        }
+    }
+
+    /// Resource time charged to `activity`, in picoseconds.
+    pub fn busy_ps(&self, activity: Activity) -> u128 {
+        self.busy_ps[activity as usize]
+    }
+
     /// Resource time charged to `activity`, in seconds.
     pub fn busy_s(&self, activity: Activity) -> f64 {
         self.busy_ps[activity as usize] as f64 / 1e12

@@ -94,6 +94,15 @@ pub struct Bin {
     pub latency_ps: u128,
 }
 
+impl Bin {
+    fn add(&mut self, other: &Bin) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.bytes += other.bytes;
+        self.latency_ps += other.latency_ps;
+    }
+}
+
 /// Throughput and latency over time in at most [`TimeSeries::BINS_MAX`] equal intervals.
 ///
 /// The width doubles whenever the run outgrows the bins, so memory does not depend on its length.
@@ -135,6 +144,26 @@ impl TimeSeries {
         &mut self.bins[self.current_index]
     }
 
+    /// The series that has these intervals of `width`, from the start on.
+    pub fn restored(width: Time, bins: Vec<Bin>) -> TimeSeries {
+        assert!(bins.len() <= TimeSeries::BINS_MAX, "as many intervals as a series has");
+        TimeSeries { width, bins, ..TimeSeries::new() }
+    }
+
+    /// Adds what `other` has, which began `later` than this one.
+    ///
+    /// Exact where both began together. If not, what `other` has in an interval goes to the interval here in which
+    /// the middle of it lies: in time, half an interval off at most.
+    pub fn merge(&mut self, other: &TimeSeries, later: Time) {
+        while self.width < other.width {
+            self.double_width();
+        }
+        for (index, bin) in other.bins.iter().enumerate() {
+            let middle = later + other.width * index as u64 + Time::from_ps(other.width.as_ps() / 2);
+            self.bin_mut(middle).add(bin);
+        }
+    }
+
     /// The width of every interval.
     pub fn width(&self) -> Time {
         self.width
@@ -166,13 +195,11 @@ impl TimeSeries {
             .bins
             .chunks(2)
             .map(|pair| {
-                pair.iter().fold(Bin::default(), |sum, bin| Bin {
-                    reads: sum.reads + bin.reads,
-                    writes: sum.writes + bin.writes,
-                    bytes: sum.bytes + bin.bytes,
-                    latency_ps: sum.latency_ps + bin.latency_ps,
-                })
+                let mut both = pair[0];
+                pair[1..].iter().for_each(|bin| both.add(bin));
+                both
             })
             .collect();
+        self.current = (Time::ZERO, Time::ZERO);
     }
 }

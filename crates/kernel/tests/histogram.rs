@@ -79,6 +79,12 @@ proptest! {
             prop_assert_eq!((merged.min(), merged.max(), merged.count()), (all.min(), all.max(), all.count()));
             prop_assert_eq!(merged.bars().collect::<Vec<_>>(), all.bars().collect::<Vec<_>>());
         }
+        if let Some((min, max)) = all.min().zip(all.max()) {
+            let again = LatencyHistogram::restored(all.bars(), all.sum_ps(), min, max);
+            prop_assert_eq!(again.bars().collect::<Vec<_>>(), all.bars().collect::<Vec<_>>());
+            prop_assert_eq!((again.min(), again.max(), again.sum_ps()), (all.min(), all.max(), all.sum_ps()));
+            prop_assert!([0.1, 0.5, 0.99].iter().all(|&q| again.quantile(q) == all.quantile(q)));
+        }
     }
 }
 

@@ -145,3 +145,25 @@ fn values_can_be_added_many_at_a_time() {
     assert_eq!(together.half_width_95(), singly.half_width_95(), "to the last bit");
     assert!(singly.half_width_95().is_some(), "there was enough to say");
 }
+
+#[test]
+fn series_add_up_whatever_their_widths() {
+    let series = |times: &[Time]| {
+        let mut series = TimeSeries::new();
+        times.iter().for_each(|&at| series.bin_mut(at).reads += 1);
+        series
+    };
+    let (short, long) = ([0, 3, 400].map(Time::from_us), [1, 5_000, 90_000].map(Time::from_us));
+    let all = series(&[short, long].concat());
+    for (first, second) in [(&short, &long), (&long, &short)] {
+        let mut sum = series(first);
+        sum.merge(&series(second), Time::ZERO);
+        assert_eq!((sum.width(), sum.bins()), (all.width(), all.bins()));
+        let again = TimeSeries::restored(sum.width(), sum.bins().to_vec());
+        assert_eq!((again.width(), again.bins()), (all.width(), all.bins()));
+    }
+    let mut later = series(&short);
+    later.merge(&series(&short), Time::from_us(100));
+    let reads = |at: u64| later.bins()[at as usize].reads;
+    assert_eq!([0, 3, 100, 103, 400, 500].map(reads), [1; 6]);
+}

@@ -12,6 +12,7 @@
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
+//! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
@@ -27,6 +28,7 @@ pub mod record;
 pub mod rooms;
 pub mod scenario;
 pub mod schema;
+pub mod split;
 pub mod stack;
 
 pub use drive::{Progress, run};

@@ -41,6 +41,29 @@ impl OpMeter {
         }
     }
 
+    /// What was measured elsewhere, but for the confidence of the mean.
+    pub(crate) fn restored(
+        latency: LatencyHistogram,
+        spent: Vec<[u128; Activity::COUNT]>,
+        bytes: u64,
+    ) -> OpMeter {
+        OpMeter { latency, spent, bytes, ..OpMeter::new(0) }
+    }
+
+    /// Adds what a part of the same run measured, but for the confidence of the mean.
+    fn add(&mut self, part: &OpMeter) {
+        self.latency.merge(&part.latency);
+        for (sum, spent) in self.spent.iter_mut().flatten().zip(part.spent.iter().flatten()) {
+            *sum += spent;
+        }
+        self.bytes += part.bytes;
+    }
+
+    /// Picoseconds on the critical path, by component and activity.
+    pub(crate) fn spent(&self) -> &[[u128; Activity::COUNT]] {
+        &self.spent
+    }
+
     /// Notes a request; `true` when it is time to settle.
     #[inline]
     fn note(&mut self, note: Note, trail: &Trail) -> bool {
@@ -109,6 +132,17 @@ impl Meter {
             start,
             end: start,
         }
+    }
+
+    /// Adds what a part of the same run measured, but for what happened over time.
+    pub(crate) fn add(&mut self, part: &Meter) {
+        self.reads.add(&part.reads);
+        self.writes.add(&part.writes);
+        self.trims += part.trims;
+        self.flushes += part.flushes;
+        self.errors += part.errors;
+        self.start = self.start.min(part.start);
+        self.end = self.end.max(part.end);
     }
 
     /// Adds one request that was issued at `issued`.

@@ -4,6 +4,7 @@ use crate::accesses;
 use crate::drive::Progress;
 use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
+use crate::split::Way;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
@@ -11,6 +12,7 @@ use nacre_controller::{Accesses, Builder, DeviceFamily, Idle, StoreLayout};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Random, Streams};
 use nacre_media::store::Store;
+use nacre_workload::replay::{First, Shares};
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
     Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
@@ -114,6 +116,18 @@ pub fn mixes(
     builder.watch = Some(watch);
     let mixes = nacre_hierarchy::tiers::mixes::mixes(&checked.scenario.stack, &mut builder, steps)?;
     Ok((!builder.was_stopped).then_some(mixes))
+}
+
+/// What each part of the trace of `checked` has, split in this `way`; `None` if `watch` ended the reading of it.
+pub(crate) fn shares(
+    checked: &Checked,
+    files: &dyn Files,
+    way: Way,
+    first: First,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Shares>, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    nacre_workload::replay::shares(&checked.scenario.workload, &mut builder, way.by, way.parts, first, watch)
 }
 
 struct StackBuilder<'a, 'w> {

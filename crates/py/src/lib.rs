@@ -15,6 +15,7 @@ mod memory;
 mod progress;
 mod run;
 mod serve;
+mod split;
 mod trace;
 
 /// The module Python imports as `nacre._core`.
@@ -32,6 +33,8 @@ mod _core {
     use super::run::{check, mixes, resolve, run};
     #[pymodule_export]
     use super::serve::serve;
+    #[pymodule_export]
+    use super::split::{run_part, split_parts, split_together};
     #[pymodule_export]
     use super::trace::{
         trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,

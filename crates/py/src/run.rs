@@ -135,7 +135,7 @@ pub(crate) fn mixes<'py>(
     Ok(Some((document.to_string(), columns)))
 }
 
-fn checked(
+pub(crate) fn checked(
     py: Python<'_>,
     scenario: &str,
     name: &str,
@@ -152,7 +152,7 @@ pub(crate) fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<Sce
     Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
 }
 
-fn columns_dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn columns_dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, values) in columns.floats {
         dict.set_item(name, PyArray1::from_vec(py, values))?;

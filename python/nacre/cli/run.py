@@ -9,15 +9,19 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.engine_name import EngineName
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
-from nacre.errors import SEED_MAX
+from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import Staging
+from nacre.study.engine import Engine
+from nacre.study.split import Kept, conduct, planned
+from nacre.study.work import engine_called
 from nacre.summary import (
     Table,
     assumed,
@@ -29,6 +33,9 @@ from nacre.summary import (
     time_split,
 )
 from nacre.view import View
+
+PARTS = "parts"
+"""Where parts of a run are kept until its record is there."""
 
 
 @guarded
@@ -45,15 +52,36 @@ def run(
             metavar="DIR", parser=place, help="Write the record, its columns and figures there."
         ),
     ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            help="Run parts of the trace side by side: volume, volume:N or hash:N.",
+        ),
+    ] = None,
+    engine: Annotated[
+        EngineName, typer.Option(help="What runs the parts: all cores here, or a Dask cluster.")
+    ] = EngineName.LOCAL,
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDR", help="Of the Dask scheduler of the parts.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that run parts here; default: the cores.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
+    _only_of_parts(split, engine, address, workers)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out)) if out else None
         interruption = stack.enter_context(Interruption())
-        record = _simulate(scenario, overrides, seed, interruption)
+        if split is None:
+            record = _simulate(scenario, overrides, seed, interruption)
+        else:
+            running = engine_called(engine.value, address, workers)
+            record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
         drawn = True
         if staging:
             staging.record(record)
@@ -106,6 +134,59 @@ def _simulate(
             return interruption.asked
 
         return run_scenario(scenario, overrides, seed=seed, progress=tick)
+
+
+def _simulate_parts(
+    scenario: str,
+    way: str,
+    overrides: dict[str, object],
+    seed: int | None,
+    engine: Engine,
+    out: Path | None,
+    interruption: Interruption,
+) -> Record:
+    with Bar("reading", "requests") as bar:
+
+        def looked(done: int, total: int | None) -> bool:
+            bar(done, total)
+            return interruption.asked
+
+        plan = planned(scenario, way, overrides, seed, looked)
+    kept = Kept(out / PARTS if out else None)
+    with engine, Bar("simulating", "parts") as bar:
+
+        def tick(done: int, total: int) -> bool:
+            bar(done, total)
+            return interruption.asked
+
+        record = conduct(plan, engine, kept, tick)
+    if record is None:
+        said = (
+            f"; the parts that are done are kept in {out}, and the same command goes on"
+            if out
+            else ""
+        )
+        complain(f"interrupted{said}")
+        raise typer.Exit(INTERRUPTED)
+    kept.clear(plan)
+    return record
+
+
+def _only_of_parts(
+    split: str | None, engine: EngineName, address: str | None, workers: int | None
+) -> None:
+    """Raises `ConfigError` for what says how parts are run where there are none."""
+    given = {
+        "--engine": engine is not EngineName.LOCAL,
+        "--address": address is not None,
+        "--workers": workers is not None,
+    }
+    wrong = [name for name, is_given in given.items() if is_given and split is None]
+    if wrong:
+        hint = "give --split, as in --split hash:4"
+        raise config_error(
+            [Problem(path=name, problem="one run is one process", hint=hint) for name in wrong]
+        )
 
 
 def _show(record: Record) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 
 from nacre import __version__
 from nacre.cli.arguments import place
+from nacre.cli.engine_name import EngineName
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -23,13 +23,6 @@ from nacre.study.work import End, conduct, draw, engine_called, keeping, save
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-class EngineName(StrEnum):
-    """What runs the points."""
-
-    LOCAL = "local"
-    DASK = "dask"
 
 
 @guarded

@@ -2,9 +2,11 @@
 
 A study is read (`document`), made into points with keys (`plan`, `search`), run by an engine
 (`local`, `cluster`), kept by key (`store`), and summed up (`table`, `analysis`, `result`).
+The same engines run the parts of one trace (`split`).
 """
 
 from nacre.study.result import StudyResult
+from nacre.study.split import run_split
 from nacre.study.work import study
 
-__all__ = ["StudyResult", "study"]
+__all__ = ["StudyResult", "run_split", "study"]

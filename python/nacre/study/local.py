@@ -25,7 +25,9 @@ WORKER = ("-m", "nacre.study.worker")
 CHUNK_S = 0.25
 CHUNK_MAX = 64
 SHORT_S = 0.05
-"""Points shorter than this are handed out before the worker has done what it has."""
+"""Points shorter than this are handed out before the worker has done what it has, to the last."""
+PLENTY = 4
+"""While there are so many points for each worker, so are long ones: nobody waits for an answer."""
 DEATHS = 2
 """A point that took its worker with it this often, alone, will do it again."""
 
@@ -94,7 +96,8 @@ class Local:
             worker.is_trying = True
         if not len(chunks) or worker.is_trying:
             return
-        if not worker.held or (chunks.mean_s < SHORT_S and worker.chunks < 2):
+        is_ahead = chunks.mean_s < SHORT_S or len(chunks) > PLENTY * self._number
+        if not worker.held or (is_ahead and worker.chunks < 2):
             worker.send(chunks.next(len(self._workers)))
 
 

@@ -30,14 +30,18 @@ class Base:
 
 
 class Task(NamedTuple):
-    """A point to run."""
+    """A point to run, or a part of a run that is split."""
 
     key: str
     settings: tuple[tuple[str, str], ...]
+    is_part: bool = False
 
 
 class Outcome(NamedTuple):
-    """What became of it: the record as JSON text, or the error; and how long it took."""
+    """What became of it: the record as JSON text, or the error; and how long it took.
+
+    Of a part, the record is the text that becomes a record with those of the other parts.
+    """
 
     key: str
     record: str | None
@@ -63,6 +67,11 @@ def _evaluated(base: Base, task: Task) -> Outcome:
     record = error = None
     source = base.source
     try:
+        if task.is_part:
+            settings = list(task.settings)
+            with source.cited():
+                text = _core.run_part(source.text, source.name, source.directory, settings)
+            return Outcome(task.key, text, None, time.perf_counter() - began)
         with source.cited():
             text, _ = _core.run(source.text, source.name, source.directory, list(task.settings))
         data = source.placed(json.loads(text))

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, Steadiness, WornOut, outcome};
+use crate::record::{Ending, Findings, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
@@ -41,6 +41,15 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
+    Ok(outcome(checked, findings(checked, files, watch)?))
+}
+
+/// As [`run`], up to what the record is made of.
+pub(crate) fn findings(
+    checked: &Checked,
+    files: &dyn Files,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Findings, Problems> {
     let mut built = build_watched(checked, files, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
@@ -56,10 +65,8 @@ pub fn run(
         ending = driver.wear_out(watch)?;
     }
     let Driver { device, workload, meter, measured, .. } = &driver;
-    let mut outcome = outcome(checked, &**device, &**workload, meter, *measured, driver.units(), ending);
-    outcome.record.worn_out = driver.worn_out.take();
-    outcome.record.steadiness = driver.steadiness;
-    Ok(outcome)
+    let findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
+    Ok(Findings { worn_out: driver.worn_out.take(), steadiness: driver.steadiness, ..findings })
 }
 
 pub(crate) struct Driver<'a> {

@@ -1,5 +1,6 @@
 //! From what was measured and what the components report to a record.
 
+use super::findings::Findings;
 use super::resolved::{resolved_json, value_origin};
 use super::tables::{columns, tables};
 use super::wear::{total, wear};
@@ -9,44 +10,31 @@ use super::{
 };
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
-use nacre_kernel::{Activity, ComponentReport, Device, Time};
-use nacre_workload::{Units, Workload};
+use nacre_kernel::{Activity, ComponentReport, Time};
 use std::collections::BTreeMap;
 
 /// Assembles what a run found out.
-pub(crate) fn outcome(
-    checked: &Checked,
-    device: &dyn Device,
-    workload: &dyn Workload,
-    meter: &Meter,
-    issued: u64,
-    units: Option<Units>,
-    ending: Ending,
-) -> Outcome {
+pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
+    let Findings { meter, half_widths, reports, issued, units, notes, .. } = findings;
+    let meter = &meter;
     assert_eq!(issued, meter.completed(), "requests issued and requests completed");
     let elapsed = meter.end - meter.start;
-    // What is charged includes work that no request waited for.
-    let drained = meter.end.max(device.busy_until()) - meter.start;
-    let report = device.report(drained);
-    let cost_unknown = costs_unknown(&report);
-    let mut reports = Vec::new();
-    flatten(report, &mut reports);
+    let drained = findings.drained - meter.start;
     let components: Vec<Component> = reports.iter().map(|report| component(report, drained)).collect();
     let worn = total(&reports);
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
-    let notes = workload.notes();
     let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
     let record = Record {
         schema: "nacre-record-1",
         version: env!("CARGO_PKG_VERSION"),
         name: checked.name.clone(),
         seed: checked.run.seed,
-        complete: ending == Ending::Complete,
+        complete: findings.ending == Ending::Complete,
         scenario: resolved_json(&checked.resolved),
         origins: checked.resolved.iter().map(value_origin).collect(),
-        steadiness: None,
+        steadiness: findings.steadiness,
         requests: requests(meter, issued),
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),
@@ -57,16 +45,20 @@ pub(crate) fn outcome(
         host_cpu_ns: host_cpu_ns(&reports, meter.completed()),
         simulated_s: seconds,
         drained_s: drained.as_secs_f64(),
-        latency: Latencies { read: latency(&meter.reads), write: latency(&meter.writes) },
+        latency: Latencies {
+            read: latency(&meter.reads, half_widths[0]),
+            write: latency(&meter.writes, half_widths[1]),
+        },
         time_spent: TimeSpent { read: spent(&meter.reads, &reports), write: spent(&meter.writes, &reports) },
         write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
         cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
         erases: worn.as_ref().map(|wear| wear.erases),
         energy_j: energies(&components),
         cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
-        cost_unknown,
+        cost_unknown: findings.cost_unknown,
         lifetime_days: lifetimes.reduce(f64::min),
-        worn_out: None,
+        worn_out: findings.worn_out,
+        split: None,
         components,
         workload: WorkloadNotes {
             kind: notes.kind,
@@ -101,13 +93,13 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
     }
 }
 
-fn latency(meter: &OpMeter) -> Option<Latency> {
+fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latency> {
     let histogram = &meter.latency;
     let quantile = |q: f64| histogram.quantile(q).map(Time::as_ns_f64);
     Some(Latency {
         count: histogram.count(),
         mean_ns: histogram.mean_ps()? / 1e3,
-        mean_ci95_ns: meter.means.half_width_95(),
+        mean_ci95_ns: half_width,
         min_ns: histogram.min()?.as_ns_f64(),
         p50_ns: quantile(0.5)?,
         p95_ns: quantile(0.95)?,
@@ -147,7 +139,7 @@ pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) 
 }
 
 /// The paths of the devices whose cost is in no sum. What has devices below it costs nothing itself.
-fn costs_unknown(report: &ComponentReport) -> Vec<String> {
+pub(super) fn costs_unknown(report: &ComponentReport) -> Vec<String> {
     if report.children.is_empty() {
         return report.cost.is_none().then(|| report.path.clone()).into_iter().collect();
     }

@@ -3,6 +3,8 @@
 //! The JSON Schema in `schema/record.json` is generated from these structs.
 
 mod assemble;
+mod findings;
+mod part;
 mod resolved;
 mod stack;
 mod tables;
@@ -12,6 +14,7 @@ mod wear;
 
 pub use assemble::component;
 pub(crate) use assemble::outcome;
+pub(crate) use findings::Findings;
 pub use resolved::{resolved_json, value_origin};
 pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};
@@ -93,8 +96,32 @@ pub struct Record {
     pub lifetime_days: Option<f64>,
     /// When the first block or row was worn out; null where the run did not ask for that.
     pub worn_out: Option<WornOut>,
+    /// How the trace was split, and what its parts were; null where one run read it all.
+    pub split: Option<Split>,
     /// What the workload has to say about its input.
     pub workload: WorkloadNotes,
+}
+
+/// How a trace was split over copies of the stack. The record is that of all copies together.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Split {
+    /// `volume` or `hash`.
+    pub by: &'static str,
+    /// Settings by path that every copy has a share of.
+    pub shared: Vec<String>,
+    /// What each of them did with its part of the trace.
+    pub copies: Vec<SplitCopy>,
+}
+
+/// One copy of the stack, with its part of a trace that was split.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SplitCopy {
+    /// Requests that were measured in it.
+    pub requests: u64,
+    /// From its first measured arrival until nothing was left to do, in seconds.
+    pub drained_s: f64,
+    /// Mean latency of its reads and writes together, in nanoseconds; null where it has none.
+    pub mean_ns: Option<f64>,
 }
 
 /// When the first block or row was programmed more often than it is made for.

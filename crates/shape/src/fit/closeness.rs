@@ -3,6 +3,11 @@
 use crate::profile::{Description, Sizes, Timeline};
 use serde::Serialize;
 
+const GAPS: &str = "time between arrivals";
+const REQUESTS: &str = "requests over time";
+/// The curves that say when requests come.
+pub(super) const OF_TIME: [&str; 2] = [GAPS, REQUESTS];
+
 /// The largest distance between two curves, of the shares they run from 0 to 1 over.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Closeness {
@@ -29,14 +34,14 @@ pub fn compare(a: &Description, b: &Description) -> Vec<Closeness> {
     add("request sizes", apart((&x, &p), (&y, &q), 0.0));
     add("sequential share", (a.runs.sequential_share - b.runs.sequential_share).abs());
     if let (Some(a), Some(b)) = (&a.gaps, &b.gaps) {
-        add("time between arrivals", apart((&a.gap_s, &a.share), (&b.gap_s, &b.share), 0.0));
+        add(GAPS, apart((&a.gap_s, &a.share), (&b.gap_s, &b.share), 0.0));
     }
     if let (Some(a), Some(b)) = (&a.reuse, &b.reuse) {
         add("time to reuse", apart((&a.time_s, &a.share), (&b.time_s, &b.share), 0.0));
     }
     if let (Some(a), Some(b)) = (&a.timeline, &b.timeline) {
         let requests = |at: &Timeline| at.reads.iter().zip(&at.writes).map(|(r, w)| (r + w) as f64).collect();
-        add("requests over time", drift(a, requests(a), b, requests(b)));
+        add(REQUESTS, drift(a, requests(a), b, requests(b)));
         add("footprint over time", drift(a, growth(a), b, growth(b)));
     }
     found

@@ -36,6 +36,8 @@ pub struct Fit {
     classes: FxHashMap<Key, Counted>,
     /// Gaps in units of the mean around them.
     gaps: Cells,
+    /// Gaps in picoseconds.
+    plain_gaps: Cells,
     mean_gap: f64,
     /// Gaps so far.
     gaps_seen: f64,
@@ -135,6 +137,7 @@ impl Fit {
             stack: SampledCurve::without_bars(block_bytes, Rate::Blocks(BLOCKS_FOLLOWED), 1),
             classes: FxHashMap::default(),
             gaps: Cells::default(),
+            plain_gaps: Cells::default(),
             mean_gap: 0.0,
             gaps_seen: 0.0,
             latest: None,
@@ -152,6 +155,7 @@ impl Fit {
                 // Gaps over the mean of those around them: how the rate changes is the rhythm's part.
                 self.mean_gap += (gap - self.mean_gap) / GAPS_AROUND.min(self.gaps_seen + 1.0);
                 self.gaps_seen += 1.0;
+                self.plain_gaps.add(gap as u64, 1.0);
                 if self.mean_gap > 0.0 {
                     self.gaps.add((gap / self.mean_gap * GAP_UNIT) as u64, 1.0);
                 }
@@ -224,11 +228,33 @@ impl Fit {
             }
         }
         (settings.growth, settings.follow) = (best.1, best.2);
+        choose_rhythm(&mut settings, &trace, &mut generate)?;
         let text = settings.text();
         let workload = generate(&text, u64::MAX)?;
         let closeness = compare(&trace, &workload);
         Ok(Some(Fitted { text, trace, workload, closeness }))
     }
+}
+
+/// Takes the rhythm that is closest to the trace's.
+fn choose_rhythm<E>(
+    settings: &mut Settings,
+    trace: &Description,
+    generate: &mut impl FnMut(&str, u64) -> Result<Description, E>,
+) -> Result<(), E> {
+    let mut best = (f64::INFINITY, 0);
+    for rhythm in 0..settings.rhythms.len() {
+        settings.rhythm = rhythm;
+        let trial = generate(&settings.text(), TRIAL)?;
+        let found =
+            compare(trace, &trial).into_iter().filter(|found| closeness::OF_TIME.contains(&found.curve));
+        let off = found.map(|found| found.distance).sum();
+        if off < best.0 {
+            best = (off, rhythm);
+        }
+    }
+    settings.rhythm = best.1;
+    Ok(())
 }
 
 /// How far a trial is from the trace in what the settings that are tried move.

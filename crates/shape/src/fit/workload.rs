@@ -2,6 +2,7 @@
 
 use super::{Counted, Fit, GAP_UNIT, Key};
 use crate::profile::Description;
+use crate::profile::cells::Cells;
 use nacre_kernel::Bytes;
 use std::fmt::Write;
 
@@ -27,14 +28,19 @@ pub(super) struct Settings {
     pub(super) growth: Vec<f64>,
     growth_step: u64,
     classes: Vec<(Key, Counted)>,
-    rhythm: Option<Rhythm>,
+    /// Rhythms to choose from; none without times.
+    pub(super) rhythms: Vec<Rhythm>,
+    /// The one that is chosen.
+    pub(super) rhythm: usize,
 }
 
-struct Rhythm {
+pub(super) struct Rhythm {
     rate: f64,
     span_s: f64,
     weights: Vec<f64>,
     gaps: Vec<f64>,
+    /// Gaps of the last step, the longest; none where they are spread evenly.
+    tail: Vec<f64>,
 }
 
 impl Settings {
@@ -55,7 +61,8 @@ impl Settings {
             // Requests of which a block was followed stand for all.
             growth_step: (fit.growth.width as f64 * requests as f64 / fit.counted.max(1) as f64 + 0.5) as u64,
             classes,
-            rhythm: rhythm(fit, trace, requests),
+            rhythms: rhythms(fit, trace, requests),
+            rhythm: 0,
         })
     }
 
@@ -73,13 +80,16 @@ impl Settings {
         if self.growth.iter().any(|&weight| weight > 0.0) {
             line(format!("growth = [{}]\ngrowth_step = {}", listed(&self.growth), self.growth_step.max(1)));
         }
-        if let Some(rhythm) = &self.rhythm {
+        if let Some(rhythm) = self.rhythms.get(self.rhythm) {
             line(String::new());
             line("[workload.arrival]\nkind = \"rhythm\"".into());
             line(format!("rate = \"{} /s\"", rhythm.rate));
             line(format!("span = \"{} s\"", rhythm.span_s));
             line(format!("weights = [{}]", listed(&rhythm.weights)));
             line(format!("gaps = [{}]", listed(&rhythm.gaps)));
+            if !rhythm.tail.is_empty() {
+                line(format!("tail = [{}]", listed(&rhythm.tail)));
+            }
         }
         for (key, counted) in &self.classes {
             line(String::new());
@@ -142,7 +152,17 @@ fn classes(fit: &Fit) -> Vec<(Key, Counted)> {
     all
 }
 
-fn rhythm(fit: &Fit, trace: &Description, requests: u64) -> Option<Rhythm> {
+/// Rhythms that may be close to the trace's: gaps over the mean around them, which leaves changes of the rate to the
+/// weights, with their longest ones spread evenly or as they are; and gaps as they were, where they change faster
+/// than any mean follows.
+fn rhythms(fit: &Fit, trace: &Description, requests: u64) -> Vec<Rhythm> {
+    let plain = (fit.plain_gaps.sum() / fit.plain_gaps.count().max(1.0)).max(1.0);
+    let ways = [(&fit.gaps, GAP_UNIT, false), (&fit.gaps, GAP_UNIT, true), (&fit.plain_gaps, plain, true)];
+    ways.into_iter().filter_map(|(gaps, unit, tail)| rhythm(gaps, unit, tail, trace, requests)).collect()
+}
+
+/// The rhythm of a trace whose `gaps` are counted in so many of a `unit`.
+fn rhythm(gaps: &Cells, unit: f64, has_tail: bool, trace: &Description, requests: u64) -> Option<Rhythm> {
     let duration_s = trace.duration_s?;
     let timeline = trace.hours.as_ref().filter(|_| duration_s > DAY_S).or(trace.timeline.as_ref())?;
     let span_s = if duration_s > DAY_S { DAY_S } else { duration_s };
@@ -162,16 +182,24 @@ fn rhythm(fit: &Fit, trace: &Description, requests: u64) -> Option<Rhythm> {
     }
     let mean = weights.iter().sum::<f64>() / steps as f64;
     let weights = weights.iter().map(|weight| weight / mean).collect();
-    let gaps: Vec<f64> = fit.gaps.quantiles(GAP_STEPS).iter().map(|gap| gap / GAP_UNIT).collect();
+    let in_units = |quantiles: Vec<f64>| quantiles.iter().map(|gap| gap / unit).collect::<Vec<f64>>();
+    let last_step = || in_units(gaps.upper_quantiles(1.0 - 1.0 / GAP_STEPS as f64, GAP_STEPS));
+    let tail = if has_tail { last_step() } else { Vec::new() };
+    let gaps = in_units(gaps.quantiles(GAP_STEPS));
     let has_gaps = gaps.last().is_some_and(|&last| last > 0.0);
-    has_gaps.then(|| Rhythm { rate: requests as f64 / duration_s, span_s, weights, gaps })
+    has_gaps.then(|| Rhythm { rate: requests as f64 / duration_s, span_s, weights, gaps, tail })
 }
 
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
+/// To six digits that count.
 fn listed(values: &[f64]) -> String {
-    let shown: Vec<String> = values.iter().map(|value| rounded(*value).to_string()).collect();
+    let digits = |value: f64| {
+        let scale = libm::pow(10.0, 5.0 - libm::floor(libm::log10(value.abs().max(1e-12))));
+        (value * scale).round() / scale
+    };
+    let shown: Vec<String> = values.iter().map(|value| digits(*value).to_string()).collect();
     shown.join(", ")
 }

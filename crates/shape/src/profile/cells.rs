@@ -51,6 +51,11 @@ impl Cells {
     /// The values at `steps` equal steps of probability, from the smallest to the largest. Within a cell values
     /// are taken to be spread evenly around their mean. Empty where nothing was counted.
     pub(crate) fn quantiles(&self, steps: usize) -> Vec<f64> {
+        self.upper_quantiles(0.0, steps)
+    }
+
+    /// The same of the values above a share `from` of them.
+    pub(crate) fn upper_quantiles(&self, from: f64, steps: usize) -> Vec<f64> {
         let total = self.count();
         let (mut quantiles, mut upto) = (Vec::with_capacity(steps + 1), 0.0);
         for (cell, (&count, &sum)) in self.counts.iter().zip(&self.sums).enumerate() {
@@ -62,7 +67,8 @@ impl Cells {
             let half = (mean - start as f64).min(end - mean).max(0.0);
             let last = upto + count >= total * (1.0 - 1e-12);
             while quantiles.len() <= steps {
-                let rank = quantiles.len() as f64 / steps as f64 * total;
+                let share = from + (1.0 - from) * quantiles.len() as f64 / steps as f64;
+                let rank = share * total;
                 if rank > upto + count && !last {
                     break;
                 }
@@ -132,6 +138,7 @@ mod tests {
             assert!((found - expected).abs() <= 0.002 * expected, "{bound}: {found}, {expected}");
         }
         assert_eq!(cells.count(), 10_000.0);
+        assert_eq!(cells.upper_quantiles(0.5, 8), cells.quantiles(16)[8..]);
         let mut sorted = values.clone();
         sorted.sort_unstable();
         for (step, quantile) in cells.quantiles(20).into_iter().enumerate() {

@@ -2,7 +2,12 @@
 
 pub mod trace;
 
+mod part;
 mod placement;
+mod shares;
+
+pub use part::{By, Part};
+pub use shares::{First, Share, Shares, shares};
 
 use crate::WorkloadFamily;
 use nacre_config::Room;

@@ -86,7 +86,12 @@ fn check(fraction: f64) -> Result<(), TraceError> {
 }
 
 /// Appends the parts of `request` that lie in chosen blocks.
-fn cut(request: &Request, block_bytes: u64, out: &mut Vec<Request>, chosen: impl Fn(u32, u64) -> bool) {
+pub(crate) fn cut(
+    request: &Request,
+    block_bytes: u64,
+    out: &mut Vec<Request>,
+    chosen: impl Fn(u32, u64) -> bool,
+) {
     if request.op == Op::Flush {
         out.push(*request);
         return;
@@ -109,7 +114,7 @@ fn cut(request: &Request, block_bytes: u64, out: &mut Vec<Request>, chosen: impl
 }
 
 /// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mix(value: u64) -> u64 {
+pub(crate) fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,7 +2,7 @@
 
 use super::{NoFiles, WORKLOAD};
 use crate::meter::Meter;
-use crate::record::{Ending, Outcome, outcome};
+use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
 use nacre_kernel::{
@@ -85,7 +85,7 @@ fn run(report: ComponentReport) -> Outcome {
     let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
     let meter = Meter::new(2, Time::ZERO);
-    outcome(&checked, &Worn(report), &*workload, &meter, 0, None, Ending::Complete)
+    outcome(&checked, Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete))
 }
 
 #[test]

@@ -34,6 +34,9 @@ pub struct Config {
     /// Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions
     /// count. Between two of them lie draws evenly. Without them arrivals are Poisson.
     pub gaps: Option<Vec<f64>>,
+    /// Gaps at equal steps of probability within the last step of `gaps`, instead of an even spread: where few gaps
+    /// are far longer than the others, they make up most of the time.
+    pub tail: Option<Vec<f64>>,
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
@@ -41,6 +44,14 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     {
         let problem = "a weight lies below zero, or all are zero";
         reader.conflict("weights", "", problem, "give numbers in proportion to the rates");
+    }
+    if let Some(tail) = &config.tail {
+        let last = config.gaps.as_ref().and_then(|gaps| gaps.last().copied());
+        if tail.len() < 2 || tail[0] < 0.0 || !tail.is_sorted() || last.is_none() {
+            let problem =
+                "they are not two or more gaps that rise, or there are no gaps that they are the tail of";
+            reader.conflict("tail", "", problem, "sort them, and give gaps too, or leave them out");
+        }
     }
     let Some(gaps) = &config.gaps else { return };
     if gaps.len() < 2 || gaps[0] < 0.0 || !gaps.is_sorted() || gaps[gaps.len() - 1] == 0.0 {
@@ -70,6 +81,8 @@ struct Rhythm {
     mean_ps: Vec<f64>,
     /// Quantiles of the gap, of mean 1.
     gaps: Vec<f64>,
+    /// Those within the last step of the gaps; none where it is even.
+    tail: Vec<f64>,
     step: usize,
     /// Picoseconds into the step.
     into_ps: f64,
@@ -81,13 +94,17 @@ impl Rhythm {
     fn new(config: &Config, random: Random, path: &str) -> Rhythm {
         let mean = config.weights.iter().sum::<f64>() / config.weights.len() as f64;
         let gaps = config.gaps.as_deref().unwrap_or(&[]);
-        let of_gaps = gaps.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum::<f64>();
-        let of_gaps = of_gaps / gaps.len().saturating_sub(1).max(1) as f64;
+        let tail = config.tail.as_deref().unwrap_or(&[]);
+        // Every step is as probable as another, and so is the tail as the step whose place it takes.
+        let steps = gaps.len().saturating_sub(1).max(1) as f64;
+        let even = if tail.is_empty() { gaps } else { &gaps[..gaps.len() - 1] };
+        let of_gaps = (sum_of_steps(even) + if tail.is_empty() { 0.0 } else { mean_of(tail) }) / steps;
         let clock = ArrivalClock::new(path);
         Rhythm {
             step_ps: config.span.as_ps() as f64 / config.weights.len() as f64,
             mean_ps: config.weights.iter().map(|weight| 1e12 / config.rate.0 * mean / weight).collect(),
             gaps: gaps.iter().map(|gap| gap / of_gaps).collect(),
+            tail: tail.iter().map(|gap| gap / of_gaps).collect(),
             step: 0,
             into_ps: 0.0,
             random,
@@ -102,7 +119,11 @@ impl Rhythm {
         }
         let at = self.random.unit() * (self.gaps.len() - 1) as f64;
         let (low, share) = (at as usize, at - libm::floor(at));
-        self.gaps[low] + (self.gaps[low + 1] - self.gaps[low]) * share
+        if low + 2 < self.gaps.len() || self.tail.is_empty() {
+            return between(&self.gaps, low, share);
+        }
+        let at = share * (self.tail.len() - 1) as f64;
+        between(&self.tail, at as usize, at - libm::floor(at))
     }
 
     /// Picoseconds to the next arrival: what is left of the gap at the end of a step goes on in the next one, at
@@ -124,6 +145,19 @@ impl Rhythm {
             }
         }
     }
+}
+
+fn between(quantiles: &[f64], low: usize, share: f64) -> f64 {
+    quantiles[low] + (quantiles[low + 1] - quantiles[low]) * share
+}
+
+/// The sum of the means of the steps between quantiles.
+fn sum_of_steps(quantiles: &[f64]) -> f64 {
+    quantiles.windows(2).map(|pair| (pair[0] + pair[1]) / 2.0).sum()
+}
+
+fn mean_of(quantiles: &[f64]) -> f64 {
+    sum_of_steps(quantiles) / (quantiles.len() - 1) as f64
 }
 
 impl Arrival for Rhythm {

@@ -35,9 +35,24 @@ fn gaps_have_the_distribution_that_was_given() {
 }
 
 #[test]
+fn a_tail_takes_the_place_of_the_last_step() {
+    let arrival = "rate = \"1 kHz\", span = \"1 h\", weights = [3], gaps = [0, 0, 1, 2, 1000], tail = [2, 2, 2, 4, 1000]";
+    let found = gaps(&requests(&settings(200_000, arrival)));
+    // The steps have means 0, .5, 1.5 and that of the tail, (2 + 2 + 3 + 502) / 4: 32.3125 in all, which is 1 ms.
+    let mean = (0.0 + 0.5 + 1.5 + 127.25) / 4.0;
+    for (share, gap) in [(0.25, 0.0), (0.5, 1.0), (0.75, 1.999), (0.875, 2.0), (0.9375, 4.0), (1.0, 1000.0)] {
+        let within = found.iter().filter(|&&found| found <= gap / mean / 1e3 + 1e-9).count() as f64 / 2e5;
+        assert!((within - share).abs() < 0.006, "{gap}: {within}, {share}");
+    }
+    assert!((found.iter().sum::<f64>() / 200.0 - 1.0).abs() < 0.05);
+}
+
+#[test]
 fn it_is_repeatable_and_its_mistakes_are_named() {
     check_repeatable(&settings(3000, "rate = \"1 kHz\", span = \"1 s\", weights = [1, 2]"));
     let wrong = "rate = \"1 kHz\", weights = [0, 0], gaps = [3, 1]";
     let found = problems(&settings(10, wrong)).join("\n");
     assert!(found.contains("all are zero") && found.contains("gaps that rise"), "{found}");
+    let found = problems(&settings(10, "rate = \"1 kHz\", weights = [1], tail = [3, 4]")).join("\n");
+    assert!(found.contains("no gaps that they are the tail of"), "{found}");
 }

@@ -7,7 +7,8 @@
 //! order in which they are first touched, so that the trace fits a device hardly larger than its
 //! footprint. A request across extents that do not lie side by side is cut there. All requests go to
 //! volume 0. A trace of any length streams through a few batches; `compact` keeps 32 bytes or so for each
-//! extent touched.
+//! extent touched. A `part` of a trace has the requests of some of its volumes, or of some of its extents, at
+//! the times of the whole.
 //!
 //! # Leaves out
 //! That requests of the recorded system waited for each other; alignment beyond 1 MiB, and distances
@@ -17,15 +18,16 @@
 //! snia-traces: the SNIA I/O trace repository and the formats of its traces; each reader cites its own.
 //!
 //! # Checks
-//! Every field of small traces, both placements, requests across extents, limits, bad records, and
+//! The parts of a trace have each byte of each request once. Every field of small traces, both placements, requests across extents, limits, bad records, and
 //! all mistakes; `compact` against a slow byte-by-byte oracle.
 
+use super::part::Part;
 use super::placement::{Compact, EXTENT_BYTES, Misfit, keep};
 use crate::arrival::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
 use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
-use crate::{Notes, Workload, WorkloadFamily};
-use nacre_config::{Card, Choice, Configuration, Reader, Room, Slot, both};
+use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room, Slot, both};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
 
@@ -57,6 +59,8 @@ pub struct Config {
     /// Where the volumes of the trace lie in the one address space of the device.
     #[config(default = "as_recorded", source = "assumed: as it happened")]
     pub placement: Placement,
+    /// A part of the trace alone. Absent: all of it.
+    pub part: Option<Part>,
     /// When requests arrive.
     #[config(default = "recorded", source = "assumed: as it happened")]
     pub arrival: Slot<ArrivalFamily>,
@@ -126,6 +130,18 @@ impl Config {
             .expect("checked: file or files is given")
     }
 
+    /// The trace of the slot at `path`, opened, and the setting that names it.
+    pub(super) fn open(
+        &self,
+        path: &str,
+        builder: &mut dyn WorkloadBuilder,
+    ) -> Result<(String, Box<dyn TraceReader>), Problems> {
+        let field = if self.files.is_some() { "files" } else { "file" };
+        let path = format!("{path}.{field}");
+        let reader = builder.open_trace(&path, &self.files(), &self.options())?;
+        Ok((path, reader))
+    }
+
     /// How the readers are to read it.
     fn options(&self) -> Options {
         Options {
@@ -150,17 +166,18 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     build: |slot, builder| {
         let config: Config = slot.config(builder.families());
         let arrival = builder.arrival(&config.arrival);
-        let field = if config.files.is_some() { "files" } else { "file" };
-        let path = format!("{}.{field}", slot.path());
-        let reader = builder.open_trace(&path, &config.files(), &config.options());
-        let (arrival, reader) = both(arrival, reader)?;
+        let reader = config.open(slot.path(), builder);
+        let (arrival, (path, reader)) = both(arrival, reader)?;
         let left = config.limit.unwrap_or(u64::MAX);
         Ok(Box::new(Replay {
             feed: Feed { path, reader, left, taken: 0 },
             compact: (config.placement == Placement::Compact).then(Compact::default),
+            part: config.part,
             arrival,
             given: 0,
+            own: 0,
             records: Vec::new(),
+            pieces: Vec::new(),
             waiting: VecDeque::new(),
         }))
     },
@@ -170,10 +187,15 @@ struct Replay {
     feed: Feed,
     arrival: Box<dyn Arrival>,
     compact: Option<Compact>,
+    part: Option<Part>,
     /// Requests handed out: more than records where some were cut.
     given: u64,
+    /// Records, or pieces of them, that this part of the trace has.
+    own: u64,
     /// Records that are being placed.
     records: Vec<Request>,
+    /// What this part has of one of them.
+    pieces: Vec<Request>,
     /// Pieces of a cut request that did not fit into the last batch.
     waiting: VecDeque<Request>,
 }
@@ -233,19 +255,49 @@ impl Replay {
     }
 
     fn fill_placed(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
-        let Replay { compact: Some(compact), records, waiting, feed, .. } = self else {
+        if self.compact.is_none() && self.part.is_none() {
             return self.fill_kept(batch, limit);
-        };
+        }
         let from = batch.len();
-        batch.extend(waiting.drain(..waiting.len().min(limit)));
-        records.clear();
-        feed.read(records, limit - (batch.len() - from))?;
-        for record in records.iter() {
-            compact.place(record, batch);
+        batch.extend(self.waiting.drain(..self.waiting.len().min(limit)));
+        loop {
+            let want = limit - (batch.len() - from);
+            self.records.clear();
+            self.feed.read(&mut self.records, want)?;
+            self.place(batch)?;
+            // A part may have none of many records.
+            if self.records.is_empty() || batch.len() > from {
+                break;
+            }
         }
         // Records that were cut give more requests than were asked for.
         if batch.len() - from > limit {
-            waiting.extend(batch.drain(from + limit..));
+            self.waiting.extend(batch.drain(from + limit..));
+        }
+        Ok(())
+    }
+
+    /// Places what this part has of the records.
+    fn place(&mut self, batch: &mut Vec<Request>) -> Result<(), WorkloadError> {
+        let Replay { compact, part, records, pieces, feed, own, .. } = self;
+        for (place, record) in records.iter().enumerate() {
+            pieces.clear();
+            match part {
+                Some(part) => part.choose(record, pieces),
+                None => pieces.push(*record),
+            }
+            *own += pieces.len() as u64;
+            for piece in pieces.iter_mut() {
+                match compact {
+                    Some(compact) => compact.place(piece, batch),
+                    None => {
+                        let recorded = *piece;
+                        let kept = keep(piece);
+                        kept.map_err(|misfit| feed.misfit(misfit, records.len() - 1 - place, &recorded))?;
+                        batch.push(*piece);
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -277,11 +329,11 @@ impl Workload for Replay {
         if let Some(compact) = &self.compact {
             let extents = compact.extents();
             notes.push(format!("placed side by side: {extents} extents, {}", Bytes(extents * EXTENT_BYTES)));
-            let cut = self.given + self.waiting.len() as u64 - self.feed.taken;
+            let cut = self.given + self.waiting.len() as u64 - self.own;
             if cut > 0 {
                 notes.push(format!("requests cut where extents lie apart: {cut} cuts"));
             }
-        } else if tally.volumes.len() > 1 {
+        } else if tally.volumes.len() > 1 && self.part.as_ref().is_none_or(|part| part.parts == 1) {
             notes.push("volumes lie 16 TiB apart; placement = \"compact\" puts them side by side".into());
         }
         Notes { kind: "trace", records: self.given, bad_records: tally.bad_records, notes }

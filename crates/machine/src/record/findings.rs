@@ -1,0 +1,187 @@
+//! What a run measured, in whole numbers where it counts in them: what a record is made of, and what the parts of
+//! a run that was split add up in.
+
+use super::assemble::{costs_unknown, flatten};
+use super::{Ending, Steadiness, WornOut};
+use crate::meter::Meter;
+use nacre_kernel::ledger::{Column, Spread, Wear};
+use nacre_kernel::statistics::TimeSeries;
+use nacre_kernel::{ComponentReport, Device, Energy, Time};
+use nacre_workload::{Notes, Units, Workload};
+
+/// What a run measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Findings {
+    pub(crate) meter: Meter,
+    /// Half-widths of the confidence intervals of the mean latencies of reads and writes, in nanoseconds.
+    pub(crate) half_widths: [Option<f64>; 2],
+    /// When nothing was left to do.
+    pub(crate) drained: Time,
+    /// Parents before children.
+    pub(crate) reports: Vec<ComponentReport>,
+    pub(crate) cost_unknown: Vec<String>,
+    pub(crate) issued: u64,
+    pub(crate) units: Option<Units>,
+    pub(crate) ending: Ending,
+    pub(crate) notes: Notes,
+    pub(crate) steadiness: Option<Steadiness>,
+    pub(crate) worn_out: Option<WornOut>,
+}
+
+impl Findings {
+    pub(crate) fn of(
+        device: &dyn Device,
+        workload: &dyn Workload,
+        meter: &Meter,
+        issued: u64,
+        units: Option<Units>,
+        ending: Ending,
+    ) -> Findings {
+        // What is charged includes work that no request waited for.
+        let drained = meter.end.max(device.busy_until());
+        let report = device.report(drained - meter.start);
+        let cost_unknown = costs_unknown(&report);
+        let mut reports = Vec::new();
+        flatten(report, &mut reports);
+        Findings {
+            half_widths: [meter.reads.means.half_width_95(), meter.writes.means.half_width_95()],
+            meter: meter.clone(),
+            drained,
+            reports,
+            cost_unknown,
+            issued,
+            units,
+            ending,
+            notes: workload.notes(),
+            steadiness: None,
+            worn_out: None,
+        }
+    }
+
+    /// The parts of a run together, at least one: as many copies of the stack, side by side on one clock.
+    ///
+    /// Counts, times, energies, costs and histograms add up; lifetime is that of the copy that is worn out first.
+    /// What says nothing of several copies is left out: confidence intervals, the search for a steady state,
+    /// and tables over time.
+    pub(crate) fn together(parts: Vec<Findings>) -> Findings {
+        let series = series(&parts);
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().expect("a part at least");
+        all.meter.series = series;
+        let mut is_alone = true;
+        for part in parts {
+            all.add(part);
+            is_alone = false;
+        }
+        if !is_alone {
+            (all.half_widths, all.steadiness, all.worn_out) = ([None; 2], None, None);
+            for report in &mut all.reports {
+                report.columns.retain(is_by_block);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, part: Findings) {
+        self.meter.add(&part.meter);
+        self.drained = self.drained.max(part.drained);
+        assert_eq!(self.reports.len(), part.reports.len(), "parts have the same stack");
+        for (sum, report) in self.reports.iter_mut().zip(part.reports) {
+            add_report(sum, report);
+        }
+        self.issued += part.issued;
+        self.units =
+            self.units.zip(part.units).map(|(sum, units)| Units { done: sum.done + units.done, ..sum });
+        if part.ending == Ending::Stopped {
+            self.ending = Ending::Stopped;
+        }
+        self.notes.records += part.notes.records;
+        // Every part reads the whole trace, and so all that is bad in it.
+        self.notes.bad_records = self.notes.bad_records.max(part.notes.bad_records);
+        self.notes.notes.retain(|note| part.notes.notes.contains(note));
+    }
+}
+
+/// What happened over time in all parts, from the first measured arrival of any.
+fn series(parts: &[Findings]) -> TimeSeries {
+    let start = parts.iter().map(|part| part.meter.start).min().unwrap_or(Time::ZERO);
+    let mut series = TimeSeries::new();
+    for part in parts {
+        series.merge(&part.meter.series, part.meter.start - start);
+    }
+    series
+}
+
+fn is_by_block(column: &Column) -> bool {
+    column.name.starts_with("blocks.")
+}
+
+fn add_report(sum: &mut ComponentReport, report: ComponentReport) {
+    assert_eq!((&sum.path, sum.kind), (&report.path, report.kind), "parts have the same stack");
+    assert_eq!(sum.resources.len(), report.resources.len(), "{}: its resources", sum.path);
+    for (sum, resource) in sum.resources.iter_mut().zip(&report.resources) {
+        assert_eq!(sum.name, resource.name, "parts have the same resources");
+        sum.servers += resource.servers;
+        sum.ledger.add(&resource.ledger);
+    }
+    sum.is_energy_modelled &= report.is_energy_modelled;
+    sum.idle_energy = sum.idle_energy.zip(report.idle_energy).map(|(a, b)| Energy(a.0 + b.0));
+    assert_eq!(sum.counters.len(), report.counters.len(), "{}: its counters", sum.path);
+    for (sum, counter) in sum.counters.iter_mut().zip(&report.counters) {
+        assert_eq!(sum.0, counter.0, "parts have the same counters");
+        sum.1 += counter.1;
+    }
+    sum.cost = sum.cost.zip(report.cost).map(|(a, b)| a + b);
+    sum.lifetime_days = least(sum.lifetime_days, report.lifetime_days, f64::min);
+    sum.wear = match (sum.wear.take(), report.wear) {
+        (Some(sum), Some(wear)) => Some(worn(sum, wear)),
+        (sum, wear) => sum.or(wear),
+    };
+    for column in &mut sum.columns {
+        let more = report.columns.iter().find(|other| other.name == column.name);
+        column.values.extend(more.into_iter().flat_map(|more| &more.values));
+    }
+}
+
+fn worn(sum: Wear, wear: Wear) -> Wear {
+    let mut block_erases = sum.block_erases;
+    block_erases.extend(wear.block_erases);
+    Wear {
+        host: sum.host + wear.host,
+        cleaned: sum.cleaned + wear.cleaned,
+        levelled: sum.levelled + wear.levelled,
+        metadata: sum.metadata + wear.metadata,
+        padding: sum.padding + wear.padding,
+        erases: sum.erases + wear.erases,
+        block_erases,
+        endurance: sum.endurance,
+        worn_out_at: least(sum.worn_out_at, wear.worn_out_at, Time::min),
+        row_programs: match (sum.row_programs, wear.row_programs) {
+            (Some(a), Some(b)) => Some(pooled(a, b)),
+            (a, b) => a.or(b),
+        },
+    }
+}
+
+/// The spread of two populations together: exact but for the rounding of their means and deviations.
+fn pooled(a: Spread, b: Spread) -> Spread {
+    let count = a.count + b.count;
+    let (wa, wb) = (a.count as f64 / count as f64, b.count as f64 / count as f64);
+    let apart = a.mean - b.mean;
+    let variance = wa * a.stddev * a.stddev + wb * b.stddev * b.stddev + wa * wb * apart * apart;
+    Spread {
+        count,
+        min: a.min.min(b.min),
+        mean: wa * a.mean + wb * b.mean,
+        max: a.max.max(b.max),
+        stddev: variance.sqrt(),
+    }
+}
+
+/// The smaller of two that may not be known.
+fn least<T>(a: Option<T>, b: Option<T>, min: fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(min(a, b)),
+        (a, b) => a.or(b),
+    }
+}

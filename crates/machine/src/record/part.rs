@@ -1,0 +1,348 @@
+//! The findings of one part of a run, as text that another process reads.
+
+use super::findings::Findings;
+use super::{Ending, Steadiness, WornOut};
+use crate::meter::{Meter, OpMeter};
+use nacre_kernel::histogram::{Bar, LatencyHistogram};
+use nacre_kernel::ledger::{self, Column, Ledger, Resource, Spread};
+use nacre_kernel::statistics::{Bin, TimeSeries};
+use nacre_kernel::{Activity, ComponentId, ComponentReport, Energy, Time};
+use nacre_workload::{Notes, Units};
+use serde::{Deserialize, Serialize};
+
+/// Which form the text has.
+const SCHEMA: &str = "nacre-part-1";
+
+/// A number by its bits: what is read is what was written, and need not be finite.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Real(u64);
+
+impl From<f64> for Real {
+    fn from(value: f64) -> Real {
+        Real(value.to_bits())
+    }
+}
+
+impl From<Real> for f64 {
+    fn from(real: Real) -> f64 {
+        f64::from_bits(real.0)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Part {
+    schema: String,
+    version: String,
+    meter: MeterPart,
+    half_widths: [Option<Real>; 2],
+    drained_ps: u64,
+    reports: Vec<ReportPart>,
+    cost_unknown: Vec<String>,
+    issued: u64,
+    units: Option<(String, u64)>,
+    complete: bool,
+    notes: NotesPart,
+    steadiness: Option<SteadinessPart>,
+    worn_out: Option<(Real, Option<u64>, bool)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MeterPart {
+    ops: [OpPart; 2],
+    trims: u64,
+    flushes: u64,
+    errors: u64,
+    width_ps: u64,
+    bins: Vec<(u64, u64, u64, u128)>,
+    start_ps: u64,
+    end_ps: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OpPart {
+    bars: Vec<(u64, u64)>,
+    sum_ps: u128,
+    /// Smallest and largest; none of no requests.
+    extremes_ps: Option<(u64, u64)>,
+    spent_ps: Vec<Vec<u128>>,
+    bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ReportPart {
+    id: u8,
+    kind: String,
+    path: String,
+    resources: Vec<ResourcePart>,
+    is_energy_modelled: bool,
+    idle_energy: Option<Real>,
+    counters: Vec<(String, u64)>,
+    cost: Option<Real>,
+    lifetime_days: Option<Real>,
+    wear: Option<WearPart>,
+    columns: Vec<(String, Vec<Real>)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ResourcePart {
+    name: String,
+    servers: u32,
+    /// Picoseconds and joules, by activity in the order of [`Activity::ALL`].
+    charged: Vec<(u128, Real)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WearPart {
+    /// Host, cleaned, levelled, metadata, padding.
+    programs: [u64; 5],
+    erases: u64,
+    block_erases: Vec<u32>,
+    endurance: Option<u64>,
+    worn_out_at_ps: Option<u64>,
+    /// Count, smallest, mean, largest, standard deviation.
+    row_programs: Option<(u64, u32, Real, u32, Real)>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct NotesPart {
+    kind: String,
+    records: u64,
+    bad_records: u64,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SteadinessPart {
+    reached: bool,
+    window_bytes: u64,
+    writes: u64,
+    write_amplification: Vec<Option<Real>>,
+}
+
+impl Findings {
+    /// As text that [`Findings::from_text`] reads.
+    pub(crate) fn to_text(&self) -> String {
+        let worn_out = self.worn_out.as_ref();
+        let steadiness = self.steadiness.as_ref();
+        let part = Part {
+            schema: SCHEMA.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            meter: meter_part(&self.meter),
+            half_widths: self.half_widths.map(|width| width.map(Real::from)),
+            drained_ps: self.drained.as_ps(),
+            reports: self.reports.iter().map(report_part).collect(),
+            cost_unknown: self.cost_unknown.clone(),
+            issued: self.issued,
+            units: self.units.map(|units| (units.name.into(), units.done)),
+            complete: self.ending == Ending::Complete,
+            notes: NotesPart {
+                kind: self.notes.kind.into(),
+                records: self.notes.records,
+                bad_records: self.notes.bad_records,
+                notes: self.notes.notes.clone(),
+            },
+            steadiness: steadiness.map(|found| SteadinessPart {
+                reached: found.reached,
+                window_bytes: found.window_bytes,
+                writes: found.writes,
+                write_amplification: found
+                    .write_amplification
+                    .iter()
+                    .map(|each| each.map(Real::from))
+                    .collect(),
+            }),
+            worn_out: worn_out.map(|worn| (worn.seconds.into(), worn.writes, worn.simulated)),
+        };
+        serde_json::to_string(&part).expect("findings are plain data")
+    }
+
+    /// The findings that [`Findings::to_text`] wrote. Errors: text of another version, or cut short.
+    ///
+    /// Names become lasting ones, a few dozen short words a part.
+    pub(crate) fn from_text(text: &str) -> Result<Findings, String> {
+        let part: Part = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if part.schema != SCHEMA || part.version != env!("CARGO_PKG_VERSION") {
+            return Err(format!("it is of another version: {} of Nacre {}", part.schema, part.version));
+        }
+        let NotesPart { kind, records, bad_records, notes } = part.notes;
+        Ok(Findings {
+            meter: meter(part.meter),
+            half_widths: part.half_widths.map(|width| width.map(f64::from)),
+            drained: Time::from_ps(part.drained_ps),
+            reports: part.reports.into_iter().map(report).collect(),
+            cost_unknown: part.cost_unknown,
+            issued: part.issued,
+            units: part.units.map(|(name, done)| Units { name: lasting(name), done }),
+            ending: if part.complete { Ending::Complete } else { Ending::Stopped },
+            notes: Notes { kind: lasting(kind), records, bad_records, notes },
+            steadiness: part.steadiness.map(|found| Steadiness {
+                reached: found.reached,
+                window_bytes: found.window_bytes,
+                writes: found.writes,
+                write_amplification: found
+                    .write_amplification
+                    .into_iter()
+                    .map(|each| each.map(f64::from))
+                    .collect(),
+            }),
+            worn_out: part.worn_out.map(|(seconds, writes, simulated)| WornOut {
+                seconds: seconds.into(),
+                writes,
+                simulated,
+            }),
+        })
+    }
+}
+
+/// Reports hold names that are a part of the program, as those of a model are.
+fn lasting(name: String) -> &'static str {
+    name.leak()
+}
+
+fn meter_part(meter: &Meter) -> MeterPart {
+    let bins = meter.series.bins().iter();
+    MeterPart {
+        ops: [op_part(&meter.reads), op_part(&meter.writes)],
+        trims: meter.trims,
+        flushes: meter.flushes,
+        errors: meter.errors,
+        width_ps: meter.series.width().as_ps(),
+        bins: bins.map(|bin| (bin.reads, bin.writes, bin.bytes, bin.latency_ps)).collect(),
+        start_ps: meter.start.as_ps(),
+        end_ps: meter.end.as_ps(),
+    }
+}
+
+fn meter(part: MeterPart) -> Meter {
+    let bin = |(reads, writes, bytes, latency_ps)| Bin { reads, writes, bytes, latency_ps };
+    let [reads, writes] = part.ops.map(op_meter);
+    Meter {
+        reads,
+        writes,
+        trims: part.trims,
+        flushes: part.flushes,
+        errors: part.errors,
+        series: TimeSeries::restored(Time::from_ps(part.width_ps), part.bins.into_iter().map(bin).collect()),
+        start: Time::from_ps(part.start_ps),
+        end: Time::from_ps(part.end_ps),
+    }
+}
+
+fn op_part(meter: &OpMeter) -> OpPart {
+    let latency = &meter.latency;
+    OpPart {
+        bars: latency.bars().map(|bar| (bar.upto.as_ps(), bar.count)).collect(),
+        sum_ps: latency.sum_ps(),
+        extremes_ps: latency.min().zip(latency.max()).map(|(min, max)| (min.as_ps(), max.as_ps())),
+        spent_ps: meter.spent().iter().map(|spent| spent.to_vec()).collect(),
+        bytes: meter.bytes,
+    }
+}
+
+fn op_meter(part: OpPart) -> OpMeter {
+    let latency = match part.extremes_ps {
+        None => LatencyHistogram::new(),
+        Some((min, max)) => {
+            let bars = part.bars.into_iter().map(|(upto, count)| Bar { upto: Time::from_ps(upto), count });
+            LatencyHistogram::restored(bars, part.sum_ps, Time::from_ps(min), Time::from_ps(max))
+        }
+    };
+    OpMeter::restored(latency, part.spent_ps.into_iter().map(by_activity).collect(), part.bytes)
+}
+
+fn by_activity<T: Copy + Default>(values: Vec<T>) -> [T; Activity::COUNT] {
+    let mut by = [T::default(); Activity::COUNT];
+    by.copy_from_slice(&values);
+    by
+}
+
+fn report_part(report: &ComponentReport) -> ReportPart {
+    let charged = |ledger: &Ledger| {
+        let all = Activity::ALL.into_iter();
+        all.map(|activity| (ledger.busy_ps(activity), ledger.energy(activity).0.into())).collect()
+    };
+    let resources = report.resources.iter().map(|resource| ResourcePart {
+        name: resource.name.into(),
+        servers: resource.servers,
+        charged: charged(&resource.ledger),
+    });
+    let values = |column: &Column| column.values.iter().map(|&value| value.into()).collect();
+    ReportPart {
+        id: report.id.0,
+        kind: report.kind.into(),
+        path: report.path.clone(),
+        resources: resources.collect(),
+        is_energy_modelled: report.is_energy_modelled,
+        idle_energy: report.idle_energy.map(|energy| energy.0.into()),
+        counters: report.counters.iter().map(|&(name, count)| (name.into(), count)).collect(),
+        cost: report.cost.map(Real::from),
+        lifetime_days: report.lifetime_days.map(Real::from),
+        wear: report.wear.as_ref().map(wear_part),
+        columns: report.columns.iter().map(|column| (column.name.into(), values(column))).collect(),
+    }
+}
+
+fn report(part: ReportPart) -> ComponentReport {
+    let values = |values: Vec<Real>| values.into_iter().map(f64::from).collect();
+    ComponentReport {
+        id: ComponentId(part.id),
+        kind: lasting(part.kind),
+        path: part.path,
+        resources: part.resources.into_iter().map(resource).collect(),
+        is_energy_modelled: part.is_energy_modelled,
+        idle_energy: part.idle_energy.map(|energy| Energy(energy.into())),
+        counters: part.counters.into_iter().map(|(name, count)| (lasting(name), count)).collect(),
+        cost: part.cost.map(f64::from),
+        lifetime_days: part.lifetime_days.map(f64::from),
+        wear: part.wear.map(wear),
+        columns: part
+            .columns
+            .into_iter()
+            .map(|(name, each)| Column { name: lasting(name), values: values(each) })
+            .collect(),
+        children: Vec::new(),
+    }
+}
+
+fn resource(part: ResourcePart) -> Resource {
+    let mut ledger = Ledger::default();
+    for (activity, (busy_ps, energy)) in Activity::ALL.into_iter().zip(part.charged) {
+        ledger.charge_sum(activity, busy_ps, Energy(energy.into()));
+    }
+    Resource { name: lasting(part.name), servers: part.servers, ledger }
+}
+
+fn wear_part(wear: &ledger::Wear) -> WearPart {
+    WearPart {
+        programs: [wear.host, wear.cleaned, wear.levelled, wear.metadata, wear.padding],
+        erases: wear.erases,
+        block_erases: wear.block_erases.clone(),
+        endurance: wear.endurance,
+        worn_out_at_ps: wear.worn_out_at.map(Time::as_ps),
+        row_programs: wear
+            .row_programs
+            .map(|spread| (spread.count, spread.min, spread.mean.into(), spread.max, spread.stddev.into())),
+    }
+}
+
+fn wear(part: WearPart) -> ledger::Wear {
+    let [host, cleaned, levelled, metadata, padding] = part.programs;
+    ledger::Wear {
+        host,
+        cleaned,
+        levelled,
+        metadata,
+        padding,
+        erases: part.erases,
+        block_erases: part.block_erases,
+        endurance: part.endurance,
+        worn_out_at: part.worn_out_at_ps.map(Time::from_ps),
+        row_programs: part.row_programs.map(|(count, min, mean, max, stddev)| Spread {
+            count,
+            min,
+            mean: mean.into(),
+            max,
+            stddev: stddev.into(),
+        }),
+    }
+}

@@ -1,0 +1,223 @@
+//! A trace split over workers: the scenario of each part, and one record of all.
+//!
+//! Every part is a run of its own on a copy of the stack: of a trace split by volume the whole stack, of one split
+//! by a hash of the extent a stack of which each `capacity` is a share. Nothing is shared between copies, so nothing
+//! waits for another part, and what is measured adds up.
+
+use crate::drive::{Progress, findings};
+use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
+use crate::scenario::Checked;
+use crate::stack::{Files, Watch, shares};
+use nacre_config::{Problem, Problems, Value};
+use nacre_kernel::units::Quantity;
+use nacre_kernel::{Bytes, Time};
+use nacre_workload::replay::{By, First, Share, Shares};
+use std::ops::ControlFlow;
+
+/// What a share of a capacity is a multiple of.
+const GRAIN: u64 = 4096;
+/// The most parts: as many runs, with as many copies of the stack.
+const PARTS_MAX: usize = 1 << 16;
+
+/// How a trace is split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What is dealt out.
+    pub by: By,
+    /// To how many parts; `None`, by volume alone, means one for each.
+    pub parts: Option<u32>,
+}
+
+impl Way {
+    /// The way called `volume`, `volume:4` or `hash:4`; the error says what there is.
+    pub fn parse(text: &str) -> Result<Way, Problem> {
+        let wrong = |problem: &str| {
+            let remedy = "use volume, volume:4 or hash:4, with the number of parts";
+            Err(Problem::new("--split", None, problem).given(format!("{text:?}")).remedy(remedy))
+        };
+        let (by, number) = text.split_once(':').map_or((text, None), |(by, number)| (by, Some(number)));
+        let by = match by {
+            "volume" => By::Volume,
+            "hash" => By::Hash,
+            _ => return wrong("there is no such way to split a trace"),
+        };
+        match number.map(str::parse) {
+            Some(Err(_)) => wrong("the number of parts is none"),
+            Some(Ok(0)) => wrong("it makes no parts"),
+            None if by == By::Hash => wrong("it does not say how many parts"),
+            Some(Ok(parts)) => Ok(Way { by, parts: Some(parts) }),
+            None => Ok(Way { by, parts: None }),
+        }
+    }
+}
+
+/// One part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What its scenario has beside the whole one, as `--set` would give it.
+    pub settings: Vec<(String, String)>,
+    /// Requests it has of the trace.
+    pub requests: u64,
+}
+
+/// The parts of `checked`, from one pass over its trace; `None` if `watch` ended that.
+///
+/// Errors are the user's: no trace, no volumes, settings that mean nothing of a part, parts with nothing to measure.
+pub fn parts(
+    checked: &Checked,
+    way: Way,
+    files: &dyn Files,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Vec<Part>>, Problems> {
+    check(checked, way)?;
+    let run = &checked.run;
+    let first = First { requests: run.warm_up, writes: run.precondition };
+    let mut told =
+        |done| watch(Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO });
+    let Some(found) = shares(checked, files, way, first, &mut told)? else { return Ok(None) };
+    check_shares(checked, way, &found)?;
+    let number = found.parts.len() as u64;
+    let shared = shared(checked, way.by, number)?;
+    let part = |(place, share): (usize, &Share)| {
+        let mut settings = shared.clone();
+        let mut set = |path: &str, value: String| settings.push((path.into(), value));
+        let by = if way.by == By::Volume { "volume" } else { "hash" };
+        set("workload.part.by", format!("\"{by}\""));
+        set("workload.part.parts", number.to_string());
+        set("workload.part.number", place.to_string());
+        // Draws of their own, the same whoever runs the part.
+        set("run.seed", ((run.seed + place as u64) & (u64::MAX >> 1)).to_string());
+        if number > 1 {
+            set("run.warm_up", share.first.to_string());
+            set("run.precondition", share.first_writes.to_string());
+        }
+        Part { settings, requests: share.requests }
+    };
+    Ok(Some(found.parts.iter().enumerate().map(part).collect()))
+}
+
+/// Runs one part, whose settings `checked` has, and returns what it found as text for [`together`].
+pub fn run_part(
+    checked: &Checked,
+    files: &dyn Files,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<String, Problems> {
+    Ok(findings(checked, files, watch)?.to_text())
+}
+
+/// The record of all parts of `checked`, in the order of their numbers.
+///
+/// Errors: the text of a part is none, or of another version.
+pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, Problems> {
+    let mut read = Vec::with_capacity(parts.len());
+    for (place, text) in parts.iter().enumerate() {
+        let problem = |error| Problem::new("--split", None, format!("part {place} cannot be read: {error}"));
+        read.push(Findings::from_text(text).map_err(problem)?);
+    }
+    let shared = shared(checked, way.by, parts.len() as u64)?;
+    let split = Split {
+        by: if way.by == By::Volume { "volume" } else { "hash" },
+        shared: shared.into_iter().map(|(path, _)| path).collect(),
+        copies: read.iter().map(of_part).collect(),
+    };
+    let mut outcome = outcome(checked, Findings::together(read));
+    outcome.record.split = Some(split);
+    Ok(outcome)
+}
+
+fn of_part(findings: &Findings) -> SplitCopy {
+    let meter = &findings.meter;
+    let mut latency = meter.reads.latency.clone();
+    latency.merge(&meter.writes.latency);
+    SplitCopy {
+        requests: findings.issued,
+        drained_s: (findings.drained - meter.start).as_secs_f64(),
+        mean_ns: latency.mean_ps().map(|ps| ps / 1e3),
+    }
+}
+
+fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
+    let mut problems = Vec::new();
+    let mut wrong = |path: &str, problem: &str, remedy: &str| {
+        let resolved = checked.resolved.iter().find(|resolved| resolved.path == path);
+        let origin = resolved.map(|resolved| &resolved.node.origin);
+        problems.push(Problem::new(path, origin, problem).remedy(remedy));
+    };
+    if way.parts.is_some_and(|parts| parts as usize > PARTS_MAX) {
+        wrong("--split", &format!("more than {PARTS_MAX} parts"), "give a smaller number, as in hash:4");
+    }
+    if checked.run.requests.is_some() {
+        let remedy = "leave it out; workload.limit takes so many of the whole trace";
+        wrong("run.requests", "a part does not know how many requests the others have", remedy);
+    }
+    if checked.run.wear_out {
+        wrong(
+            "run.wear_out",
+            "what is worn out first cannot be told of a trace that is split",
+            "leave it out",
+        );
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}
+
+fn check_shares(checked: &Checked, way: Way, found: &Shares) -> Result<(), Problems> {
+    let number = found.parts.len();
+    let wrong =
+        |problem: String, remedy: &str| Err(Problem::new("--split", None, problem).remedy(remedy).into());
+    if way.by == By::Volume && way.parts != Some(1) && found.volumes < 2 {
+        let problem =
+            if found.volumes == 0 { "the trace names no volumes" } else { "the trace has one volume only" };
+        return wrong(problem.into(), "split it by a hash of its addresses, as in hash:4");
+    }
+    if way.by == By::Volume && number > found.volumes.max(1) as usize {
+        let problem = format!("{number} parts, and the trace has {} volumes", found.volumes);
+        return wrong(problem, "give a smaller number, or none for a part of each volume");
+    }
+    if number > PARTS_MAX {
+        return wrong(
+            format!("the trace has {number} volumes, more than {PARTS_MAX} parts"),
+            "give a number, as in volume:64",
+        );
+    }
+    let empty = found.parts.iter().position(|share| share.requests == 0);
+    if let Some(part) = empty.filter(|_| number > 1) {
+        return wrong(format!("part {part} of {number} would have no requests"), "make fewer parts");
+    }
+    let warmed = found.parts.iter().position(|share| share.requests <= share.first && share.first > 0);
+    if let Some(part) = warmed.filter(|_| number > 1) {
+        let warm_up = checked.run.warm_up;
+        let problem = format!(
+            "all {} requests of part {part} of {number} are in the first {warm_up}, which are warm-up",
+            found.parts[part].requests
+        );
+        return wrong(problem, "lower run.warm_up, or make fewer parts");
+    }
+    Ok(())
+}
+
+/// The capacities of the stack and what each part has of them.
+fn shared(checked: &Checked, by: By, parts: u64) -> Result<Vec<(String, String)>, Problems> {
+    if by == By::Volume || parts == 1 {
+        return Ok(Vec::new());
+    }
+    let mut shared = Vec::new();
+    for resolved in &checked.resolved {
+        let path = &resolved.path;
+        if !path.starts_with("stack.") || !path.ends_with(".capacity") {
+            continue;
+        }
+        let Value::Text(text) = &resolved.node.value else { continue };
+        let Ok(whole) = Bytes::parse(text) else { continue };
+        let share = whole.0 / parts / GRAIN * GRAIN;
+        if share == 0 {
+            let problem = format!("it cannot be shared by {parts} parts");
+            let problem = Problem::new(path, Some(&resolved.node.origin), problem);
+            return Err(problem.given(text).remedy("make fewer parts").into());
+        }
+        shared.push((path.clone(), format!("\"{share} B\"")));
+    }
+    Ok(shared)
+}
+
+#[cfg(test)]
+mod tests;

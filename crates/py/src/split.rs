@@ -1,0 +1,79 @@
+//! A trace split over workers: its parts, the run of one of them, and the record of all.
+
+use crate::bugs::detached;
+use crate::errors::config_error;
+use crate::progress::Reporter;
+use crate::run::{checked, columns_dict, scenario_files};
+use nacre_machine::split::{self, Way};
+use nacre_machine::{Outcome, Problems};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+type Settings = Vec<(String, String)>;
+
+/// The parts of a scenario whose trace is split in a `way` such as `"volume"` or `"hash:4"`: for each the settings it
+/// has beside the scenario's, and its requests. `None` if `progress` ended the reading of the trace.
+#[pyfunction]
+#[pyo3(signature = (scenario, name, directory, overrides, way, progress=None))]
+pub(crate) fn split_parts(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Settings,
+    way: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<Vec<(Settings, u64)>>> {
+    let way = parsed(py, way)?;
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    let mut reporter = Reporter::new(progress);
+    let found = detached(py, || {
+        split::parts(&checked, way, &files, &mut |progress| {
+            reporter.report((progress.done, files.share_read().estimate(progress.done)))
+        })
+    })?;
+    reporter.outcome()?;
+    let parts = found.map_err(|problems| config_error(py, &problems))?;
+    Ok(parts.map(|parts| parts.into_iter().map(|part| (part.settings, part.requests)).collect()))
+}
+
+/// Runs one part; returns what it found as text for [`split_together`].
+#[pyfunction]
+pub(crate) fn run_part(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Settings,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    let mut reporter = Reporter::new(None);
+    let text = detached(py, || split::run_part(&checked, &files, &mut |_| reporter.report(())))?;
+    reporter.outcome()?;
+    text.map_err(|problems| config_error(py, &problems))
+}
+
+/// The record of all parts as JSON text, and its columns as NumPy arrays.
+#[pyfunction]
+pub(crate) fn split_together<'py>(
+    py: Python<'py>,
+    scenario: &str,
+    name: &str,
+    overrides: Settings,
+    way: &str,
+    parts: Vec<String>,
+) -> PyResult<(String, Bound<'py, PyDict>)> {
+    let way = parsed(py, way)?;
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let outcome: Result<Outcome, Problems> = detached(py, || split::together(&checked, way, &texts))?;
+    let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
+    Ok((record.to_json(), columns_dict(py, columns)?))
+}
+
+fn parsed(py: Python<'_>, way: &str) -> PyResult<Way> {
+    Way::parse(way).map_err(|problem| config_error(py, &problem.into()))
+}

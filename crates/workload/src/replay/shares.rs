@@ -1,0 +1,134 @@
+//! What each part of a trace would have to do, counted before any of them is run.
+
+use super::part::{By, Part};
+use super::trace::Config;
+use crate::{WorkloadBuilder, WorkloadError, WorkloadFamily};
+use nacre_config::{Problem, Problems, Slot};
+use nacre_kernel::{Bytes, Op, Request};
+use std::ops::ControlFlow;
+
+/// Records read at a time.
+const BATCH: usize = 4096;
+
+/// What a part of a trace has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// Requests, or pieces of requests.
+    pub requests: u64,
+    /// Of them, those among the first requests of the whole trace.
+    pub first: u64,
+    /// Writes among the first writes of the whole trace.
+    pub first_writes: u64,
+}
+
+/// The parts of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// The volumes that have requests.
+    pub volumes: u32,
+    /// What each part has.
+    pub parts: Vec<Share>,
+}
+
+/// What is counted as the first of a whole trace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct First {
+    /// Requests.
+    pub requests: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+/// Reads the trace in `slot` once and deals it out: to `parts` parts or, of a split by volume without a number, to
+/// one for each volume. `watch` is told how many records were read, and may end that: `None`.
+///
+/// Errors are the user's: no trace, a trace that cannot be read.
+pub fn shares(
+    slot: &Slot<WorkloadFamily>,
+    builder: &mut dyn WorkloadBuilder,
+    by: By,
+    parts: Option<u32>,
+    first: First,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Option<Shares>, Problems> {
+    if slot.kind() != super::TRACE.card.kind {
+        let problem = Problem::new(slot.path(), None, "only a trace can be split");
+        return Err(problem.given(slot.kind()).remedy("use a workload of kind \"trace\"").into());
+    }
+    let config: Config = slot.config(builder.families());
+    let (path, mut reader) = config.open(slot.path(), builder)?;
+    // Volumes are counted one by one, and put together when all are known.
+    let dealt = if by == By::Volume { u32::MAX } else { parts.unwrap_or(1) };
+    let extent = config.part.as_ref().map_or(Bytes(1 << 20), |part| part.extent);
+    let mut counting = Counting {
+        part: Part { by, parts: dealt, number: 0, extent },
+        first,
+        shares: vec![Share::default(); if by == By::Hash { dealt as usize } else { 0 }],
+        records: 0,
+        writes: 0,
+    };
+    let mut left = config.limit.unwrap_or(u64::MAX);
+    let mut batch = Vec::with_capacity(BATCH);
+    while left > 0 {
+        batch.clear();
+        let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
+        let problem = |error| {
+            let error = WorkloadError::Trace { path: path.clone(), error };
+            Problem::new(error.path(), None, error.problem()).remedy(error.remedy())
+        };
+        let count = reader.read(&mut batch, want).map_err(problem)? as u64;
+        if count == 0 {
+            break;
+        }
+        left -= count;
+        batch.iter().for_each(|record| counting.count(record));
+        if watch(counting.records).is_break() {
+            return Ok(None);
+        }
+    }
+    let volumes = reader.tally().volumes.len() as u32;
+    let shares = match (by, parts) {
+        (By::Volume, Some(parts)) => folded(&counting.shares, parts),
+        _ => counting.shares,
+    };
+    Ok(Some(Shares { volumes, parts: shares }))
+}
+
+struct Counting {
+    part: Part,
+    first: First,
+    shares: Vec<Share>,
+    records: u64,
+    writes: u64,
+}
+
+impl Counting {
+    fn count(&mut self, record: &Request) {
+        self.records += 1;
+        self.writes += u64::from(record.op == Op::Write);
+        let is_first = self.records <= self.first.requests;
+        let is_first_write = self.writes <= self.first.writes;
+        let shares = &mut self.shares;
+        self.part.deal(record, |part, op| {
+            if shares.len() <= part as usize {
+                shares.resize(part as usize + 1, Share::default());
+            }
+            let share = &mut shares[part as usize];
+            share.requests += 1;
+            share.first += u64::from(is_first);
+            share.first_writes += u64::from(is_first_write && op == Op::Write);
+        });
+    }
+}
+
+/// The shares of volumes as those of `parts` parts.
+fn folded(volumes: &[Share], parts: u32) -> Vec<Share> {
+    let mut folded = vec![Share::default(); parts as usize];
+    for (volume, share) in volumes.iter().enumerate() {
+        let into = &mut folded[volume % parts as usize];
+        into.requests += share.requests;
+        into.first += share.first;
+        into.first_writes += share.first_writes;
+    }
+    folded
+}

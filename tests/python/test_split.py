@@ -1,0 +1,190 @@
+"""Runs whose trace is split over workers: one record of all parts, whoever runs them."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import nacre
+import pytest
+from nacre import toml
+from nacre.cli.app import app
+from nacre.errors import ConfigError, Error
+from nacre.study import split
+from nacre.study.work import engine_called
+from typer.testing import CliRunner, Result
+
+NACRE = Path(sys.executable).with_name("nacre")
+CACHE: dict[str, Any] = {
+    "workload": {"kind": "trace", "file": "pgbench", "placement": "compact", "limit": 100_000},
+    "stack": {
+        "kind": "server_cache",
+        "lookup": "1 us",
+        "backing": {"kind": "measured", "capacity": "4 GiB", "read": "90 us", "write": "80 us"},
+        "level": [{"device": {"kind": "measured", "capacity": "96 MiB",
+                              "read": "7 us", "write": "20 us", "price": "24 /GiB"}}],
+    },
+    "run": {"warm_up": 20_000},
+}  # fmt: skip
+VOLUMES = """timestamp_us,op,offset,length,volume
+0,read,0,4096,7
+1,write,4096,4096,9
+40,read,0,8192,9
+55,read,0,4096,7
+90,write,1048576,4096,7
+"""
+
+VOLUMES_ON_COPIES: dict[str, Any] = {
+    "workload": {"kind": "trace", "file": "volumes.csv"},
+    "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("volumes.csv").write_text(VOLUMES)
+    Path("cache.toml").write_text(toml.document(CACHE))
+    return tmp_path
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["run", *arguments])
+
+
+def without_split(record: nacre.Record) -> dict[str, Any]:
+    return {key: value for key, value in record.to_dict().items() if key != "split"}
+
+
+def test_every_engine_makes_the_same_record() -> None:
+    here = nacre.run_split(CACHE, "hash:3")
+    assert here == nacre.run_split(CACHE, "hash:3", workers=1)
+    assert here == nacre.run_split(CACHE, "hash:3", engine="dask")
+    assert here.requests.issued == here.requests.completed
+    assert sum(part["requests"] for part in here["split"]["copies"]) == here.requests.issued
+
+
+def test_the_summary_says_what_the_record_is_of() -> None:
+    from nacre.summary import facts
+
+    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
+    assert "2 parts by volume, each on a copy of the stack" in facts(record)
+
+
+def test_one_part_is_the_plain_run() -> None:
+    plain, part = nacre.run(CACHE), nacre.run_split(CACHE, "hash:1")
+    assert without_split(part) == without_split(plain)
+    assert part.columns.keys() == plain.columns.keys()
+
+
+def test_a_split_by_hash_hits_as_the_whole_cache_does() -> None:
+    whole = nacre.run(CACHE)
+    exact = whole.hit_ratio()
+    assert exact is not None
+    for parts in (2, 4, 8):
+        # Extents of less than 1 MiB lie apart in the compacted addresses.
+        small = {"workload.part.extent": "256 KiB", "stack.backing.capacity": "64 GiB"}
+        record = nacre.run_split(CACHE, f"hash:{parts}", small if parts == 8 else {})
+        found = record.hit_ratio()
+        # Parts of n extents have shares that lie 1 / sqrt(n) apart, here 5 to 10 %, and by so
+        # much caches are too small or too large: the slope of the curve makes that 1 % of hits.
+        assert found is not None
+        assert abs(found - exact) < 0.015, (parts, found, exact)
+        assert record.bytes.read == pytest.approx(whole.bytes.read, rel=0.01)
+        assert record.cost == whole.cost
+
+
+def test_volumes_are_runs_of_their_own() -> None:
+    record = nacre.run_split(VOLUMES_ON_COPIES, "volume")
+    assert (record.requests.reads, record.requests.writes) == (3, 2)
+    assert [part["requests"] for part in record["split"]["copies"]] == [3, 2]
+    # One device would have made the write of the second volume wait.
+    assert record.latency.write is not None
+    assert record.latency.write.max_ns == 20_000
+    assert record.components[0].servers == 2
+
+
+def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> None:
+    arguments = ["cache.toml", "--split", "hash:12", "--workers", "1", "--out", "out"]
+    process = subprocess.Popen([NACRE, "run", *arguments], stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("out/parts/[0-9a-f]*.part"))) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (folder / "out" / "record.json").exists()
+    kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("out/parts/[0-9a-f]*.part")}
+    taken: list[str] = []
+
+    class Watched(split.Kept):
+        def add(self, key: str, text: str) -> None:
+            taken.append(key)
+            super().add(key, text)
+
+    plan = split.planned("cache.toml", "hash:12")
+    with engine_called("local") as engine:
+        record = split.conduct(plan, engine, Watched(folder / "out" / "parts"))
+    assert len(taken) == 12 - len(kept)
+    assert not {f"{key}.part" for key in taken} & kept.keys()
+    assert nacre.run_split("cache.toml", "hash:12", keep="out/parts") == record
+    assert not (folder / "out" / "parts").exists(), "the record is there, and the parts are gone"
+
+
+def test_a_progress_function_sees_parts_and_ends_them() -> None:
+    seen: list[tuple[int, int]] = []
+    nacre.run_split(CACHE, "hash:2", progress=lambda done, total: seen.append((done, total)))
+    assert seen[0] == (0, 2)
+    assert seen[-1] == (2, 2)
+    with pytest.raises(KeyboardInterrupt):
+        nacre.run_split(CACHE, "hash:2", progress=lambda *_: True)
+
+
+def test_a_part_that_fails_is_named() -> None:
+    with pytest.raises(
+        Error, match=r"part \d of 2: .*the stack ends at byte.*placement = .compact"
+    ):
+        nacre.run_split(CACHE, "hash:2", {"workload.placement": "as_recorded",
+                                          "stack.backing.capacity": "2 MiB",
+                                          "stack.level[0].device.capacity": "8 KiB"})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--split", "hash"], '--split: it does not say how many parts, given "hash"'),
+        (["--split", "hash:0"], "--split: it makes no parts"),
+        (["--split", "disk:2"], "--split: there is no such way to split a trace"),
+        (["--split", "volume"], "--split: the trace "),
+        (
+            ["--split", "hash:2", "--set", "run.requests=5"],
+            "run.requests (--set run.requests=5): a",
+        ),
+        (["--split", "hash:2", "--set", "workload.file=no.csv"], "workload.file: the file cannot"),
+        (["--split", "hash:2", "--address", "tcp://here:1"], "only the engine dask has an address"),
+        (["--engine", "dask"], "--engine: one run is one process; give --split"),
+        (["--workers", "2"], "--workers: one run is one process; give --split"),
+    ],
+)
+def test_mistakes_end_before_anything_is_run(arguments: list[str], told: str) -> None:
+    done = command("cache.toml", *arguments)
+    assert done.exit_code == 2, done.stderr
+    assert told in done.stderr
+
+
+def test_the_command_prints_the_record_of_all() -> None:
+    done = command("cache.toml", "--split", "hash:2", "--json")
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["requests"]["issued"] == nacre.run_split(CACHE, "hash:2").requests.issued
+    assert document["split"]["by"] == "hash"
+    assert document["split"]["shared"] == [
+        "stack.level[0].device.capacity",
+        "stack.backing.capacity",
+    ]
+    with pytest.raises(ConfigError, match="only a trace can be split"):
+        nacre.run_split("server-cache-zipf", "hash:2")
