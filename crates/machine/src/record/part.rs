@@ -247,12 +247,12 @@ fn op_meter(part: OpPart) -> OpMeter {
             LatencyHistogram::restored(bars, part.sum_ps, Time::from_ps(min), Time::from_ps(max))
         }
     };
-    OpMeter::restored(latency, part.spent_ps.into_iter().map(by_activity).collect(), part.bytes)
+    OpMeter::restored(latency, part.spent_ps.iter().map(|spent| by_activity(spent)).collect(), part.bytes)
 }
 
-fn by_activity<T: Copy + Default>(values: Vec<T>) -> [T; Activity::COUNT] {
-    let mut by = [T::default(); Activity::COUNT];
-    by.copy_from_slice(&values);
+fn by_activity(values: &[u128]) -> [u128; Activity::COUNT] {
+    let mut by = [0; Activity::COUNT];
+    by.copy_from_slice(values);
     by
 }
 
