@@ -18,6 +18,8 @@ import nbd_client
 import pytest
 from nacre.cli.app import app
 from nacre.control import Control, socket_of
+from nacre.summary_served import too_late
+from nacre.view import View
 from nbd_client import Client
 from serving import Server, until
 from typer.testing import CliRunner, Result
@@ -387,3 +389,17 @@ def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
     assert "metrics are for this one" in mistake("--metrics", "tcp:0.0.0.0:0")
     assert "too long for a socket" in mistake("--control", "x" * 120)
     assert "no such" in mistake("--record", f"{tmp_path}/no/io.nacre").lower()
+
+
+def test_a_machine_that_cannot_keep_up_is_said_to() -> None:
+    def export(late: int, seen_ns: float, dilation: float = 1.0) -> View:
+        reads = {"modelled": {"p50_ns": 5000.0}, "wall": {"p50_ns": seen_ns}}
+        latencies = {name: {"read": of, "write": None} for name, of in reads.items()}
+        return View({"answered": 1000, "late": late, "dilation": dilation, **latencies})
+
+    assert too_late(export(10, 5400.0)) is None
+    assert "1.1 % of the answers left late" in str(too_late(export(11, 5000.0)))
+    slow = str(too_late(export(0, 40_000.0)))
+    assert "reads take 8.00 times as long as modelled" in slow
+    assert slow.endswith("--dilate 80")
+    assert too_late(export(0, 40_000.0, dilation=8.0)) is None

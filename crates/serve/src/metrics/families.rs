@@ -49,8 +49,8 @@ fn server(page: &mut Page, of: &Statistics) {
     page.sample("nacre_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     page.family("nacre_up_seconds", GAUGE, "How long the server has been serving.");
     page.sample("nacre_up_seconds", &[], of.up.as_secs_f64());
-    page.family("nacre_connections", GAUGE, "Clients there now.");
-    page.sample("nacre_connections", &[], of.connections.now);
+    page.family("nacre_connections_open", GAUGE, "Clients there now.");
+    page.sample("nacre_connections_open", &[], of.connections.now);
     page.family("nacre_connections_total", COUNTER, "Clients that ever came.");
     page.sample("nacre_connections_total", &[], of.connections.ever);
     page.family(

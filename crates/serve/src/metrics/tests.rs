@@ -84,7 +84,7 @@ fn a_page_keeps_the_format_and_holds_the_numbers() {
     let found = samples(&text(&statistics("ssd", &[])));
     let close = |place: &str, value: f64| assert_eq!(found[place], value, "{place}");
     close("nacre_up_seconds", 30.5);
-    close("nacre_connections", 1.0);
+    close("nacre_connections_open", 1.0);
     close("nacre_connections_total", 4.0);
     close("nacre_connections_dropped_total", 2.0);
     close(r#"nacre_export_size_bytes{export="ssd"}"#, 1_073_741_824.0);
