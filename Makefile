@@ -22,7 +22,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-rust test-python test-wheel check bench wheel wheel-test gen fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-wheel check bench wheel wheel-test gen fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -36,7 +36,7 @@ test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generat
 	cargo test $(TESTED) -- --quiet
 	$(XTASK) gen --check
 
-test-python: environment ## the Python tests, with the documents' examples
+test-python: environment clients ## the Python tests, with the documents' examples
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
 check: environment ## formatting, lints, types, tidiness, licences
@@ -57,6 +57,9 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
 		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
+
+clients: ## install the programs that served devices are tested with, where that is possible
+	@tools/install_clients.sh
 
 wheel: $(UV_READY) ## the release wheel, into dist/
 	rm -f dist/*.whl

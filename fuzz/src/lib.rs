@@ -1,10 +1,12 @@
-//! What the fuzz targets of the trace parsers share.
+//! What the fuzz targets of the trace parsers share; [`nbd`] is what those of the NBD server do.
 //!
 //! `cargo +nightly fuzz run trace_msr` runs one; `cargo fuzz list` names them.
 
 use nacre_kernel::{Op, Request};
 use nacre_workload::trace::{Options, Source, open};
 use std::io::{BufReader, Cursor};
+
+pub mod nbd;
 
 pub use libfuzzer_sys::fuzz_target;
 

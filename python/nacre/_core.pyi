@@ -1,6 +1,6 @@
 """The compiled model. Use the functions of `nacre`; this module converts and forwards."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = [
     "rooms",
     "run",
     "run_part",
+    "serve",
     "shipped_scenarios",
     "split_parts",
     "split_together",
@@ -169,6 +170,14 @@ def shipped_scenarios() -> list[tuple[str, str, str]]: ...
 def catalog() -> str: ...
 def rooms() -> str: ...
 def formats() -> str: ...
+def serve(
+    stacks: Sequence[Mapping[str, object]],
+    manner: Mapping[str, object],
+    ready: Callable[[str | None, list[tuple[str, int]]], object],
+    stop: Callable[[], bool],
+) -> str:
+    """Serves stacks of scenarios over NBD until told to stop; returns what was seen as JSON."""
+
 def trace_info(paths: list[str], options: _Options, progress: _TraceProgress) -> str: ...
 def trace_misses(
     paths: list[str],

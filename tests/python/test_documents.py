@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import nacre
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -74,10 +75,21 @@ def run_session(content: str, names: dict[str, object], place: str) -> None:
     assert not failed, "".join(complaints)
 
 
+@contextlib.contextmanager
+def servers_ended(folder: Path) -> Iterator[None]:
+    """Ends the servers that a document leaves behind where it fails."""
+    try:
+        yield
+    finally:
+        for socket in folder.glob("*.ctl"):
+            with contextlib.suppress(nacre.Error), nacre.Control(socket) as control:
+                control.stop()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_examples_of_a_document_do_what_it_shows(document: Path, tmp_path: Path) -> None:
     names: dict[str, object] = {"__name__": "__document__"}
-    with contextlib.chdir(tmp_path):
+    with contextlib.chdir(tmp_path), servers_ended(tmp_path):
         for line, language, attributes, content in blocks(document.read_text()):
             place = f"{document.relative_to(ROOT)}:{line}"
             if language == "console":

@@ -150,7 +150,8 @@ impl fmt::Display for Difference {
 /// Differences worth printing; the rest are counted.
 const LISTED: usize = 8;
 
-fn list(differences: &[Difference]) -> String {
+/// `differences` as one line of text.
+pub fn list(differences: &[Difference]) -> String {
     let mut parts: Vec<String> = differences.iter().take(LISTED).map(Difference::to_string).collect();
     if differences.len() > LISTED {
         parts.push(format!("and {} more", differences.len() - LISTED));

@@ -4,10 +4,9 @@ use crate::error::Difference;
 use crate::extents::Geometry;
 use std::collections::BTreeMap;
 
-/// The settings in which the image and what was asked for differ, by name.
-pub(crate) fn differences(image: (&Geometry, &str), asked: (&Geometry, &str)) -> Vec<Difference> {
-    let (image_lines, asked_lines) = (lines(image), lines(asked));
-    let (image, asked) = (settings(&image_lines), settings(&asked_lines));
+/// The settings in which the image and what was asked for differ, by name. Both are lines `key = value`.
+pub fn differences(image: &str, asked: &str) -> Vec<Difference> {
+    let (image, asked) = (settings(image), settings(asked));
     let mut keys: Vec<&str> = image.keys().chain(asked.keys()).copied().collect();
     keys.sort_unstable();
     keys.dedup();
@@ -19,7 +18,7 @@ pub(crate) fn differences(image: (&Geometry, &str), asked: (&Geometry, &str)) ->
 }
 
 /// Geometry and settings alike as lines `key = value`.
-fn lines((geometry, identity): (&Geometry, &str)) -> String {
+pub(crate) fn lines(geometry: &Geometry, identity: &str) -> String {
     let Geometry { page_bytes, pages_per_extent, pages } = geometry;
     format!("page bytes = {page_bytes}\npages per extent = {pages_per_extent}\npages = {pages}\n{identity}")
 }

@@ -294,8 +294,10 @@ fn load(
     geometry: Geometry,
 ) -> Result<(Held, Option<Vec<u8>>, journal::Found), Problem> {
     let superblock = superblock::read(disk)?;
-    let differences =
-        identity::differences((&superblock.geometry, &superblock.identity), (&geometry, identity));
+    let differences = identity::differences(
+        &identity::lines(&superblock.geometry, &superblock.identity),
+        &identity::lines(&geometry, identity),
+    );
     if !differences.is_empty() {
         return Err(Problem::OtherDevice { differences });
     }

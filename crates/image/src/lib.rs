@@ -69,8 +69,9 @@ mod superblock;
 #[cfg(test)]
 mod tests;
 
-pub use error::{Difference, ImageError, Problem};
+pub use error::{Difference, ImageError, Problem, list};
 pub use extents::Geometry;
+pub use identity::differences;
 pub use image::{Image, Opened};
 pub use journal::Records;
 pub use store::ImageStore;

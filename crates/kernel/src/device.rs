@@ -60,6 +60,13 @@ pub trait Device: Send {
         None
     }
 
+    /// Whether what was last written to these bytes, and acknowledged, survives if the power is lost at `at`, which
+    /// is not before the last request. It does where writes are acknowledged when the medium, or memory that
+    /// keeps its content, has them.
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
+    }
+
     /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     #[inline]

@@ -8,6 +8,7 @@
 //! | [`scenario`] | what a scenario holds; reading it, presets and overrides, every mistake at once |
 //! | [`rooms`] | every family and room of the product |
 //! | [`catalog`] | shipped devices, workloads and scenarios |
+//! | [`identity`] | what decides how the device of a scenario behaves, as text that images keep |
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
@@ -20,6 +21,7 @@ pub mod catalog;
 mod clock;
 pub mod drive;
 mod endurance;
+pub mod identity;
 pub mod meter;
 mod precondition;
 pub mod record;

@@ -20,10 +20,10 @@
 //! not depend on any of this: what was committed is written without a transaction then.
 
 mod error;
-mod identity;
 mod memory;
 mod replay;
 mod scenario;
+mod settings;
 mod step;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,13 @@
 //! The memory: a device, its clock and its image.
 
 use crate::error::MemoryError;
-use crate::identity::{identity, word_bytes};
 use crate::replay::replay;
+use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::{Geometry, Image, Opened};
 use nacre_kernel::state::{StateReader, StateWriter};
 use nacre_kernel::{MemoryDevice, Recovery, Refused, Time, Trail};
+use nacre_machine::identity::identity;
 use nacre_machine::record::{self, Component};
 use nacre_machine::stack::{build_memory, store_layout};
 use nacre_machine::{Checked, Files};

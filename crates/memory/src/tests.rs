@@ -289,7 +289,7 @@ fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
         assert!(matches!(refused, Err(MemoryError::TransactionTooLarge { .. })), "{refused:?}");
         drop(folder.open(&small).unwrap());
         let path = folder.0.join("x.nacre");
-        let opened = Image::open(&path, &crate::identity::identity(&checked), GEOMETRY).unwrap();
+        let opened = Image::open(&path, &nacre_machine::identity::identity(&checked), GEOMETRY).unwrap();
         let mut record = Vec::new();
         for step in &steps {
             step.encode(Time::ZERO, &mut record);
@@ -313,7 +313,7 @@ const GEOMETRY: nacre_image::Geometry =
 fn a_record_that_is_none_is_named() {
     let folder = Folder::new();
     drop(folder.open(&[]).unwrap());
-    let identity = crate::identity::identity(&checked(&[]));
+    let identity = nacre_machine::identity::identity(&checked(&[]));
     let opened = Image::open(&folder.0.join("x.nacre"), &identity, GEOMETRY).unwrap();
     opened.image.append(&[99, 0]).unwrap();
     drop(opened);

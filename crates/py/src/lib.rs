@@ -14,6 +14,7 @@ mod errors;
 mod memory;
 mod progress;
 mod run;
+mod serve;
 mod split;
 mod trace;
 
@@ -30,6 +31,8 @@ mod _core {
     use super::memory::Memory;
     #[pymodule_export]
     use super::run::{check, mixes, resolve, run};
+    #[pymodule_export]
+    use super::serve::serve;
     #[pymodule_export]
     use super::split::{run_part, split_parts, split_together};
     #[pymodule_export]

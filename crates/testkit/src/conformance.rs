@@ -32,6 +32,7 @@ pub fn conformance_in_order(mut build: impl FnMut() -> Box<dyn Device>) {
     }
     the_last_block_is_served(&mut *build());
     the_ledger_starts_over(&mut *build());
+    what_was_flushed_survives(&mut *build());
 }
 
 /// How often a script calls [`Device::advance`].
@@ -100,6 +101,29 @@ fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
     let count = (1 + random.below(8)).min(blocks - first);
     let bytes = if op == Op::Flush { 0 } else { (count * BLOCK) as u32 };
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
+}
+
+/// Everything written before a flush that is done survives a loss of power.
+fn what_was_flushed_survives(device: &mut dyn Device) {
+    let mut random = Streams::new(9).stream("flushed");
+    let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
+    let (mut now, mut trail, mut written) = (Time::ZERO, Trail::new(), Vec::new());
+    for _ in 0..10 {
+        for _ in 0..20 {
+            now += Time::from_ns(random.below(100_000));
+            trail.clear();
+            let request = Request { op: Op::Write, ..any_request(&mut random, size, now) };
+            if request.bytes > 0 {
+                device.submit(now, &request, &mut trail);
+                written.push((request.address, request.bytes));
+            }
+        }
+        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        now = device.submit(now, &flush, &mut trail).done;
+        for &(address, bytes) in &written {
+            assert!(device.is_durable(now, address, bytes), "{bytes} flushed bytes at {address} are lost");
+        }
+    }
 }
 
 fn components(report: &ComponentReport) -> Vec<ComponentId> {

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, mixes, report, reproduce, run, study, trace
+from nacre.cli import catalog, ctl, mixes, report, reproduce, run, serve, study, trace
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
@@ -30,6 +30,8 @@ app.command()(study.study)
 app.add_typer(trace.app, name="trace", no_args_is_help=True)
 app.add_typer(catalog.app, name="catalog")
 app.command()(report.report)
+app.command()(serve.serve)
+app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
 
 
 def _version(wanted: bool) -> None:

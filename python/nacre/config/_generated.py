@@ -290,6 +290,20 @@ class KvWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TraceWorkloadPart(Table):
+    """A part of the trace alone. Absent: all of it."""
+
+    by: Literal["volume", "hash"] | None = None
+    """What is dealt out to the parts. Default: hash."""
+    parts: int | None = None
+    """How many parts there are. Default: 1."""
+    number: int | None = None
+    """Which of them this is, counted from 0. Default: 0."""
+    extent: str | None = None
+    """Where the split is by hash: what stays together. Requests are cut where extents of different parts meet. A power of two. Default: 1 MiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceWorkload(Table):
     """A recorded trace, at its own times or under another arrival process."""
 
@@ -311,6 +325,8 @@ class TraceWorkload(Table):
     """How many requests of the trace to replay. Absent: all."""
     placement: Literal["as_recorded", "compact"] | None = None
     """Where the volumes of the trace lie in the one address space of the device. Default: as_recorded."""
+    part: TraceWorkloadPart | None = None
+    """A part of the trace alone. Absent: all of it."""
     arrival: Arrival | None = None
     """When requests arrive. Default: recorded."""
     kind: Literal["trace"] = "trace"
@@ -557,6 +573,8 @@ class RhythmArrival(Table):
     """Weights of equal steps of the span, in proportion to their rates; a step of weight 0 is silent."""
     gaps: list[float] | None = None
     """Gaps at equal steps of probability, from the smallest to the largest, in any unit: only their proportions count. Between two of them lie draws evenly. Without them arrivals are Poisson."""
+    tail: list[float] | None = None
+    """Gaps at equal steps of probability within the last step of `gaps`, instead of an even spread: where few gaps are far longer than the others, they make up most of the time."""
     kind: Literal["rhythm"] = "rhythm"
     """Which room this is."""
 
@@ -830,7 +848,7 @@ class OnyxDevice(Table):
     completion: Literal["late", "early"] | None = None
     """When a write is done. Default: early."""
     buffered_writes: int | None = None
-    """Writes to rows that a controller's buffer holds. Default: 5."""
+    """Writes to rows that a controller's buffer holds. Default: 3."""
     late_writes: int | None = None
     """Writes to rows that a controller works on at a time where each is done only when it is programmed. Default: 2."""
     late_refill: str | None = None
@@ -1495,6 +1513,7 @@ __all__ = [
     "TiersDeviceTier",
     "TpcaWorkload",
     "TraceWorkload",
+    "TraceWorkloadPart",
     "TwoQReplacement",
     "UniformPattern",
     "UniformWorkload",

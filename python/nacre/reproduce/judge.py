@@ -151,8 +151,13 @@ def _fitted(claim: Claim, results: Results) -> list[str]:
         if isinstance(record, Record):
             for origin in record.origins:
                 if origin["confidence"] == "fitted":
-                    found[f"{origin['path']} = {origin['value']} ({origin['source']})"] = None
+                    said = _said(origin["value"])
+                    found[f"{origin['path']} = {said} ({origin['source']})"] = None
     return list(found)
+
+
+def _said(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def number(value: float | None, unit: str) -> str:

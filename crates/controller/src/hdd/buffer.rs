@@ -56,8 +56,16 @@ impl ReadAhead {
 pub(super) struct WriteCache {
     capacity: u64,
     used: u64,
-    /// When each write is on the platter, and its bytes, in order of arrival.
-    dirty: VecDeque<(Time, u64)>,
+    /// In order of arrival.
+    dirty: VecDeque<Dirty>,
+}
+
+/// A write that is acknowledged and on the platter at `written`.
+#[derive(Clone, Copy, Debug)]
+struct Dirty {
+    written: Time,
+    address: u64,
+    bytes: u64,
 }
 
 impl WriteCache {
@@ -73,28 +81,35 @@ impl WriteCache {
     /// When there is room for `bytes`, from `now` on; makes that room.
     pub(super) fn make_room(&mut self, now: Time, bytes: u64) -> Time {
         let mut free_at = now;
-        while let Some(&(written, size)) = self.dirty.front() {
-            if written > now && self.used + bytes <= self.capacity {
+        while let Some(&first) = self.dirty.front() {
+            if first.written > now && self.used + bytes <= self.capacity {
                 break;
             }
-            free_at = free_at.max(written);
-            self.used -= size;
+            free_at = free_at.max(first.written);
+            self.used -= first.bytes;
             self.dirty.pop_front();
         }
         free_at
     }
 
     /// Keeps a write that is on the platter at `written`.
-    pub(super) fn keep(&mut self, written: Time, bytes: u64) {
+    pub(super) fn keep(&mut self, written: Time, address: u64, bytes: u64) {
         self.used += bytes;
-        self.dirty.push_back((written, bytes));
+        self.dirty.push_back(Dirty { written, address, bytes });
+    }
+
+    /// Whether a write that is not on the platter at `at` touches these bytes.
+    pub(super) fn holds(&self, at: Time, address: u64, bytes: u64) -> bool {
+        let touches =
+            |dirty: &Dirty| dirty.address < address + bytes && address < dirty.address + dirty.bytes;
+        self.dirty.iter().any(|dirty| dirty.written > at && touches(dirty))
     }
 
     pub(super) fn check_invariants(&self) {
         assert!(self.used <= self.capacity, "{} dirty bytes in a cache of {}", self.used, self.capacity);
         assert_eq!(
             self.used,
-            self.dirty.iter().map(|&(_, bytes)| bytes).sum::<u64>(),
+            self.dirty.iter().map(|dirty| dirty.bytes).sum::<u64>(),
             "dirty bytes are lost"
         );
     }

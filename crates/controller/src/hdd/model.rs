@@ -145,7 +145,7 @@ impl Hdd {
         trail.add(self.id, Activity::Link, link);
         let (start, access) = self.access(acknowledged, address, bytes, true);
         let written = start + access.total();
-        self.write_cache.keep(written, bytes);
+        self.write_cache.keep(written, address, bytes);
         self.written_at = self.written_at.max(written);
         self.book.cached_writes += 1;
         acknowledged
@@ -214,6 +214,10 @@ impl Device for Hdd {
             columns: Vec::new(),
             children: Vec::new(),
         }
+    }
+
+    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
+        !self.write_cache.holds(at, address, u64::from(bytes))
     }
 
     fn check_invariants(&self) {

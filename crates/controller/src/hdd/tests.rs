@@ -176,6 +176,21 @@ fn a_drive_is_busy_until_its_last_buffered_write_is_on_the_platter() {
 }
 
 #[test]
+fn a_cached_write_survives_a_loss_of_power_from_when_it_is_on_the_platter() {
+    let mut disk = drive("write_cache = \"64 KiB\"");
+    let at = 300_000_000_000;
+    let done = latency(&mut *disk, Time::ZERO, Op::Write, at, BLOCK);
+    let written = disk.busy_until();
+    let before = Time::from_ps(written.as_ps() - 1);
+    assert!(done < before && !disk.is_durable(before, at + 4095, 1) && !disk.is_durable(done, at, BLOCK));
+    assert!(disk.is_durable(before, at - 512, 512) && disk.is_durable(before, at + 4096, BLOCK));
+    assert!(disk.is_durable(written, at, BLOCK));
+    let mut plain = drive("");
+    let done = latency(&mut *plain, Time::ZERO, Op::Write, at, BLOCK);
+    assert!(plain.is_durable(done, at, BLOCK), "nothing is acknowledged before the platter has it");
+}
+
+#[test]
 fn every_drive_keeps_the_contract() {
     for options in [
         "",

@@ -152,6 +152,16 @@ impl Ssd {
         (superblock, operation, is_buffered)
     }
 
+    /// Whether the flash has what was last written to `unit`.
+    fn is_programmed(&self, at: Time, unit: u32) -> bool {
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            return true;
+        }
+        let (superblock, operation) = self.array.locate(entry - 1);
+        !self.array.is_held(entry - 1) && !self.schedule.is_programming(at, superblock, operation)
+    }
+
     /// Whether `unit` is in the same operation.
     #[inline]
     fn is_beside(&self, unit: u32, superblock: u32, operation: u32) -> bool {
@@ -339,6 +349,12 @@ impl Device for Ssd {
             }
         }
         true
+    }
+
+    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
+        let first = (address >> self.unit_shift) as u32;
+        let last = ((address + u64::from(bytes.max(1)) - 1) >> self.unit_shift) as u32;
+        self.config.power_protected || (first..=last).all(|unit| self.is_programmed(at, unit))
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {

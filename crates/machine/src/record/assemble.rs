@@ -189,7 +189,7 @@ fn nonzero(amount: impl Fn(Activity) -> f64) -> BTreeMap<&'static str, f64> {
     amounts.filter(|&(_, amount)| amount > 0.0).collect()
 }
 
-fn energies(components: &[Component]) -> BTreeMap<String, f64> {
+pub(super) fn energies(components: &[Component]) -> BTreeMap<String, f64> {
     let known = components.iter().filter_map(|component| Some((component, component.energy_j.as_ref()?)));
     known.map(|(component, energy)| (component.path.clone(), energy.values().sum())).collect()
 }

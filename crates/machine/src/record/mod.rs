@@ -6,6 +6,7 @@ mod assemble;
 mod findings;
 mod part;
 mod resolved;
+mod stack;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use assemble::component;
 pub(crate) use assemble::outcome;
 pub(crate) use findings::Findings;
 pub use resolved::{resolved_json, value_origin};
+pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};
 pub use wear::{BlockErases, RowPrograms, Wear};
 

@@ -53,6 +53,15 @@ pub(super) fn tables(report: &ComponentReport) -> BTreeMap<&'static str, Table> 
 /// All columns of a run.
 pub(super) fn columns(meter: &Meter, reports: &[ComponentReport]) -> Columns {
     let mut columns = of_requests(meter);
+    let Columns { floats, counts } = component_columns(reports);
+    columns.floats.extend(floats);
+    columns.counts.extend(counts);
+    columns
+}
+
+/// The columns of the tables of components.
+pub(super) fn component_columns(reports: &[ComponentReport]) -> Columns {
+    let mut columns = Columns::default();
     for report in reports {
         if let Some(erases) = counted(report) {
             let counts = erases.iter().map(|&count| count.into()).collect();

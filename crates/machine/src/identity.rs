@@ -1,14 +1,14 @@
-//! Which memory an image holds: the settings of the stack, the seed and the version of the model.
+//! Which device an image holds: the settings of the stack, the seed and the version of the model.
 
+use crate::Checked;
+use crate::rooms::Rooms;
 use nacre_config::{Families, Node, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
-use nacre_machine::Checked;
-use nacre_machine::rooms::Rooms;
 
 /// Lines `key = value` of everything that decides what the device of `checked` does. Neither the workload nor
 /// how a scenario is run has a part in it.
-pub(crate) fn identity(checked: &Checked) -> String {
+pub fn identity(checked: &Checked) -> String {
     let of_stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
     // A preset is a way to write settings, and they are all here.
     let settings = of_stack.filter(|resolved| !resolved.path.ends_with(".preset"));
@@ -19,12 +19,6 @@ pub(crate) fn identity(checked: &Checked) -> String {
     lines.push(format!("run.seed = {}", checked.run.seed));
     lines.push(format!("version of the model of {kind} = {}", card.model_version));
     lines.join("\n")
-}
-
-/// The bytes that one access carries, where the stack has that setting.
-pub(crate) fn word_bytes(checked: &Checked) -> Option<u64> {
-    let word = checked.resolved.iter().find(|resolved| resolved.path == "stack.word")?;
-    Bytes::parse(word.node.text()?).ok().map(|bytes| bytes.0)
 }
 
 /// The value in one way of writing it, so that 1 KiB is 1024 B.

@@ -1,0 +1,47 @@
+//! What a stack did, told without the requests that made it do so.
+
+use super::assemble::{component, energies, flatten};
+use super::tables::component_columns;
+use super::wear::total;
+use super::{Columns, Component};
+use nacre_kernel::{ComponentReport, Time};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The part of a record that is about components. Its fields are those of [`Record`](super::Record).
+#[derive(Clone, Debug, Serialize)]
+pub struct StackReport {
+    /// What each component did, parents before children.
+    pub components: Vec<Component>,
+    /// Pages programmed per page of host data, over all media.
+    pub write_amplification: Option<f64>,
+    /// Pages cleaners programmed per page of host data, over all media.
+    pub cleaning_cost: Option<f64>,
+    /// Blocks erased, over all media.
+    pub erases: Option<u64>,
+    /// Joules by component path.
+    pub energy_j: BTreeMap<String, f64>,
+    /// Days until the first component is worn out at the rate so far.
+    pub lifetime_days: Option<f64>,
+    /// The tables of components, as columns.
+    #[serde(skip)]
+    pub columns: Columns,
+}
+
+/// The report of the outermost device, which was watched for `elapsed`.
+pub fn stack_report(report: ComponentReport, elapsed: Time) -> StackReport {
+    let mut reports = Vec::new();
+    flatten(report, &mut reports);
+    let components: Vec<Component> = reports.iter().map(|report| component(report, elapsed)).collect();
+    let worn = total(&reports);
+    let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
+    StackReport {
+        write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
+        cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
+        erases: worn.as_ref().map(|wear| wear.erases),
+        energy_j: energies(&components),
+        lifetime_days: lifetimes.reduce(f64::min),
+        columns: component_columns(&reports),
+        components,
+    }
+}

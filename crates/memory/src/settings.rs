@@ -1,0 +1,11 @@
+//! What a memory has to know of its stack's settings.
+
+use nacre_kernel::Bytes;
+use nacre_kernel::units::Quantity;
+use nacre_machine::Checked;
+
+/// The bytes that one access carries, where the stack has that setting.
+pub(crate) fn word_bytes(checked: &Checked) -> Option<u64> {
+    let word = checked.resolved.iter().find(|resolved| resolved.path == "stack.word")?;
+    Bytes::parse(word.node.text()?).ok().map(|bytes| bytes.0)
+}

@@ -1,0 +1,51 @@
+//! What is served.
+
+use crate::wire::transmission as flags;
+
+/// A device that clients may choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// What clients call it. The empty name is the default export.
+    pub name: String,
+    /// What it is, for people.
+    pub description: String,
+    /// Bytes it holds.
+    pub bytes: u64,
+    /// Whether it takes no writes.
+    pub read_only: bool,
+    /// Whether it turns, so that neighbours are cheaper.
+    pub rotational: bool,
+    /// The sizes of requests it takes.
+    pub block: BlockSizes,
+}
+
+/// Sizes of requests, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockSizes {
+    /// Requests begin and end at multiples of it; a power of two, 64 KiB at most.
+    pub minimum: u32,
+    /// Smaller ones are slower; a power of two.
+    pub preferred: u32,
+    /// The most data of one request.
+    pub maximum: u32,
+}
+
+impl Export {
+    /// What a client is told it may do. Several connections see each other's writes once they are answered.
+    pub(crate) fn flags(&self) -> u16 {
+        let mut told = flags::HAS_FLAGS
+            | flags::SEND_FLUSH
+            | flags::SEND_FUA
+            | flags::SEND_DF
+            | flags::CAN_MULTI_CONN
+            | flags::SEND_CACHE;
+        if self.rotational {
+            told |= flags::ROTATIONAL;
+        }
+        if self.read_only {
+            told | flags::READ_ONLY
+        } else {
+            told | flags::SEND_TRIM | flags::SEND_WRITE_ZEROES | flags::SEND_FAST_ZERO
+        }
+    }
+}

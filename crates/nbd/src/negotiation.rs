@@ -1,0 +1,257 @@
+//! From the first byte to the export that is chosen (proto.md, "Fixed newstyle negotiation").
+
+use crate::options::{Fields, Frame, contexts, info};
+use crate::wire::{NBD_MAGIC, OPTION_MAGIC, answer, handshake, info as told, option};
+use crate::{Export, Violation};
+
+/// Most options one client may send.
+pub(crate) const OPTIONS_MAX: u32 = 4096;
+/// The one context there is: what is allocated.
+pub(crate) const ALLOCATION: &str = "base:allocation";
+/// Its number in this session.
+pub(crate) const ALLOCATION_ID: u32 = 1;
+
+/// Whether a connection is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tls {
+    /// Never.
+    Off,
+    /// It has to be and is not yet.
+    Required,
+    /// It is.
+    On,
+}
+
+/// A server's side of a negotiation.
+#[derive(Clone, Debug)]
+pub struct Negotiation<'a> {
+    exports: &'a [Export],
+    tls: Tls,
+    /// Whether the client's flags have come.
+    greeted: bool,
+    no_zeroes: bool,
+    structured: bool,
+    /// The export for which the context is wanted.
+    allocation: Option<usize>,
+    options: u32,
+}
+
+/// What a client's bytes led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes have to come.
+    More,
+    /// So many bytes were understood, and the answer is to be sent; there may be more in what is left.
+    Took(usize),
+    /// After the answer is sent, the connection is encrypted and negotiation begins anew with [`Tls::On`].
+    StartTls(usize),
+    /// After the answer is sent, the connection ends.
+    Over(usize),
+    /// After the answer is sent, requests may come.
+    Chosen(usize, Session),
+}
+
+/// What was agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Session {
+    /// The number of the export.
+    pub export: usize,
+    /// Whether replies to reads come in chunks.
+    pub structured: bool,
+    /// Whether the client may ask what is allocated.
+    pub allocation: bool,
+}
+
+impl<'a> Negotiation<'a> {
+    /// A negotiation over `exports`.
+    pub fn new(exports: &'a [Export], tls: Tls) -> Negotiation<'a> {
+        Negotiation {
+            exports,
+            tls,
+            greeted: false,
+            no_zeroes: false,
+            structured: false,
+            allocation: None,
+            options: 0,
+        }
+    }
+
+    /// The same client again, over an encrypted connection: all it said before is forgotten but its flags.
+    #[must_use]
+    pub fn encrypted(&self) -> Negotiation<'a> {
+        let fresh = Negotiation::new(self.exports, Tls::On);
+        Negotiation { greeted: self.greeted, no_zeroes: self.no_zeroes, ..fresh }
+    }
+
+    /// What the server says first.
+    pub fn greet(&self, out: &mut Vec<u8>) {
+        out.extend(NBD_MAGIC.to_be_bytes());
+        out.extend(OPTION_MAGIC.to_be_bytes());
+        out.extend((handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES).to_be_bytes());
+    }
+
+    /// Takes the next whole message from the head of `input` and appends the answer to `out`.
+    ///
+    /// Errors: the client is to be dropped.
+    pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Progress, Violation> {
+        if !self.greeted {
+            return self.client_flags(input);
+        }
+        let Some(frame) = Frame::parse(input)? else { return Ok(Progress::More) };
+        self.options += 1;
+        if self.options > OPTIONS_MAX {
+            return Err(Violation::TooManyOptions);
+        }
+        let bytes = frame.bytes();
+        if self.tls == Tls::Required && !matches!(frame.option, option::ABORT | option::STARTTLS) {
+            if frame.option == option::EXPORT_NAME {
+                return Err(Violation::NoExport);
+            }
+            frame.reply(answer::ERROR_TLS_REQUIRED, &[b"encryption is required"], out);
+            return Ok(Progress::Took(bytes));
+        }
+        match frame.option {
+            option::EXPORT_NAME => return self.export_name(frame, out),
+            option::ABORT => {
+                frame.reply(answer::ACK, &[], out);
+                return Ok(Progress::Over(bytes));
+            }
+            option::LIST => self.list(frame, out),
+            option::STARTTLS => return Ok(self.start_tls(frame, out)),
+            option::INFO | option::GO => {
+                if let Some(session) = self.info(frame, out) {
+                    return Ok(Progress::Chosen(bytes, session));
+                }
+            }
+            option::STRUCTURED_REPLY => {
+                if frame.data.is_empty() {
+                    self.structured = true;
+                    frame.reply(answer::ACK, &[], out);
+                } else {
+                    frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out);
+                }
+            }
+            option::LIST_META_CONTEXT | option::SET_META_CONTEXT => self.contexts(frame, out),
+            _ => frame.reply(answer::ERROR_UNSUPPORTED, &[b"there is no such option here"], out),
+        }
+        Ok(Progress::Took(bytes))
+    }
+
+    fn client_flags(&mut self, input: &[u8]) -> Result<Progress, Violation> {
+        let Some(flags) = Fields(input).u32() else { return Ok(Progress::More) };
+        let known = u32::from(handshake::FIXED_NEWSTYLE | handshake::NO_ZEROES);
+        if flags & u32::from(handshake::FIXED_NEWSTYLE) == 0 || flags & !known != 0 {
+            return Err(Violation::ClientFlags(flags));
+        }
+        self.greeted = true;
+        self.no_zeroes = flags & u32::from(handshake::NO_ZEROES) != 0;
+        Ok(Progress::Took(4))
+    }
+
+    /// The old way to choose, which has no error reply.
+    fn export_name(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Result<Progress, Violation> {
+        let name = std::str::from_utf8(frame.data).ok();
+        let export = name.and_then(|name| self.find(name)).ok_or(Violation::NoExport)?;
+        out.extend(self.exports[export].bytes.to_be_bytes());
+        out.extend(self.exports[export].flags().to_be_bytes());
+        if !self.no_zeroes {
+            out.extend([0; 124]);
+        }
+        Ok(Progress::Chosen(frame.bytes(), self.session(export)))
+    }
+
+    fn list(&self, frame: Frame<'_>, out: &mut Vec<u8>) {
+        if !frame.data.is_empty() {
+            return frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out);
+        }
+        for export in self.exports {
+            let length = (export.name.len() as u32).to_be_bytes();
+            let parts: [&[u8]; 3] = [&length, export.name.as_bytes(), export.description.as_bytes()];
+            frame.reply(answer::SERVER, &parts, out);
+        }
+        frame.reply(answer::ACK, &[], out);
+    }
+
+    fn start_tls(&self, frame: Frame<'_>, out: &mut Vec<u8>) -> Progress {
+        let bytes = frame.bytes();
+        match self.tls {
+            Tls::Required if frame.data.is_empty() => {
+                frame.reply(answer::ACK, &[], out);
+                return Progress::StartTls(bytes);
+            }
+            Tls::Required => frame.reply(answer::ERROR_INVALID, &[b"it carries no data"], out),
+            Tls::On => frame.reply(answer::ERROR_INVALID, &[b"the connection is encrypted"], out),
+            Tls::Off => frame.reply(answer::ERROR_POLICY, &[b"there is no encryption here"], out),
+        }
+        Progress::Took(bytes)
+    }
+
+    /// Tells of an export; with `GO` it is chosen.
+    fn info(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) -> Option<Session> {
+        let Some((name, wanted)) = info(frame.data) else {
+            frame.reply(answer::ERROR_INVALID, &[b"its data is not whole"], out);
+            return None;
+        };
+        let Some(number) = self.find(name) else {
+            frame.reply(answer::ERROR_UNKNOWN, &[b"there is no such export"], out);
+            return None;
+        };
+        let export = &self.exports[number];
+        let mut tell = |kind: u16, data: &[&[u8]]| {
+            let kind = kind.to_be_bytes();
+            let mut parts: Vec<&[u8]> = vec![&kind];
+            parts.extend(data);
+            frame.reply(answer::INFO, &parts, out);
+        };
+        tell(told::EXPORT, &[&export.bytes.to_be_bytes(), &export.flags().to_be_bytes()]);
+        // Whoever does not ask for the sizes may ignore them.
+        let block = &export.block;
+        let sizes = [block.minimum, block.preferred, block.maximum].map(u32::to_be_bytes);
+        tell(told::BLOCK_SIZE, &[&sizes[0], &sizes[1], &sizes[2]]);
+        if wanted.contains(&told::NAME) {
+            tell(told::NAME, &[export.name.as_bytes()]);
+        }
+        if wanted.contains(&told::DESCRIPTION) {
+            tell(told::DESCRIPTION, &[export.description.as_bytes()]);
+        }
+        frame.reply(answer::ACK, &[], out);
+        (frame.option == option::GO).then(|| self.session(number))
+    }
+
+    /// Lists or chooses what block status will tell of.
+    fn contexts(&mut self, frame: Frame<'_>, out: &mut Vec<u8>) {
+        let sets = frame.option == option::SET_META_CONTEXT;
+        if sets {
+            self.allocation = None;
+        }
+        let Some((name, queries)) = contexts(frame.data) else {
+            return frame.reply(answer::ERROR_INVALID, &[b"its data is not whole"], out);
+        };
+        if !self.structured {
+            return frame.reply(answer::ERROR_INVALID, &[b"structured replies come first"], out);
+        }
+        let Some(export) = self.find(name) else {
+            return frame.reply(answer::ERROR_UNKNOWN, &[b"there is no such export"], out);
+        };
+        // An empty list of queries lists all there are and sets none; "base:" lists all of its kind.
+        let lists = |query: &str| query == ALLOCATION || !sets && query == "base:";
+        if queries.iter().any(|query| lists(query)) || !sets && queries.is_empty() {
+            let id = if sets { ALLOCATION_ID } else { 0 };
+            frame.reply(answer::META_CONTEXT, &[&id.to_be_bytes(), ALLOCATION.as_bytes()], out);
+            if sets {
+                self.allocation = Some(export);
+            }
+        }
+        frame.reply(answer::ACK, &[], out);
+    }
+
+    fn session(&self, export: usize) -> Session {
+        Session { export, structured: self.structured, allocation: self.allocation == Some(export) }
+    }
+
+    /// The export called `name`; the empty name is the first one's too.
+    fn find(&self, name: &str) -> Option<usize> {
+        let named = self.exports.iter().position(|export| export.name == name);
+        named.or((name.is_empty() && !self.exports.is_empty()).then_some(0))
+    }
+}

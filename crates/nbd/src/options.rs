@@ -1,0 +1,113 @@
+//! One option of a client: its frame, and the names and lists inside it.
+
+use crate::wire::{OPTION_MAGIC, OPTION_REPLY_MAGIC};
+use crate::{Errno, Violation};
+
+/// Most bytes an option may have. Names have 4,096 at most; a list of contexts has several.
+pub(crate) const BYTES_MAX: u32 = 64 << 10;
+/// Most bytes of a name (proto.md, "Values").
+pub(crate) const NAME_MAX: usize = 4096;
+/// Bytes before the data of an option.
+const FRAME: usize = 16;
+
+/// An option as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    pub(crate) option: u32,
+    pub(crate) data: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    /// The first option of `input`; `None` while it is not whole.
+    pub(crate) fn parse(input: &'a [u8]) -> Result<Option<Frame<'a>>, Violation> {
+        let mut fields = Fields(input);
+        let Some(magic) = fields.u64() else { return Ok(None) };
+        if magic != OPTION_MAGIC {
+            return Err(Violation::NoOption(magic));
+        }
+        let (Some(option), Some(length)) = (fields.u32(), fields.u32()) else { return Ok(None) };
+        if length > BYTES_MAX {
+            return Err(Violation::OptionTooLong(length));
+        }
+        Ok(fields.take(length as usize).map(|data| Frame { option, data }))
+    }
+
+    /// Bytes of the whole.
+    pub(crate) fn bytes(&self) -> usize {
+        FRAME + self.data.len()
+    }
+
+    /// Appends a reply to it.
+    pub(crate) fn reply(&self, kind: u32, data: &[&[u8]], out: &mut Vec<u8>) {
+        let length: usize = data.iter().map(|part| part.len()).sum();
+        out.extend(OPTION_REPLY_MAGIC.to_be_bytes());
+        out.extend(self.option.to_be_bytes());
+        out.extend(kind.to_be_bytes());
+        out.extend((length as u32).to_be_bytes());
+        data.iter().for_each(|part| out.extend(*part));
+    }
+}
+
+/// Numbers and texts one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a>(pub(crate) &'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.take(2).map(|bytes| u16::from_be_bytes(bytes.try_into().expect("two bytes")))
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.take(4).map(|bytes| u32::from_be_bytes(bytes.try_into().expect("four bytes")))
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.take(8).map(|bytes| u64::from_be_bytes(bytes.try_into().expect("eight bytes")))
+    }
+
+    /// A name after its length.
+    pub(crate) fn name(&mut self) -> Option<&'a str> {
+        let length = self.u32()? as usize;
+        let name = self.take(length).filter(|_| length <= NAME_MAX)?;
+        std::str::from_utf8(name).ok()
+    }
+
+    /// `Some` where nothing is left.
+    pub(crate) fn end(&self) -> Option<()> {
+        self.0.is_empty().then_some(())
+    }
+}
+
+/// What `INFO` and `GO` carry: a name, and which facts are wanted.
+pub(crate) fn info(data: &[u8]) -> Option<(&str, Vec<u16>)> {
+    let mut fields = Fields(data);
+    let name = fields.name()?;
+    let count = fields.u16()?;
+    let wanted = (0..count).map(|_| fields.u16()).collect::<Option<Vec<_>>>()?;
+    fields.end()?;
+    Some((name, wanted))
+}
+
+/// What the options on contexts carry: a name, and queries.
+pub(crate) fn contexts(data: &[u8]) -> Option<(&str, Vec<&str>)> {
+    let mut fields = Fields(data);
+    let name = fields.name()?;
+    let count = fields.u32()?;
+    // Each takes four bytes at least: the count cannot lie about memory.
+    let queries = (0..count).map(|_| fields.name()).collect::<Option<Vec<_>>>()?;
+    fields.end()?;
+    Some((name, queries))
+}
+
+impl Errno {
+    /// As it goes over the wire.
+    pub(crate) fn number(self) -> u32 {
+        self as u32
+    }
+}

@@ -1,0 +1,122 @@
+//! Replies (proto.md, "Simple reply message" and "Structured reply chunk message").
+
+use crate::negotiation::ALLOCATION_ID;
+use crate::wire::{Errno, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC, chunk};
+use crate::{Refusal, Request, Session};
+
+/// What a stretch of bytes is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes.
+    pub bytes: u32,
+    /// Whether nothing is stored there; it then reads as zeroes.
+    pub is_hole: bool,
+}
+
+/// Appends the answer to one request of a session.
+#[derive(Debug)]
+pub struct Reply<'a> {
+    session: &'a Session,
+    cookie: u64,
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> Reply<'a> {
+    /// The answer to `request`, appended to `out`.
+    pub fn new(session: &'a Session, request: &Request, out: &'a mut Vec<u8>) -> Reply<'a> {
+        Reply { session, cookie: request.cookie, out }
+    }
+
+    /// It is done.
+    pub fn done(self) {
+        if self.session.structured {
+            self.chunk(chunk::DONE, chunk::NONE, 0);
+        } else {
+            self.simple(0);
+        }
+    }
+
+    /// It failed.
+    pub fn failed(self, refusal: Refusal) {
+        let Refusal { error, reason } = refusal;
+        if !self.session.structured {
+            return self.simple(error.number());
+        }
+        let length = reason.len().min(usize::from(u16::MAX));
+        let out = self.chunk(chunk::DONE, chunk::ERROR, 6 + length);
+        out.extend(error.number().to_be_bytes());
+        out.extend((length as u16).to_be_bytes());
+        out.extend(&reason.as_bytes()[..length]);
+    }
+
+    /// Bytes that were read from `offset` on, `length` of them: the place to put them.
+    pub fn data(self, offset: u64, length: usize) -> &'a mut [u8] {
+        let out = if self.session.structured {
+            let out = self.chunk(chunk::DONE, chunk::OFFSET_DATA, 8 + length);
+            out.extend(offset.to_be_bytes());
+            out
+        } else {
+            self.simple_to(0)
+        };
+        let at = out.len();
+        out.resize(at + length, 0);
+        &mut out[at..]
+    }
+
+    /// `length` zeroes read from `offset` on, where nothing is stored.
+    pub fn hole(self, offset: u64, length: u32) {
+        if !self.session.structured {
+            self.data(offset, length as usize);
+            return;
+        }
+        let out = self.chunk(chunk::DONE, chunk::OFFSET_HOLE, 12);
+        out.extend(offset.to_be_bytes());
+        out.extend(length.to_be_bytes());
+    }
+
+    /// What the bytes asked about are, from the first on.
+    ///
+    /// # Panics
+    /// If there is none, or the session does not know structured replies: [`Session::check`] refuses that.
+    pub fn extents(self, extents: &[Extent]) {
+        assert!(
+            self.session.allocation && !extents.is_empty(),
+            "block status was negotiated and has an answer"
+        );
+        let out = self.chunk(chunk::DONE, chunk::BLOCK_STATUS, 4 + 8 * extents.len());
+        out.extend(ALLOCATION_ID.to_be_bytes());
+        for extent in extents {
+            // A hole, and zeroes: bits 0 and 1 of base:allocation.
+            let state: u32 = if extent.is_hole { 3 } else { 0 };
+            out.extend(extent.bytes.to_be_bytes());
+            out.extend(state.to_be_bytes());
+        }
+    }
+
+    fn simple(self, error: u32) {
+        self.simple_to(error);
+    }
+
+    fn simple_to(self, error: u32) -> &'a mut Vec<u8> {
+        self.out.extend(SIMPLE_REPLY_MAGIC.to_be_bytes());
+        self.out.extend(error.to_be_bytes());
+        self.out.extend(self.cookie.to_be_bytes());
+        self.out
+    }
+
+    fn chunk(self, flags: u16, kind: u16, length: usize) -> &'a mut Vec<u8> {
+        self.out.extend(STRUCTURED_REPLY_MAGIC.to_be_bytes());
+        self.out.extend(flags.to_be_bytes());
+        self.out.extend(kind.to_be_bytes());
+        self.out.extend(self.cookie.to_be_bytes());
+        self.out.extend((length as u32).to_be_bytes());
+        self.out
+    }
+}
+
+impl Refusal {
+    /// The medium could not do it.
+    pub fn medium() -> Refusal {
+        Refusal { error: Errno::Io, reason: "the device reports a media error" }
+    }
+}

@@ -1,0 +1,180 @@
+//! One request, and whether it may be served (proto.md, "Request message").
+
+use crate::options::Fields;
+use crate::wire::{Errno, REQUEST_MAGIC, flag};
+use crate::{Export, Session, Violation};
+
+/// Bytes of a request without the data of a write.
+pub const HEADER_BYTES: usize = 28;
+
+/// What a client wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Bytes.
+    Read,
+    /// To replace bytes by those that follow.
+    Write,
+    /// To end the connection.
+    Disconnect,
+    /// That everything answered so far is on the medium.
+    Flush,
+    /// To give bytes up.
+    Trim,
+    /// That bytes are read ahead.
+    Cache,
+    /// To replace bytes by zeroes.
+    WriteZeroes,
+    /// To know what is allocated.
+    BlockStatus,
+    /// Something there is not.
+    Unknown(u16),
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What is wanted.
+    pub command: Command,
+    /// Its flags, as they came.
+    flags: u16,
+    /// What the client calls it.
+    pub cookie: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// Why a request is not served, for the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// As a number.
+    pub error: Errno,
+    /// In words.
+    pub reason: &'static str,
+}
+
+impl Request {
+    /// Reads a request; the data of a write follows it.
+    ///
+    /// Errors: it is none, and the client is to be dropped.
+    pub fn parse(header: &[u8; HEADER_BYTES]) -> Result<Request, Violation> {
+        let mut fields = Fields(header);
+        let magic = fields.u32().unwrap_or(0);
+        if magic != REQUEST_MAGIC {
+            return Err(Violation::NoRequest(magic));
+        }
+        let mut read = || {
+            let (flags, kind) = (fields.u16()?, fields.u16()?);
+            let (cookie, offset, length) = (fields.u64()?, fields.u64()?, fields.u32()?);
+            Some(Request { command: Command::of(kind), flags, cookie, offset, length })
+        };
+        Ok(read().expect("a header has all its fields"))
+    }
+
+    /// Bytes of data that follow the header. Errors: more than `maximum`; they cannot be skipped.
+    pub fn payload(&self, maximum: u32) -> Result<usize, Violation> {
+        match self.command {
+            Command::Write if self.length > maximum => Err(Violation::WriteTooLong(self.length, maximum)),
+            Command::Write => Ok(self.length as usize),
+            _ => Ok(0),
+        }
+    }
+
+    /// Whether it is done only when it is on the medium.
+    pub fn is_forced(&self) -> bool {
+        self.flags & flag::FUA != 0
+    }
+
+    /// Whether zeroes have to be allocated as data is.
+    pub fn keeps_room(&self) -> bool {
+        self.flags & flag::NO_HOLE != 0
+    }
+
+    /// Whether the data of a read has to come in one chunk.
+    pub fn in_one_chunk(&self) -> bool {
+        self.flags & flag::DF != 0
+    }
+
+    /// Whether one extent is enough of an answer.
+    pub fn wants_one_extent(&self) -> bool {
+        self.flags & flag::REQ_ONE != 0
+    }
+}
+
+impl Command {
+    fn of(kind: u16) -> Command {
+        match kind {
+            0 => Command::Read,
+            1 => Command::Write,
+            2 => Command::Disconnect,
+            3 => Command::Flush,
+            4 => Command::Trim,
+            5 => Command::Cache,
+            6 => Command::WriteZeroes,
+            7 => Command::BlockStatus,
+            _ => Command::Unknown(kind),
+        }
+    }
+
+    /// The flags it may carry. Linux sends FUA with flushes and others; the protocol allows it with all.
+    fn flags(self) -> u16 {
+        flag::FUA
+            | match self {
+                Command::Read => flag::DF,
+                Command::WriteZeroes => flag::NO_HOLE | flag::FAST_ZERO,
+                Command::BlockStatus => flag::REQ_ONE,
+                _ => 0,
+            }
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Command::Write | Command::Trim | Command::WriteZeroes)
+    }
+}
+
+impl Session {
+    /// Whether `export` may serve `request` in this session. Errors: what to answer instead.
+    pub fn check(&self, request: &Request, export: &Export) -> Result<(), Refusal> {
+        let refuse = |error, reason| Err(Refusal { error, reason });
+        let command = request.command;
+        match command {
+            Command::Unknown(_) => return refuse(Errno::Invalid, "there is no such command"),
+            Command::Disconnect => return Ok(()),
+            _ if request.flags & !command.flags() != 0 => {
+                return refuse(Errno::Invalid, "the command has no such flag");
+            }
+            Command::Flush if request.offset != 0 || request.length != 0 => {
+                return refuse(Errno::Invalid, "a flush has neither offset nor length");
+            }
+            Command::Flush => return Ok(()),
+            _ => {}
+        }
+        if command.writes() && export.read_only {
+            return refuse(Errno::NotPermitted, "the export is read-only");
+        }
+        if command == Command::BlockStatus && !self.allocation {
+            return refuse(Errno::Invalid, "no context was negotiated");
+        }
+        if request.in_one_chunk() && !self.structured {
+            return refuse(Errno::Invalid, "chunks were not negotiated");
+        }
+        let past = request.offset.checked_add(u64::from(request.length)).is_none_or(|end| end > export.bytes);
+        if past {
+            let error = if command.writes() { Errno::NoSpace } else { Errno::Invalid };
+            return refuse(error, "it reaches past the end");
+        }
+        if request.length == 0 {
+            return refuse(Errno::Invalid, "it has no length");
+        }
+        let block = export.block;
+        let aligned = request.offset.is_multiple_of(u64::from(block.minimum));
+        if !aligned || !request.length.is_multiple_of(block.minimum) {
+            return refuse(Errno::Invalid, "it is not aligned to the smallest block");
+        }
+        if command == Command::Read && request.length > block.maximum {
+            return refuse(Errno::Overflow, "it is longer than the largest block");
+        }
+        Ok(())
+    }
+}

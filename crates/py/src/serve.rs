@@ -1,0 +1,135 @@
+//! Serving stacks of scenarios as block devices.
+
+use crate::bugs::detached;
+use crate::errors::config_error;
+use crate::progress::Reporter;
+use crate::run::scenario_files;
+use nacre_machine::identity::identity;
+use nacre_machine::{Document, Problem, Problems, check as check_document};
+use nacre_serve::listen::Address;
+use nacre_serve::model::Timing;
+use nacre_serve::server::{Life, Offer, ServeError, Server, Terms};
+use nacre_serve::tls::Certificates;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A stack that is served.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Served {
+    scenario: String,
+    /// Where the scenario is from, for messages.
+    source: String,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    image: PathBuf,
+    /// What clients call it; None: as the scenario is called.
+    export: Option<String>,
+}
+
+/// How stacks are served.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Manner {
+    listen: String,
+    /// Called with each line about the images that their user should know, before `ready`.
+    tell: Py<PyAny>,
+    /// None: answer at once.
+    dilation: Option<f64>,
+    read_only: bool,
+    /// The folder of certificates; None: nothing is encrypted.
+    tls: Option<PathBuf>,
+    /// The control socket; None: there is none.
+    control: Option<PathBuf>,
+    /// Where metrics are read; None: nowhere.
+    metrics: Option<String>,
+    /// The trace to record from the beginning.
+    record: Option<PathBuf>,
+}
+
+/// Serves stacks until `stop`, called about twenty times a second, returns true, or somebody asks for the end over
+/// the control socket. `ready` is called with where the metrics are, and with the URI and the bytes of each device,
+/// in their order. Returns what was seen, as JSON text.
+#[pyfunction]
+pub(crate) fn serve(
+    py: Python<'_>,
+    stacks: Vec<Served>,
+    manner: Manner,
+    ready: Py<PyAny>,
+    stop: Py<PyAny>,
+) -> PyResult<String> {
+    let offers = stacks.into_iter().map(|stack| offer(py, stack, manner.read_only));
+    let offers = offers.collect::<PyResult<Vec<_>>>()?;
+    let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
+    let terms = terms(&manner).map_err(refused)?;
+    let mut reporter = Reporter::new(Some(stop));
+    let server = match detached(py, || Server::open(offers, terms, &mut |_| reporter.report(())))? {
+        Ok(server) => server,
+        Err(wrong) => {
+            // Where a signal stopped it, that is what is raised.
+            reporter.outcome()?;
+            return Err(refused(wrong));
+        }
+    };
+    for notice in server.notices() {
+        manner.tell.call1(py, (notice,))?;
+    }
+    let devices: Vec<_> = server.uris().into_iter().zip(server.sizes()).collect();
+    ready.call1(py, (server.metrics(), devices))?;
+    let life = detached(py, || server.run(&mut || reporter.report(()).is_break()))?;
+    reporter.outcome()?;
+    Ok(told(&life).to_string())
+}
+
+fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
+    let Served { scenario, source, directory, overrides, image, export } = stack;
+    let document = Document { text: &scenario, name: &source, overrides: &overrides, seed: None };
+    let checked = check_document(&document).map_err(|problems| config_error(py, &problems))?;
+    let files = scenario_files(py, directory)?;
+    let built = detached(py, || nacre_machine::stack::build(&checked, &files))?;
+    let device = built.map_err(|problems| config_error(py, &problems))?.device;
+    Ok(Offer {
+        name: export.unwrap_or_else(|| checked.name.clone()),
+        description: checked.scenario.summary.clone().unwrap_or_default(),
+        device,
+        identity: identity(&checked),
+        seed: checked.run.seed,
+        image,
+        read_only,
+    })
+}
+
+fn terms(manner: &Manner) -> Result<Terms, ServeError> {
+    let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
+    Ok(Terms {
+        address: Address::parse(&manner.listen)?,
+        timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation }),
+        certificates: manner.tls.as_deref().map(Certificates::read).transpose()?,
+        control: manner.control.clone(),
+        metrics: metrics.map_err(ServeError::Metrics)?,
+        record: manner.record.clone(),
+    })
+}
+
+fn problems(wrong: &ServeError) -> Problems {
+    let place = match wrong {
+        ServeError::Image(_) => "image",
+        ServeError::Address(_) => "listen",
+        ServeError::Control(_) => "control",
+        ServeError::Metrics(_) => "metrics",
+        ServeError::Record(_) => "record",
+        ServeError::Certificates(_) => "tls",
+        ServeError::SameName(_) => "export",
+        ServeError::NoSize => "stack",
+    };
+    Problem::new(place, None, wrong.to_string()).into()
+}
+
+fn told(life: &Life) -> serde_json::Value {
+    serde_json::json!({
+        "clients": life.clients,
+        "dropped": life.dropped,
+        "last_drop": life.last_drop,
+        "exports": life.exports.iter().map(|export| export.json(false)).collect::<Vec<_>>(),
+    })
+}

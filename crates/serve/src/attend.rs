@@ -1,0 +1,104 @@
+//! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
+
+use crate::control::{self, LINE_MAX};
+use crate::listen::Listener;
+use crate::metrics::{self, HEAD_MAX};
+use crate::server::Clients;
+use crate::socket::Socket;
+use crate::watch::Watch;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Callers that may be there at a time; more are turned away.
+const CALLERS_MAX: usize = 16;
+/// How often the end is looked for.
+const GLANCE: Duration = Duration::from_millis(50);
+/// How long a caller of the control socket may say nothing.
+const CONTROL_PATIENCE: Duration = Duration::from_secs(300);
+/// How long a scraper may take over its request.
+const METRICS_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Attends to everybody who comes to `listener`, each in a thread, until `is_over`; then they are cut off.
+pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&Socket) + Sync) {
+    let callers = Clients::of_at_most(CALLERS_MAX);
+    std::thread::scope(|scope| {
+        while !is_over.load(Ordering::Relaxed) {
+            let Ok(Some(socket)) = listener.accept() else {
+                // A caller that left before it was met: another may come.
+                let _ = listener.wait(GLANCE);
+                continue;
+            };
+            let Some(entry) = callers.enter(&socket) else { continue };
+            let (callers, serve) = (&callers, &serve);
+            scope.spawn(move || {
+                serve(&socket);
+                socket.end();
+                callers.leave(entry, None);
+            });
+        }
+        callers.send_home();
+    });
+}
+
+/// Answers the wishes of one caller of the control socket, line by line.
+pub(crate) fn control(socket: &Socket, watch: &Watch<'_>) {
+    let mut line = Vec::new();
+    let mut talk = || -> io::Result<()> {
+        socket.set_read_patience(Some(CONTROL_PATIENCE))?;
+        socket.set_write_patience(Some(CONTROL_PATIENCE))?;
+        while take_line(socket, &mut line)? {
+            if line.len() > LINE_MAX {
+                let refused = format!("a line has {LINE_MAX} bytes at most");
+                return socket.write_all(&control::answer(Err(refused)));
+            }
+            let answer = control::parse(&line).and_then(|command| watch.obey(command));
+            socket.write_all(&control::answer(answer))?;
+        }
+        Ok(())
+    };
+    // A caller that is gone has nothing to be told.
+    let _ = talk();
+}
+
+/// The next line without its end, or too many bytes; false where the caller leaves.
+fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut byte = [0];
+    while line.len() <= LINE_MAX {
+        match socket.read(&mut byte)? {
+            0 => return Ok(false),
+            _ if byte[0] == b'\n' => return Ok(true),
+            _ => line.push(byte[0]),
+        }
+    }
+    Ok(true)
+}
+
+/// Answers one request for the metrics.
+pub(crate) fn metrics(socket: &Socket, watch: &Watch<'_>) {
+    let began = now();
+    let talk = || -> io::Result<()> {
+        socket.set_read_patience(Some(METRICS_PATIENCE))?;
+        socket.set_write_patience(Some(METRICS_PATIENCE))?;
+        let (mut head, mut part) = (Vec::new(), [0; 1024]);
+        while now() - began < METRICS_PATIENCE {
+            let page = || metrics::text(&watch.statistics());
+            if let Some(answer) = metrics::respond(&head, page) {
+                return socket.write_all(&answer.unwrap_or_default());
+            }
+            let room = (HEAD_MAX - head.len()).min(part.len());
+            match socket.read(&mut part[..room])? {
+                0 => break,
+                read => head.extend(&part[..read]),
+            }
+        }
+        Ok(())
+    };
+    let _ = talk();
+}
+
+#[expect(clippy::disallowed_methods, reason = "callers come in wall time")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,240 @@
+//! One client from its first byte to its last.
+
+use crate::inbox::Inbox;
+use crate::linger::{Linger, Places};
+use crate::outbox::Outbox;
+use crate::serving::Disk;
+use crate::stream::Stream;
+use crate::tls::Certificates;
+use nacre_nbd::{
+    BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls, Violation,
+};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long a client may take until an export is chosen, and between two bytes of one message.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the end of all connections may take before they are cut.
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
+/// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
+const ANSWERS_TOGETHER: usize = 8;
+const TOGETHER: usize = 32 << 10;
+
+/// Why a connection ended before its client wished it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Dropped {
+    #[error("{0}")]
+    Violation(#[from] Violation),
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("the client left in the middle of a message")]
+    HalfOpen,
+    #[error("the client began a message and did not go on for {PATIENCE:?}")]
+    Slow,
+    #[error("the client did not choose an export within {PATIENCE:?}")]
+    Undecided,
+    #[error("encryption did not come about: {0}")]
+    Encryption(io::Error),
+    #[error("the client sent something before encryption began")]
+    TooEarly,
+}
+
+/// Talks with a client until it leaves.
+pub(crate) fn talk(
+    stream: &mut Stream,
+    disks: &[Disk],
+    exports: &[Export],
+    certificates: Option<&Certificates>,
+    places: &Places,
+) -> Result<(), Dropped> {
+    stream.socket().set_read_patience(Some(PATIENCE))?;
+    stream.socket().set_write_patience(Some(PATIENCE))?;
+    let mut inbox = Inbox::new();
+    let Some(session) = negotiate(stream, &mut inbox, exports, certificates)? else { return Ok(()) };
+    stream.socket().set_write_patience(None)?;
+    let disk = &disks[session.export];
+    let mut line = Line { stream, inbox, disk, session, linger: Linger::new(places) };
+    if disk.model.is_timed() { line.timed() } else { line.at_once() }
+}
+
+fn negotiate(
+    stream: &mut Stream,
+    inbox: &mut Inbox,
+    exports: &[Export],
+    certificates: Option<&Certificates>,
+) -> Result<Option<Session>, Dropped> {
+    let began = now();
+    let tls = certificates.map_or(Tls::Off, |_| Tls::Required);
+    let mut negotiation = Negotiation::new(exports, tls);
+    let mut out = Vec::new();
+    negotiation.greet(&mut out);
+    loop {
+        let progress = negotiation.step(inbox.held(), &mut out)?;
+        if let Progress::Took(bytes) = progress {
+            inbox.take(bytes);
+            continue;
+        }
+        stream.write_all(&out)?;
+        out.clear();
+        match progress {
+            Progress::Took(_) => {}
+            Progress::More => {
+                let held = inbox.held().len();
+                if now() - began > PATIENCE {
+                    return Err(Dropped::Undecided);
+                }
+                if !inbox.fill(stream, held + 1).map_err(unheard)? {
+                    return if held == 0 { Ok(None) } else { Err(Dropped::HalfOpen) };
+                }
+            }
+            Progress::StartTls(bytes) => {
+                inbox.take(bytes);
+                // What an eavesdropper put behind the option would count as said by the client.
+                if !inbox.held().is_empty() {
+                    return Err(Dropped::TooEarly);
+                }
+                let certificates = certificates.expect("encryption was offered");
+                stream.encrypt(certificates).map_err(Dropped::Encryption)?;
+                negotiation = negotiation.encrypted();
+            }
+            Progress::Chosen(bytes, session) => {
+                inbox.take(bytes);
+                return Ok(Some(session));
+            }
+            Progress::Over(_) => return Ok(None),
+        }
+    }
+}
+
+/// A read that failed: where patience ended, the client said nothing in its time.
+fn unheard(error: io::Error) -> Dropped {
+    if error.kind() == io::ErrorKind::WouldBlock { Dropped::Undecided } else { Dropped::Io(error) }
+}
+
+/// A client that has chosen.
+struct Line<'a> {
+    stream: &'a mut Stream,
+    inbox: Inbox,
+    disk: &'a Disk,
+    session: Session,
+    linger: Linger<'a>,
+}
+
+/// What lies in the inbox.
+enum Found {
+    /// A whole request, with so many bytes of data.
+    Request(Request, usize),
+    /// A part of a message of so many bytes at least.
+    Part(usize),
+    /// The client's farewell.
+    Farewell,
+}
+
+impl Line<'_> {
+    fn find(&self) -> Result<Found, Dropped> {
+        let Some(header) = self.inbox.held().first_chunk::<HEADER_BYTES>() else {
+            return Ok(Found::Part(HEADER_BYTES));
+        };
+        let request = Request::parse(header)?;
+        let BlockSizes { maximum, .. } = self.disk.export.block;
+        let payload = request.payload(maximum)?;
+        if request.command == Command::Disconnect {
+            return Ok(Found::Farewell);
+        }
+        let whole = HEADER_BYTES + payload;
+        Ok(if self.inbox.held().len() < whole {
+            Found::Part(whole)
+        } else {
+            Found::Request(request, payload)
+        })
+    }
+
+    /// Waits for more of a message of `count` bytes; false where the client leaves.
+    fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
+        let Line { stream, inbox, linger, .. } = self;
+        let is_between = inbox.held().is_empty();
+        let ended = |came| if came || is_between { Ok(came) } else { Err(Dropped::HalfOpen) };
+        if let Some(came) = linger.look(|| inbox.fill_now(stream, count))? {
+            return ended(came);
+        }
+        loop {
+            match inbox.fill(stream, count) {
+                Ok(came) => {
+                    linger.woken();
+                    return ended(came);
+                }
+                // Between two requests a client may be silent as long as it likes.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_between => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(Dropped::Slow),
+                Err(error) => return Err(Dropped::Io(error)),
+            }
+        }
+    }
+
+    /// Answers as soon as the bytes are there; requests that came together are answered together.
+    fn at_once(&mut self) -> Result<(), Dropped> {
+        let mut out = Vec::with_capacity(TOGETHER);
+        let mut answers = 0;
+        loop {
+            match self.find()? {
+                Found::Request(request, payload) => {
+                    let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
+                    self.disk.serve(&self.session, &request, payload, &mut out);
+                    answers += 1;
+                    if out.len() >= TOGETHER || answers == ANSWERS_TOGETHER {
+                        answers = 0;
+                        self.stream.write_all(&out)?;
+                        out.clear();
+                    }
+                }
+                Found::Part(count) => {
+                    self.stream.write_all(&out)?;
+                    out.clear();
+                    if !self.listen(count)? {
+                        return Ok(());
+                    }
+                }
+                Found::Farewell => return Ok(self.stream.write_all(&out)?),
+            }
+        }
+    }
+
+    /// Answers when the model says. One thread does it all: while answers wait, requests are taken in.
+    fn timed(&mut self) -> Result<(), Dropped> {
+        let mut outbox = Outbox::default();
+        let mut is_leaving = false;
+        loop {
+            outbox.send_due(self.stream, &self.disk.model)?;
+            let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
+            match found {
+                Some(Found::Request(request, payload)) => {
+                    let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
+                    let mut out = outbox.paper();
+                    let served = self.disk.serve(&self.session, &request, payload, &mut out);
+                    outbox.put(out, served.asked);
+                }
+                Some(Found::Farewell) => is_leaving = true,
+                Some(Found::Part(count)) if outbox.is_empty() => is_leaving = !self.listen(count)?,
+                Some(Found::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
+                    Some(true) => {}
+                    Some(false) if self.inbox.held().is_empty() => is_leaving = true,
+                    Some(false) => return Err(Dropped::HalfOpen),
+                    None => outbox.rest(|time| self.stream.wait(time))?,
+                },
+                None if outbox.is_empty() => return Ok(()),
+                None => outbox.rest(pause)?,
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
+fn pause(time: Duration) -> io::Result<()> {
+    std::thread::sleep(time);
+    Ok(())
+}

@@ -1,0 +1,83 @@
+use super::{Command, Harming, LINE_MAX, answer, parse};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn refusal(line: &str) -> String {
+    parse(line.as_bytes()).expect_err(line)
+}
+
+#[test]
+fn every_command_is_read_as_it_is_documented() {
+    let read = |line: &str| parse(line.as_bytes()).expect(line);
+    assert_eq!(read(r#"{"command": "stats"}"#), Command::Stats { columns: false });
+    assert_eq!(read(r#"{"command": "stats", "columns": true}"#), Command::Stats { columns: true });
+    let named = Some("a".to_string());
+    let record = Command::Record { export: named.clone(), path: "/t.nacre".into() };
+    assert_eq!(read(r#"{"command": "record", "export": "a", "path": "/t.nacre"}"#), record);
+    assert_eq!(read(r#"{"command": "record-end"}"#), Command::RecordEnd { export: None });
+    assert_eq!(read(r#" {"command" : "stop"} "#), Command::Stop {});
+    assert_eq!(
+        read(r#"{"command": "power-fail", "export": "a"}"#),
+        Command::PowerFail { export: named.clone() }
+    );
+    let line = r#"{"command": "media-error", "offset": 512, "length": 1024, "harm": "writes"}"#;
+    let error = Command::MediaError { export: None, offset: 512, length: 1024, harm: Harming::Writes };
+    assert_eq!(read(line), error);
+    let snapshot = Command::Snapshot { export: None, path: "/copy.img".into() };
+    assert_eq!(read(r#"{"command": "snapshot", "path": "/copy.img"}"#), snapshot);
+}
+
+#[test]
+fn what_is_not_understood_is_said_with_what_would_be() {
+    assert!(refusal("hello").contains("no line of JSON"));
+    assert!(refusal("[1, 2]").contains("names no command"));
+    assert!(refusal(r#"{"columns": true}"#).contains("names no command"));
+    let unknown = refusal(r#"{"command": "explode"}"#);
+    assert!(unknown.contains("explode") && unknown.contains("`stats`"), "{unknown}");
+    assert!(refusal(r#"{"command": "stats", "colour": 1}"#).contains("colour"));
+    assert!(refusal(r#"{"command": "stop", "now": true}"#).contains("now"));
+    assert!(refusal(r#"{"command": "record"}"#).contains("path"));
+    assert!(refusal(r#"{"command": "record", "path": "t.nacre"}"#).contains("from the root on"));
+    assert!(refusal(r#"{"command": "snapshot", "path": "copy"}"#).contains("from the root on"));
+    let offset = refusal(r#"{"command": "media-error", "offset": -1, "length": 1, "harm": "reads"}"#);
+    assert!(offset.contains("-1"), "{offset}");
+    let harm = refusal(r#"{"command": "media-error", "offset": 0, "length": 1, "harm": "all"}"#);
+    assert!(harm.contains("`reads`"), "{harm}");
+    assert!(refusal(r#"{"command": "stats"} {"command": "stop"}"#).contains("no line of JSON"));
+}
+
+#[test]
+fn an_answer_is_one_line() {
+    let line = answer(Err("two\nlines".into()));
+    assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    assert_eq!(serde_json::from_slice::<Value>(&line).unwrap(), json!({ "error": "two\nlines" }));
+    let ok = answer(Ok(json!({ "a": 1 })));
+    assert_eq!(ok, b"{\"ok\":{\"a\":1}}\n");
+}
+
+#[test]
+fn a_line_as_deep_as_it_may_be_long_is_refused() {
+    assert!(refusal(&"[".repeat(LINE_MAX)).contains("no line of JSON"));
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_too_bad(line in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = parse(&line);
+    }
+
+    #[test]
+    fn no_wish_is_too_bad(
+        command in "(stats|record|record-end|power-fail|media-error|snapshot|stop|[a-z]{0,8})",
+        key in "(columns|export|path|offset|harm|[a-z]{0,8})",
+        value in prop_oneof![
+            Just(json!(null)), any::<bool>().prop_map(Value::from), any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from), any::<String>().prop_map(|path| json!(format!("/{path}"))),
+        ],
+    ) {
+        let line = json!({ "command": command, key: value }).to_string();
+        if let Ok(Command::Record { path, .. }) = parse(line.as_bytes()) {
+            prop_assert!(path.is_absolute());
+        }
+    }
+}

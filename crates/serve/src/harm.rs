@@ -1,0 +1,91 @@
+//! Parts of the medium that fail, as somebody wished.
+
+use crate::ranges::Ranges;
+use std::ops::Range;
+
+/// What fails is a whole number of these, the sectors of every drive.
+pub const UNIT: u64 = 512;
+
+/// What is done to a range of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// Reads of it fail, until a write covers the sector.
+    Reads,
+    /// Writes of it fail, until it is healed.
+    Writes,
+    /// Everything works again.
+    Heal,
+}
+
+/// What fails.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Harmed {
+    reads: Ranges,
+    writes: Ranges,
+}
+
+impl Harmed {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty()
+    }
+
+    /// Does `harm` to every sector that `range` touches.
+    pub(crate) fn apply(&mut self, harm: Harm, range: Range<u64>) {
+        let sectors = touched(range);
+        match harm {
+            Harm::Reads => self.reads.insert(sectors),
+            Harm::Writes => self.writes.insert(sectors),
+            Harm::Heal => {
+                self.reads.remove(sectors.clone());
+                self.writes.remove(sectors);
+            }
+        }
+    }
+
+    pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
+        self.reads.overlaps(range)
+    }
+
+    pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
+        self.writes.overlaps(range)
+    }
+
+    /// A write of `range` succeeded: the sectors it covers as a whole can be read again. Returns these where one
+    /// of them could not.
+    pub(crate) fn overwritten(&mut self, range: Range<u64>) -> Option<Range<u64>> {
+        let covered = range.start.next_multiple_of(UNIT)..range.end / UNIT * UNIT;
+        let heals = !covered.is_empty() && self.reads.remove(covered.clone());
+        heals.then_some(covered)
+    }
+}
+
+/// The sectors that `range` touches.
+pub(crate) fn touched(range: Range<u64>) -> Range<u64> {
+    range.start / UNIT * UNIT..range.end.next_multiple_of(UNIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Harm, Harmed};
+
+    #[test]
+    fn a_sector_fails_as_a_whole_and_is_healed_by_a_write_of_all_of_it() {
+        let mut harmed = Harmed::default();
+        harmed.apply(Harm::Reads, 1000..1001);
+        assert!(harmed.fails_reads(&(512..513)) && harmed.fails_reads(&(0..4096)));
+        assert!(!harmed.fails_reads(&(0..512)) && !harmed.fails_reads(&(1024..2048)));
+        assert_eq!(harmed.overwritten(513..1024), None, "a byte of the sector is missing");
+        assert_eq!(harmed.overwritten(0..1536), Some(0..1536));
+        assert!(harmed.is_empty());
+    }
+
+    #[test]
+    fn writes_that_fail_go_on_failing_until_healed() {
+        let mut harmed = Harmed::default();
+        harmed.apply(Harm::Writes, 0..4096);
+        assert_eq!(harmed.overwritten(0..4096), None);
+        assert!(harmed.fails_writes(&(4095..4096)) && !harmed.fails_reads(&(0..4096)));
+        harmed.apply(Harm::Heal, 0..4096);
+        assert!(harmed.is_empty());
+    }
+}

@@ -1,0 +1,69 @@
+//! What a client sent and nobody took yet.
+
+use crate::stream::Stream;
+use std::io;
+
+/// Bytes read from a connection at a time.
+const READ_BYTES: usize = 128 << 10;
+/// Room that is kept when a longer message is over.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// The bytes of a connection, in order.
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    /// Where what was not taken begins and ends.
+    from: usize,
+    to: usize,
+}
+
+impl Inbox {
+    pub(crate) fn new() -> Inbox {
+        Inbox { bytes: vec![0; READ_BYTES], from: 0, to: 0 }
+    }
+
+    /// What is there.
+    pub(crate) fn held(&self) -> &[u8] {
+        &self.bytes[self.from..self.to]
+    }
+
+    /// The first `count` bytes are taken.
+    pub(crate) fn take(&mut self, count: usize) -> &[u8] {
+        assert!(count <= self.to - self.from, "no more is taken than is there");
+        self.from += count;
+        &self.bytes[self.from - count..self.from]
+    }
+
+    /// Waits for more bytes, of a message of `count`; false where the client ends.
+    pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
+        self.make_room(count);
+        let read = stream.read(&mut self.bytes[self.to..])?;
+        self.to += read;
+        Ok(read > 0)
+    }
+
+    /// Takes in the bytes that are there, of a message of `count`: false where the client ended, and `None`
+    /// where there are none.
+    pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
+        self.make_room(count);
+        let read = stream.read_now(&mut self.bytes[self.to..])?;
+        self.to += read.unwrap_or(0);
+        Ok(read.map(|read| read > 0))
+    }
+
+    /// Makes the buffer hold `count` bytes from where it begins, and some more to read into.
+    fn make_room(&mut self, count: usize) {
+        if self.from == self.to {
+            (self.from, self.to) = (0, 0);
+            if self.bytes.len() > KEPT_BYTES && count <= READ_BYTES {
+                self.bytes = vec![0; READ_BYTES];
+            }
+        }
+        if self.bytes.len() - self.from < count || self.to == self.bytes.len() {
+            self.bytes.copy_within(self.from..self.to, 0);
+            (self.from, self.to) = (0, self.to - self.from);
+        }
+        if self.bytes.len() < count {
+            self.bytes.resize(count.next_multiple_of(READ_BYTES), 0);
+        }
+    }
+}

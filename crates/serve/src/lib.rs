@@ -1,0 +1,63 @@
+//! A simulated device as a block device for real programs.
+//!
+//! The bytes are real and lie in an image file; when an answer may leave is what the model says. The third
+//! driver of the one model: the same [`Device`](nacre_kernel::Device) that `nacre run` drives in simulated time is
+//! driven here by the wall clock.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`image`] | the bytes and the state of a served device, in a sparse file |
+//! | [`opening`] | playing back what the device was asked before |
+//! | [`failing`] | losses of power, media errors, snapshots |
+//! | [`model`] | the device, the wall clock and the deadline of each request |
+//! | [`listen`] | addresses: a unix socket, or TCP |
+//! | [`tls`] | certificates, and the encryption of a connection |
+//! | [`transport`] | what the way between client and server takes, which is subtracted |
+//! | [`server`] | connections from the first to the last |
+//! | [`control`] | what a server is asked while it runs, and how it answers |
+//! | [`statistics`] | what is known of a server |
+//! | [`metrics`] | the same for Prometheus |
+//! | [`recorder`] | requests as they come, into a trace |
+//!
+//! # What is promised
+//! - A request is answered when the model says it is done, or as soon after as the machine can; both latencies
+//!   are reported. With [`Timing::None`](model::Timing) it is answered at once.
+//! - A flush is answered, and a forced write, when the image's data is on the disk (`fdatasync`).
+//! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
+//!   device: served again, mapping, wear and what is cached are as they were, to the bit.
+//! - A torn image is told and continues from its last consistent state; a damaged one is told and left as it is.
+//! - What a client does wrong ends in the protocol's error, or ends its connection; others do not notice.
+//!
+//! # Leaves out
+//! With [`Timing::None`](model::Timing) the device is not asked: it does not wear, and a journal is not written.
+//! What is read from a device that takes no writes leaves no trace in it when its server ends.
+//! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
+
+pub mod control;
+pub mod failing;
+pub mod harm;
+pub mod image;
+pub mod listen;
+pub mod metrics;
+pub mod model;
+pub mod opening;
+pub mod recorder;
+pub mod server;
+pub mod statistics;
+pub mod tally;
+pub mod tls;
+pub mod transport;
+
+mod attend;
+mod connection;
+mod inbox;
+mod linger;
+mod outbox;
+mod ranges;
+mod serving;
+mod socket;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod undo;
+mod watch;

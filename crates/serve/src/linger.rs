@@ -1,0 +1,82 @@
+//! Looking for a client's next request a moment longer before going to sleep.
+//!
+//! To be woken takes longer than most requests do. A client that waits for each answer sends its next request at
+//! once, so where the last ones came soon the next is looked for without sleeping, [`LONGEST`] at most. Of all
+//! connections so many may do so at a time as leave one processor to the clients.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long is looked before going to sleep.
+const LONGEST: Duration = Duration::from_micros(50);
+/// The trust in a client that may be gained by requests that come soon.
+const TRUST_MAX: u32 = 16;
+
+/// The places for those who linger.
+pub(crate) struct Places(AtomicUsize);
+
+impl Places {
+    /// As many as there are processors but one.
+    pub(crate) fn new() -> Places {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Places(AtomicUsize::new(processors - 1))
+    }
+
+    fn take(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| free.checked_sub(1)).is_ok()
+    }
+
+    fn give_back(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How soon one client's requests come.
+pub(crate) struct Linger<'a> {
+    places: &'a Places,
+    trust: u32,
+    asleep_since: Option<Instant>,
+}
+
+impl<'a> Linger<'a> {
+    pub(crate) fn new(places: &'a Places) -> Linger<'a> {
+        Linger { places, trust: 0, asleep_since: None }
+    }
+
+    /// Calls `look` until it finds something, or lingering is not worth it any more: `None`, and then the caller
+    /// goes to sleep.
+    pub(crate) fn look<T, E>(
+        &mut self,
+        mut look: impl FnMut() -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let began = now();
+        if self.trust > 0 && self.places.take() {
+            let found = loop {
+                match look() {
+                    Ok(None) if now() - began < LONGEST => std::hint::spin_loop(),
+                    found => break found,
+                }
+            };
+            self.places.give_back();
+            if !matches!(found, Ok(None)) {
+                self.trust = TRUST_MAX.min(self.trust + 1);
+                return found;
+            }
+            self.trust /= 2;
+        }
+        self.asleep_since = Some(now());
+        Ok(None)
+    }
+
+    /// The sleep is over: something came.
+    pub(crate) fn woken(&mut self) {
+        if self.asleep_since.take().is_some_and(|since| now() - since < 2 * LONGEST) {
+            self.trust = TRUST_MAX.min(self.trust + 1);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long a client is waited for is wall time")]
+fn now() -> Instant {
+    Instant::now()
+}

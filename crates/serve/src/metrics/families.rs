@@ -1,0 +1,262 @@
+//! The families of metrics, and how one is written.
+
+use crate::statistics::{ExportStatistics, Statistics};
+use crate::tally::KINDS;
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_machine::record::Component;
+use std::fmt::{Display, Write};
+
+/// Upper bounds of latencies, in nanoseconds: 1, 2.5 and 5 of every decade from 1 us to 10 s.
+const BOUNDS_NS: [u64; 22] = [
+    1_000,
+    2_500,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+];
+
+/// The whole page.
+pub fn text(statistics: &Statistics) -> String {
+    let mut page = Page::default();
+    server(&mut page, statistics);
+    requests(&mut page, &statistics.exports);
+    latencies(&mut page, &statistics.exports);
+    clocks(&mut page, &statistics.exports);
+    devices(&mut page, &statistics.exports);
+    media(&mut page, &statistics.exports);
+    page.0
+}
+
+fn server(page: &mut Page, of: &Statistics) {
+    page.family("nacre_build_info", GAUGE, "The version of Nacre that serves.");
+    page.sample("nacre_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    page.family("nacre_up_seconds", GAUGE, "How long the server has been serving.");
+    page.sample("nacre_up_seconds", &[], of.up.as_secs_f64());
+    page.family("nacre_connections_open", GAUGE, "Clients there now.");
+    page.sample("nacre_connections_open", &[], of.connections.now);
+    page.family("nacre_connections_total", COUNTER, "Clients that ever came.");
+    page.sample("nacre_connections_total", &[], of.connections.ever);
+    page.family(
+        "nacre_connections_dropped_total",
+        COUNTER,
+        "Clients whose connection ended in the middle of a message or by a breach of the protocol.",
+    );
+    page.sample("nacre_connections_dropped_total", &[], of.connections.dropped);
+}
+
+fn requests(page: &mut Page, exports: &[ExportStatistics]) {
+    page.family("nacre_export_size_bytes", GAUGE, "Bytes of the device.");
+    for export in exports {
+        page.sample("nacre_export_size_bytes", &[("export", &export.name)], export.bytes);
+    }
+    type Count = fn(&crate::tally::Counted) -> u64;
+    let counts: [(&str, &str, Count); 3] = [
+        ("nacre_requests_total", "Requests answered, with an error or without.", |of| of.requests),
+        ("nacre_request_bytes_total", "Bytes of the requests answered without an error.", |of| of.bytes),
+        ("nacre_request_errors_total", "Requests answered with an error.", |of| of.errors),
+    ];
+    for (name, help, count) in counts {
+        page.family(name, COUNTER, help);
+        for export in exports {
+            for (op, counted) in KINDS.iter().zip(&export.requests) {
+                page.sample(name, &[("export", &export.name), ("op", op)], count(counted));
+            }
+        }
+    }
+    page.family(
+        "nacre_late_answers_total",
+        COUNTER,
+        "Answers that left more than a tenth of their latency, and more than 50 us, after their time.",
+    );
+    for export in exports {
+        page.sample("nacre_late_answers_total", &[("export", &export.name)], export.latencies.late);
+    }
+    page.family("nacre_recording", GAUGE, "Whether requests are being recorded.");
+    for export in exports {
+        let recording = export.recording.as_ref().is_some_and(|recorded| recorded.is_under_way);
+        page.sample("nacre_recording", &[("export", &export.name)], u8::from(recording));
+    }
+}
+
+fn latencies(page: &mut Page, exports: &[ExportStatistics]) {
+    type Pair = fn(&ExportStatistics) -> &[LatencyHistogram; 2];
+    let families: [(&str, &str, Pair); 2] = [
+        ("nacre_modelled_latency_seconds", "Latencies as the model says, dilation not applied.", |export| {
+            &export.latencies.modelled
+        }),
+        (
+            "nacre_wall_latency_seconds",
+            "Latencies by the wall clock, from the arrival of a request to its answer.",
+            |export| &export.latencies.wall,
+        ),
+    ];
+    for (name, help, pair) in families {
+        page.family(name, "histogram", help);
+        for export in exports {
+            for (op, histogram) in ["read", "write"].iter().zip(pair(export)) {
+                page.histogram(name, &[("export", &export.name), ("op", op)], histogram);
+            }
+        }
+    }
+}
+
+fn clocks(page: &mut Page, exports: &[ExportStatistics]) {
+    page.family("nacre_simulated_seconds_total", COUNTER, "The device's clock.");
+    for export in exports {
+        let labels = [("export", export.name.as_str())];
+        page.sample("nacre_simulated_seconds_total", &labels, export.simulated.as_secs_f64());
+    }
+    page.family("nacre_dilation_ratio", GAUGE, "How much longer everything takes; absent without a model.");
+    for export in exports {
+        if let Some(dilation) = export.dilation() {
+            page.sample("nacre_dilation_ratio", &[("export", &export.name)], dilation);
+        }
+    }
+}
+
+fn devices(page: &mut Page, exports: &[ExportStatistics]) {
+    let name = "nacre_resource_busy_seconds_total";
+    page.family(name, COUNTER, "Simulated time of a component's resources, by activity.");
+    for (export, part) in parts(exports) {
+        for resource in &part.resources {
+            for (activity, seconds) in &resource.busy {
+                let labels = [
+                    ("export", export),
+                    ("component", &part.path),
+                    ("resource", resource.name),
+                    ("activity", activity),
+                ];
+                page.sample(name, &labels, seconds);
+            }
+        }
+    }
+    let name = "nacre_energy_joules_total";
+    page.family(name, COUNTER, "Energy of a component, by activity; absent where it is not modelled.");
+    for (export, part) in parts(exports) {
+        for (activity, joules) in part.energy_j.iter().flatten() {
+            let labels = [("export", export), ("component", &part.path), ("activity", activity)];
+            page.sample(name, &labels, joules);
+        }
+    }
+    let name = "nacre_events_total";
+    page.family(name, COUNTER, "What a component counts.");
+    for (export, part) in parts(exports) {
+        for (event, count) in &part.counters {
+            let labels = [("export", export), ("component", &part.path), ("event", event)];
+            page.sample(name, &labels, count);
+        }
+    }
+}
+
+fn media(page: &mut Page, exports: &[ExportStatistics]) {
+    let name = "nacre_programs_total";
+    page.family(name, COUNTER, "Pages programmed, by cause.");
+    for (export, part) in parts(exports) {
+        let Some(wear) = &part.wear else { continue };
+        let causes = [
+            ("host", wear.host),
+            ("cleaned", wear.cleaned),
+            ("levelled", wear.levelled),
+            ("metadata", wear.metadata),
+            ("padding", wear.padding),
+        ];
+        for (cause, pages) in causes {
+            page.sample(name, &[("export", export), ("component", &part.path), ("cause", cause)], pages);
+        }
+    }
+    page.family("nacre_erases_total", COUNTER, "Blocks erased.");
+    for (export, part) in parts(exports) {
+        if let Some(wear) = &part.wear {
+            page.sample("nacre_erases_total", &[("export", export), ("component", &part.path)], wear.erases);
+        }
+    }
+    let name = "nacre_block_erases";
+    page.family(
+        name,
+        GAUGE,
+        "Erases of a block in its whole life: of the least, the mean and the most worn.",
+    );
+    for (export, part) in parts(exports) {
+        let Some(blocks) = part.wear.as_ref().and_then(|wear| wear.block_erases.as_ref()) else { continue };
+        let marks = [("min", f64::from(blocks.min)), ("mean", blocks.mean), ("max", f64::from(blocks.max))];
+        for (of, erases) in marks {
+            page.sample(name, &[("export", export), ("component", &part.path), ("of", of)], erases);
+        }
+    }
+    let name = "nacre_write_amplification_ratio";
+    page.family(name, GAUGE, "Pages programmed per page of host data; absent before the first.");
+    for export in exports {
+        if let Some(ratio) = export.stack.write_amplification {
+            page.sample(name, &[("export", &export.name)], ratio);
+        }
+    }
+}
+
+/// Every component with the name of its export.
+fn parts(exports: &[ExportStatistics]) -> impl Iterator<Item = (&str, &Component)> {
+    exports.iter().flat_map(|export| {
+        export.stack.components.iter().map(move |component| (export.name.as_str(), component))
+    })
+}
+
+const COUNTER: &str = "counter";
+const GAUGE: &str = "gauge";
+
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        self.line(format_args!("# HELP {name} {help}"));
+        self.line(format_args!("# TYPE {name} {kind}"));
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        let labels: Vec<String> =
+            labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        self.line(format_args!("{name}{labels} {value}"));
+    }
+
+    fn histogram(&mut self, name: &str, labels: &[(&str, &str)], of: &LatencyHistogram) {
+        let mut bars = of.bars().peekable();
+        let mut below = 0;
+        let bucket = format!("{name}_bucket");
+        for bound_ns in BOUNDS_NS {
+            while let Some(bar) = bars.next_if(|bar| bar.upto.as_ps() <= bound_ns * 1000) {
+                below += bar.count;
+            }
+            let bound = (bound_ns as f64 / 1e9).to_string();
+            self.sample(&bucket, &[labels, &[("le", bound.as_str())]].concat(), below);
+        }
+        self.sample(&bucket, &[labels, &[("le", "+Inf")]].concat(), of.count());
+        self.sample(&format!("{name}_sum"), labels, of.sum_ps() as f64 / 1e12);
+        self.sample(&format!("{name}_count"), labels, of.count());
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        self.0.write_fmt(line).and_then(|()| self.0.write_char('\n')).expect("a text takes every line");
+    }
+}
+
+/// As the value of a label.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}

@@ -1,0 +1,54 @@
+//! As much of HTTP/1.1 as a scraper needs: one GET, one answer, and the connection ends (RFC 9112).
+
+/// Most bytes of the head of a request.
+pub const HEAD_MAX: usize = 8 << 10;
+
+/// The answer to what was sent so far; `None` while the head is not whole, `Some(None)` where it is not HTTP
+/// and gets no answer. `metrics` is asked for the page's text.
+pub fn respond(head: &[u8], metrics: impl FnOnce() -> String) -> Option<Option<Vec<u8>>> {
+    let end = head.windows(4).position(|window| window == b"\r\n\r\n");
+    let Some(line) = first_line(head) else {
+        return (head.len() >= HEAD_MAX).then_some(None);
+    };
+    let Some((method, target)) = request_line(line) else { return Some(None) };
+    if end.is_none() {
+        return (head.len() >= HEAD_MAX)
+            .then(|| Some(page("431 Request Header Fields Too Large", PLAIN, "")));
+    }
+    let path = target.split('?').next().unwrap_or(target);
+    Some(Some(match (method, path) {
+        ("GET", "/metrics") => page("200 OK", METRICS, &metrics()),
+        ("GET", _) => page("404 Not Found", PLAIN, "the metrics are at /metrics\n"),
+        _ => page("405 Method Not Allowed\r\nAllow: GET", PLAIN, "the metrics are read with GET\n"),
+    }))
+}
+
+const PLAIN: &str = "text/plain; charset=utf-8";
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The first line; what begins as no request does is not waited for.
+fn first_line(head: &[u8]) -> Option<&[u8]> {
+    let end = head.windows(2).position(|window| window == b"\r\n");
+    match end {
+        Some(end) => Some(&head[..end]),
+        None if head.iter().any(|byte| !(b' '..=b'~').contains(byte) && *byte != b'\r') => Some(&[]),
+        None => None,
+    }
+}
+
+/// Method and target of a request line.
+fn request_line(line: &[u8]) -> Option<(&str, &str)> {
+    let mut parts = std::str::from_utf8(line).ok()?.split(' ');
+    let (method, target, version) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_whole = is_method && target.starts_with('/') && version.starts_with("HTTP/1.");
+    (is_whole && parts.next().is_none()).then_some((method, target))
+}
+
+fn page(status: &str, kind: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    [head.as_bytes(), body.as_bytes()].concat()
+}

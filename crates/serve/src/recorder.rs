@@ -1,0 +1,264 @@
+//! Requests as they come, written into a trace.
+//!
+//! A client's thread only puts its request into a list; a thread of the recording's own orders and writes
+//! them. The trace appears under its name when the recording is ended; one that fails leaves nothing and
+//! tells why, and the clients do not notice.
+
+use crate::model::Asked;
+use nacre_files::SharedFile;
+use nacre_kernel::{Op, Request, Time};
+use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+#[cfg(test)]
+mod tests;
+
+/// Requests that are ordered and written together. Clients' threads come here in another order than their
+/// requests arrived in; in so many requests they are put right.
+const BATCH: usize = 4096;
+/// Batches that may wait for the disk: 8 MiB.
+const WAITING_MAX: usize = 64;
+
+/// What records the requests of one export, or stands by.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    /// Whether there is a recording: the one thing that clients look at while there is none.
+    is_on: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    under_way: Option<Recording>,
+    last: Option<Recorded>,
+}
+
+/// How a recording goes, or how the last one went.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Recorded {
+    /// The trace.
+    pub path: PathBuf,
+    /// Whether it goes on.
+    pub is_under_way: bool,
+    /// Requests so far.
+    pub requests: u64,
+    /// Bytes of the trace; unknown until it is whole.
+    pub bytes: Option<u64>,
+    /// Why there is no trace.
+    pub error: Option<String>,
+}
+
+/// A recording that cannot be begun, or none to be ended.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// One at a time.
+    #[error("a recording into {} is under way; end it first", .0.display())]
+    UnderWay(PathBuf),
+    /// There is none.
+    #[error("nothing is being recorded")]
+    NotRecording,
+    /// The file cannot be written.
+    #[error("{}: {problem}", .path.display())]
+    System {
+        /// The trace.
+        path: PathBuf,
+        /// What the system said.
+        problem: String,
+    },
+}
+
+struct Recording {
+    path: PathBuf,
+    from: Instant,
+    dilation: f64,
+    gathered: Vec<Request>,
+    requests: u64,
+    to_writer: SyncSender<Message>,
+    writer: JoinHandle<Result<u64, String>>,
+}
+
+enum Message {
+    Batch(Vec<Request>),
+    /// All have come. Without it the trace is not put in its place.
+    Finish(Vec<Request>),
+}
+
+impl Recorder {
+    /// Requests from now on go into the trace `path`. Arrivals are in time of the device: that of the wall,
+    /// divided by `dilation`. Errors: one is under way, or the file cannot be begun.
+    pub(crate) fn begin(&self, path: &Path, dilation: f64, provenance: &str) -> Result<(), RecordError> {
+        if let Some(recording) = &self.state().under_way {
+            return Err(RecordError::UnderWay(recording.path.clone()));
+        }
+        let refused = |problem: String| RecordError::System { path: path.into(), problem };
+        let file = SharedFile::begin(path).map_err(|error| refused(error.to_string()))?;
+        let options = WriteOptions { strict: true, provenance: provenance.into() };
+        let writer = create("nacre", Box::new(file.clone()), &options);
+        let writer = writer.map_err(|error| refused(words(error)))?;
+        self.begin_with(Recording::begin(path, dilation, file, writer))
+    }
+
+    fn begin_with(&self, recording: Recording) -> Result<(), RecordError> {
+        let mut state = self.state();
+        if let Some(other) = &state.under_way {
+            return Err(RecordError::UnderWay(other.path.clone()));
+        }
+        *state = State { under_way: Some(recording), last: None };
+        self.is_on.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// A request that the device was asked at `arrived`; now, where nobody looked at the clock.
+    #[inline]
+    pub(crate) fn note(&self, asked: Asked, arrived: Option<Instant>) {
+        if self.is_on.load(Ordering::Relaxed) {
+            self.add(asked, arrived.unwrap_or_else(now));
+        }
+    }
+
+    fn add(&self, asked: Asked, arrived: Instant) {
+        let mut state = self.state();
+        let Some(recording) = &mut state.under_way else { return };
+        if !recording.add(asked, arrived) {
+            self.give_up(&mut state);
+        }
+    }
+
+    /// The recording failed; nobody waits for the disk because of it.
+    fn give_up(&self, state: &mut State) {
+        self.is_on.store(false, Ordering::Release);
+        state.last = state.under_way.take().map(Recording::give_up);
+    }
+
+    /// Ends the recording: the trace is whole and in its place, or what is told says why not.
+    /// Errors: there is none.
+    pub(crate) fn end(&self) -> Result<Recorded, RecordError> {
+        self.is_on.store(false, Ordering::Release);
+        // The lock is not held while the disk is waited for: clients go on.
+        let recording = self.state().under_way.take().ok_or(RecordError::NotRecording)?;
+        let ended = recording.end();
+        self.state().last = Some(ended.clone());
+        Ok(ended)
+    }
+
+    /// How the recording goes, or how the last one went; `None` where there was none.
+    pub(crate) fn told(&self) -> Option<Recorded> {
+        let mut state = self.state();
+        if state.under_way.as_ref().is_some_and(|recording| recording.writer.is_finished()) {
+            self.give_up(&mut state);
+        }
+        let going = state.under_way.as_ref().map(|recording| Recorded {
+            path: recording.path.clone(),
+            is_under_way: true,
+            requests: recording.requests,
+            ..Recorded::default()
+        });
+        going.or_else(|| state.last.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nobody panics with the lock")
+    }
+}
+
+impl Recording {
+    #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for by a thread of its own")]
+    fn begin(path: &Path, dilation: f64, file: SharedFile, writer: Box<dyn TraceWriter>) -> Recording {
+        let (to_writer, batches) = sync_channel(WAITING_MAX);
+        Recording {
+            path: path.into(),
+            from: now(),
+            dilation,
+            gathered: Vec::with_capacity(2 * BATCH),
+            requests: 0,
+            to_writer,
+            writer: std::thread::spawn(move || write(&batches, &file, writer)),
+        }
+    }
+
+    /// False where the writer is gone, or so slow that there is no room for more.
+    fn add(&mut self, asked: Asked, arrived: Instant) -> bool {
+        let elapsed = arrived.saturating_duration_since(self.from).as_secs_f64() / self.dilation;
+        let arrival = Time::from_secs_f64(elapsed);
+        let Asked { op, offset, bytes, forced } = asked;
+        self.gathered.push(Request { arrival, address: offset, bytes, volume: 0, op });
+        self.requests += 1;
+        if forced {
+            self.gathered.push(Request { arrival, address: 0, bytes: 0, volume: 0, op: Op::Flush });
+            self.requests += 1;
+        }
+        if self.gathered.len() < 2 * BATCH {
+            return true;
+        }
+        self.gathered.sort_by_key(|request| request.arrival);
+        let batch = self.gathered.drain(..BATCH).collect();
+        self.to_writer.try_send(Message::Batch(batch)).is_ok()
+    }
+
+    fn end(mut self) -> Recorded {
+        self.gathered.sort_by_key(|request| request.arrival);
+        // Where the writer is gone, it says why when it is joined.
+        let _ = self.to_writer.send(Message::Finish(std::mem::take(&mut self.gathered)));
+        self.joined()
+    }
+
+    fn give_up(self) -> Recorded {
+        if self.writer.is_finished() {
+            return self.joined();
+        }
+        // Without a last message the writer leaves nothing behind, whenever it comes to that.
+        let error = Some("the disk does not keep up with the requests".into());
+        Recorded { path: self.path, is_under_way: false, requests: self.requests, bytes: None, error }
+    }
+
+    fn joined(self) -> Recorded {
+        let Recording { path, requests, writer, .. } = self;
+        let ended = writer.join().expect("the writer does not panic");
+        let (bytes, error) = (ended.as_ref().ok().copied(), ended.err());
+        Recorded { path, is_under_way: false, requests, bytes, error }
+    }
+}
+
+/// Writes what comes and returns the bytes of the whole trace. Errors: why there is none.
+fn write(
+    batches: &Receiver<Message>,
+    file: &SharedFile,
+    mut writer: Box<dyn TraceWriter>,
+) -> Result<u64, String> {
+    let mut latest = Time::ZERO;
+    for message in batches {
+        let (mut batch, is_last) = match message {
+            Message::Batch(batch) => (batch, false),
+            Message::Finish(batch) => (batch, true),
+        };
+        for request in &mut batch {
+            // One that comes later than a whole batch arrives with the request before it.
+            latest = latest.max(request.arrival);
+            request.arrival = latest;
+        }
+        writer.write(&batch).map_err(words)?;
+        if is_last {
+            writer.finish().map_err(words)?;
+            return file.finish().map_err(|error| error.to_string());
+        }
+    }
+    Err("it was given up".into())
+}
+
+#[expect(clippy::disallowed_methods, reason = "requests arrive in wall time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// What the system said, without the trace's place that its reader would want.
+fn words(error: TraceError) -> String {
+    match error {
+        TraceError::Io { error, .. } => error.to_string(),
+        error => error.to_string(),
+    }
+}

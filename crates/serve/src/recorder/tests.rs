@@ -1,0 +1,165 @@
+use super::{BATCH, RecordError, Recorder, Recording};
+use crate::model::Asked;
+use nacre_files::{ShareRead, SharedFile, open as open_file};
+use nacre_kernel::{Op, Request, Time};
+use nacre_workload::trace::{Options, Source, TraceError, TraceWriter, Written, open};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A folder of a test's own, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("nacre-recorder-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Folder(path)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn requests(path: &Path) -> Vec<Request> {
+    let source = Source::new("t.nacre", open_file(path, &ShareRead::default()).unwrap());
+    let mut reader = open(vec![source], &Options::default()).unwrap();
+    let mut found = Vec::new();
+    while reader.read(&mut found, 1000).unwrap() > 0 {}
+    assert_eq!(reader.tally().bad_records, 0);
+    found
+}
+
+fn asked(op: Op, offset: u64, bytes: u32) -> Asked {
+    Asked { op, offset, bytes, forced: false }
+}
+
+/// What is noted so long after `from`.
+fn after(from: Instant, time: Duration) -> Option<Instant> {
+    Some(from + time)
+}
+
+/// When the recording began.
+fn start(recorder: &Recorder) -> Instant {
+    recorder.state().under_way.as_ref().expect("it has begun").from
+}
+
+#[test]
+fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
+    let folder = Folder::new();
+    let path = folder.0.join("io.nacre");
+    let recorder = Recorder::default();
+    recorder.note(asked(Op::Read, 0, 512), None);
+    recorder.begin(&path, 20.0, "requests to ssd").unwrap();
+    let from = start(&recorder);
+    recorder.note(asked(Op::Read, 4096, 8192), after(from, Duration::from_millis(40)));
+    let forced = Asked { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
+    recorder.note(forced, after(from, Duration::from_millis(60)));
+    recorder.note(asked(Op::Trim, 0, 1 << 30), after(from, Duration::from_millis(80)));
+    let told = recorder.told().unwrap();
+    assert_eq!((told.requests, told.is_under_way, told.bytes), (4, true, None));
+    let ended = recorder.end().unwrap();
+    assert_eq!((ended.requests, ended.is_under_way, &ended.error), (4, false, &None));
+    assert_eq!(ended.bytes, Some(std::fs::metadata(&path).unwrap().len()));
+    assert_eq!(recorder.told(), Some(ended));
+    let request = |arrival, op, address, bytes| Request { arrival, address, bytes, volume: 0, op };
+    let expected = [
+        request(Time::ZERO, Op::Read, 4096, 8192),
+        request(Time::from_ms(1), Op::Write, 1 << 40, 512),
+        request(Time::from_ms(1), Op::Flush, 0, 0),
+        request(Time::from_ms(2), Op::Trim, 0, 1 << 30),
+    ];
+    // A reader counts time from the first request on.
+    assert_eq!(requests(&path), expected);
+}
+
+#[test]
+fn requests_that_come_out_of_order_are_put_into_it() {
+    let folder = Folder::new();
+    let path = folder.0.join("io.nacre");
+    let recorder = Recorder::default();
+    recorder.begin(&path, 1.0, "").unwrap();
+    let from = start(&recorder);
+    let count = 5 * BATCH as u64 + 17;
+    // Every group of 64 comes backwards, as threads would bring it at worst.
+    for number in 0..count {
+        let place = (number / 64 * 64 + 63 - number % 64).min(count - 1);
+        recorder.note(asked(Op::Write, place * 512, 512), after(from, Duration::from_micros(place)));
+    }
+    assert_eq!(recorder.end().unwrap().requests, count);
+    let found = requests(&path);
+    assert_eq!(found.len() as u64, count);
+    assert!(found.is_sorted_by_key(|request| request.address), "in the order of arrival");
+}
+
+#[test]
+fn a_trace_appears_when_it_is_whole_and_never_before() {
+    let folder = Folder::new();
+    let path = folder.0.join("io.nacre");
+    let recorder = Recorder::default();
+    recorder.begin(&path, 1.0, "").unwrap();
+    recorder.note(asked(Op::Read, 0, 512), None);
+    assert!(!path.exists());
+    let other = recorder.begin(&folder.0.join("other.nacre"), 1.0, "");
+    assert!(matches!(other, Err(RecordError::UnderWay(into)) if into == path));
+    // The server is gone before the recording is ended.
+    let writer = recorder.state().under_way.take().map(|Recording { writer, .. }| writer);
+    let left = writer.unwrap().join().unwrap();
+    assert_eq!(left, Err("it was given up".into()));
+    assert_eq!(folder.names(), Vec::<String>::new(), "nothing is left behind");
+}
+
+#[test]
+fn what_cannot_be_begun_or_ended_is_said() {
+    let folder = Folder::new();
+    let recorder = Recorder::default();
+    assert!(matches!(recorder.end(), Err(RecordError::NotRecording)));
+    let nowhere = folder.0.join("no/such/io.nacre");
+    let refused = recorder.begin(&nowhere, 1.0, "").unwrap_err().to_string();
+    assert!(refused.contains("no/such/io.nacre: "), "{refused}");
+    assert_eq!(recorder.told(), None);
+}
+
+/// A disk that is full from the beginning.
+struct Full;
+
+impl TraceWriter for Full {
+    fn write(&mut self, _: &[Request]) -> Result<(), TraceError> {
+        let full = std::io::ErrorKind::StorageFull.into();
+        let place = nacre_workload::trace::Place::Byte(0);
+        Err(TraceError::Io { source_name: "io.nacre".into(), place, error: full })
+    }
+
+    fn finish(&mut self) -> Result<Written, TraceError> {
+        panic!("what failed is not finished")
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_and_nothing_else() {
+    let folder = Folder::new();
+    let path = folder.0.join("io.nacre");
+    let recorder = Recorder::default();
+    let file = SharedFile::begin(&path).unwrap();
+    recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full))).unwrap();
+    // However long it goes on, nobody waits and nothing is kept.
+    while recorder.told().is_some_and(|told| told.is_under_way) {
+        recorder.note(asked(Op::Read, 0, 512), None);
+    }
+    let told = recorder.told().unwrap();
+    assert!(told.error.as_ref().is_some_and(|why| why.contains("no storage space")), "{told:?}");
+    assert_eq!(told.bytes, None);
+    recorder.note(asked(Op::Read, 0, 512), None);
+    assert!(matches!(recorder.end(), Err(RecordError::NotRecording)));
+    assert_eq!(folder.names(), Vec::<String>::new());
+}

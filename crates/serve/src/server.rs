@@ -1,0 +1,361 @@
+//! The server: it listens, gives every client a thread, and ends when it is asked to.
+
+use crate::attend::{attend, control, metrics};
+use crate::connection::{LAST_WORDS, talk};
+use crate::image::ImageError;
+use crate::linger::Places;
+use crate::listen::{Address, AddressError, Listener};
+use crate::model::Timing;
+use crate::opening;
+use crate::recorder::RecordError;
+use crate::serving::Disk;
+use crate::socket::Socket;
+use crate::statistics::{Connections, ExportStatistics};
+use crate::stream::Stream;
+use crate::tls::{CertificateError, Certificates};
+use crate::transport::Transport;
+use crate::watch::Watch;
+use nacre_kernel::Device;
+use nacre_nbd::Export;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{Builder, Scope};
+use std::time::{Duration, Instant};
+
+/// Clients that may be there at a time; more are turned away.
+const CLIENTS_MAX: usize = 256;
+/// How often the server asks whether it is to end.
+const GLANCE: Duration = Duration::from_millis(50);
+/// How often it looks whether the last clients have gone.
+const BLINK: Duration = Duration::from_millis(2);
+/// The stack of a client's thread; there may be many.
+const STACK_BYTES: usize = 512 << 10;
+
+/// A device to be served.
+pub struct Offer {
+    /// What clients call it.
+    pub name: String,
+    /// What it is, for people.
+    pub description: String,
+    /// Its model, and with it its size.
+    pub device: Box<dyn Device>,
+    /// Lines `key = value` of everything that decides how the device behaves.
+    pub identity: String,
+    /// Chooses what a loss of power leaves of writes under way.
+    pub seed: u64,
+    /// Where its bytes are.
+    pub image: PathBuf,
+    /// Whether it takes no writes.
+    pub read_only: bool,
+}
+
+/// What a server cannot begin with.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Of the image.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Of the address.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Of the control socket.
+    #[error("{0}")]
+    Control(AddressError),
+    /// Of the metrics.
+    #[error("{0}")]
+    Metrics(AddressError),
+    /// Of the trace to be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Of the certificates.
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
+    /// Two devices of one name.
+    #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
+    SameName(String),
+    /// The device has no size.
+    #[error(
+        "the stack serves every address and has no size; give it a capacity, for example --set stack.capacity=\"64 GiB\""
+    )]
+    NoSize,
+}
+
+/// A server that listens and has not begun to answer.
+pub struct Server {
+    listener: Listener,
+    disks: Vec<Disk>,
+    exports: Vec<Export>,
+    notices: Vec<String>,
+    certificates: Option<Certificates>,
+    places: Places,
+    control: Option<Listener>,
+    metrics: Option<Listener>,
+}
+
+/// How a server serves.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Where clients come.
+    pub address: Address,
+    /// When requests are answered.
+    pub timing: Timing,
+    /// Who the server is: then every connection is encrypted.
+    pub certificates: Option<Certificates>,
+    /// The socket over which it is watched and steered.
+    pub control: Option<PathBuf>,
+    /// Where its metrics are read.
+    pub metrics: Option<Address>,
+    /// The trace that the first device's requests go into from the beginning.
+    pub record: Option<PathBuf>,
+}
+
+/// How a server's life went.
+#[derive(Debug, Default)]
+pub struct Life {
+    /// Clients that came.
+    pub clients: u64,
+    /// Clients whose connection ended in the middle of a message or by a breach of the protocol, and why the
+    /// last one did.
+    pub dropped: u64,
+    /// The reason of the last.
+    pub last_drop: Option<String>,
+    /// What is known of each export.
+    pub exports: Vec<ExportStatistics>,
+}
+
+impl Server {
+    /// Opens the images and the address. What was asked of the devices before is played back; `watch` is told how
+    /// far that is and may stop it. Errors: one of them cannot be had; nothing was changed.
+    pub fn open(
+        offers: Vec<Offer>,
+        terms: Terms,
+        watch: &mut opening::Watch<'_>,
+    ) -> Result<Server, ServeError> {
+        let transport = match terms.timing {
+            Timing::None => Transport::default(),
+            Timing::Emulated { .. } => Transport::measured(&terms.address),
+        };
+        let mut disks: Vec<Disk> = Vec::new();
+        let mut notices = Vec::new();
+        for offer in offers {
+            if disks.iter().any(|disk| disk.export.name == offer.name) {
+                return Err(ServeError::SameName(offer.name));
+            }
+            let (disk, told) = opening::open(offer, terms.timing, transport, watch)?;
+            disks.push(disk);
+            notices.extend(told);
+        }
+        let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
+        let control = terms.control.as_deref().map(Listener::bind_private).transpose();
+        let metrics = terms.metrics.as_ref().map(Listener::bind_for_metrics).transpose();
+        let (control, metrics) =
+            (control.map_err(ServeError::Control)?, metrics.map_err(ServeError::Metrics)?);
+        if let (Some(path), Some(disk)) = (&terms.record, disks.first()) {
+            disk.record_to(path)?;
+        }
+        let exports = disks.iter().map(|disk| disk.export.clone()).collect();
+        let certificates = terms.certificates;
+        Ok(Server {
+            listener,
+            disks,
+            exports,
+            notices,
+            certificates,
+            control,
+            metrics,
+            places: Places::new(),
+        })
+    }
+
+    /// What was found while opening that its user should know.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// Where clients find each export.
+    pub fn uris(&self) -> Vec<String> {
+        let are_encrypted = self.certificates.is_some();
+        self.exports.iter().map(|export| self.listener.uri(&export.name, are_encrypted)).collect()
+    }
+
+    /// Where the metrics are read: a URL, or `unix:PATH`.
+    pub fn metrics(&self) -> Option<String> {
+        self.metrics.as_ref().map(Listener::url)
+    }
+
+    /// Bytes of each export.
+    pub fn sizes(&self) -> Vec<u64> {
+        self.exports.iter().map(|export| export.bytes).collect()
+    }
+
+    /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
+    /// the answers that are under way, and the images are brought to the disk.
+    pub fn run(self, stop: &mut dyn FnMut() -> bool) -> Life {
+        let clients = Clients::of_at_most(CLIENTS_MAX);
+        let is_over = AtomicBool::new(false);
+        let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
+        std::thread::scope(|scope| {
+            let (watch, over) = (&watch, &is_over);
+            if let Some(listener) = &self.control {
+                scope.spawn(move || attend(listener, over, |socket| control(socket, watch)));
+            }
+            if let Some(listener) = &self.metrics {
+                scope.spawn(move || attend(listener, over, |socket| metrics(socket, watch)));
+            }
+            while !stop() && !is_over.load(Ordering::Relaxed) {
+                match self.listener.accept() {
+                    Ok(Some(socket)) => self.welcome(socket, &clients, scope),
+                    // A signal ends the wait early.
+                    Ok(None) => drop(self.listener.wait(GLANCE)),
+                    // A client that left before it was met, or too many open files: others still come.
+                    Err(_) => pause(GLANCE),
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            clients.send_home();
+        });
+        let mut life = clients.life();
+        for disk in &self.disks {
+            // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
+            if !disk.image.is_read_only() {
+                let _ = disk.image.sync();
+            }
+            // Where nothing is recorded there is nothing to end.
+            let _ = disk.record_end();
+            life.exports.push(disk.statistics());
+        }
+        life
+    }
+
+    /// Gives a client a thread of its own. Where there is no place for it, its connection ends.
+    fn welcome<'scope, 'env>(
+        &'env self,
+        socket: Socket,
+        clients: &'env Clients,
+        scope: &'scope Scope<'scope, 'env>,
+    ) {
+        let Some(number) = clients.enter(&socket) else { return };
+        let talk = move || {
+            let mut stream = Stream::new(socket);
+            let ended =
+                talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref(), &self.places);
+            stream.end();
+            clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
+        };
+        if let Err(error) = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, talk) {
+            clients.leave(number, Some(error.to_string()));
+        }
+    }
+}
+
+/// The clients that are there.
+pub(crate) struct Clients {
+    most: usize,
+    /// Whether nobody is let in.
+    are_out: AtomicBool,
+    streams: Mutex<BTreeMap<u64, Socket>>,
+    came: AtomicU64,
+    dropped: AtomicU64,
+    last_drop: Mutex<Option<String>>,
+}
+
+impl Clients {
+    /// None yet, and never more than `most` at a time.
+    pub(crate) fn of_at_most(most: usize) -> Clients {
+        Clients {
+            most,
+            are_out: AtomicBool::default(),
+            streams: Mutex::default(),
+            came: AtomicU64::default(),
+            dropped: AtomicU64::default(),
+            last_drop: Mutex::default(),
+        }
+    }
+
+    /// A place for a client; `None` where there is none left.
+    pub(crate) fn enter(&self, socket: &Socket) -> Option<u64> {
+        let mut streams = self.streams.lock().expect("nobody panics with the lock");
+        if self.are_out.load(Ordering::Relaxed) {
+            socket.end();
+            return None;
+        }
+        let number = self.came.fetch_add(1, Ordering::Relaxed);
+        if streams.len() >= self.most {
+            socket.end();
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            *self.last_drop.lock().expect("nobody panics with the lock") =
+                Some(format!("there were {} clients already", self.most));
+            return None;
+        }
+        streams.insert(number, socket.try_clone().ok()?);
+        Some(number)
+    }
+
+    pub(crate) fn leave(&self, number: u64, why: Option<String>) {
+        self.streams.lock().expect("nobody panics with the lock").remove(&number);
+        if let Some(why) = why.filter(|_| !self.are_out.load(Ordering::Relaxed)) {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            *self.last_drop.lock().expect("nobody panics with the lock") = Some(why);
+        }
+    }
+
+    /// Everybody is cut off, and nobody let in until [`Clients::welcome`]; false where one does not go.
+    pub(crate) fn cut(&self) -> bool {
+        // With the lock held nobody is between being let in and being there.
+        let streams = self.streams.lock().expect("nobody panics with the lock");
+        self.are_out.store(true, Ordering::Relaxed);
+        streams.values().for_each(Socket::end);
+        drop(streams);
+        self.are_gone()
+    }
+
+    /// Clients may come again.
+    pub(crate) fn welcome(&self) {
+        self.are_out.store(false, Ordering::Relaxed);
+    }
+
+    /// Waits for the last client's end, and so long at most; false where one is still there.
+    fn are_gone(&self) -> bool {
+        let count = || self.streams.lock().expect("nobody panics with the lock").len();
+        let mut waited = Duration::ZERO;
+        while count() > 0 && waited < LAST_WORDS {
+            pause(BLINK);
+            waited += BLINK;
+        }
+        count() == 0
+    }
+
+    /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
+    pub(crate) fn send_home(&self) {
+        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
+        self.are_gone();
+        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end);
+    }
+
+    /// How many there are and were.
+    pub(crate) fn counted(&self) -> Connections {
+        Connections {
+            now: self.streams.lock().expect("nobody panics with the lock").len() as u64,
+            ever: self.came.load(Ordering::Relaxed),
+            dropped: self.dropped.load(Ordering::Relaxed),
+            last_drop: self.last_drop.lock().expect("nobody panics with the lock").clone(),
+        }
+    }
+
+    fn life(&self) -> Life {
+        let Connections { ever, dropped, last_drop, .. } = self.counted();
+        Life { clients: ever, dropped, last_drop, exports: Vec::new() }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a server serves in wall time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
+}

@@ -1,0 +1,132 @@
+//! What is known of a server while it runs, as numbers.
+
+use crate::model::{Latencies, Timing};
+use crate::recorder::Recorded;
+use crate::tally::{Counted, KINDS};
+use nacre_kernel::Time;
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_machine::record::{Columns, StackReport};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Everything about a server.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// How long it has been serving.
+    pub up: Duration,
+    /// Its clients.
+    pub connections: Connections,
+    /// Its devices.
+    pub exports: Vec<ExportStatistics>,
+}
+
+/// Clients, counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Connections {
+    /// There now.
+    pub now: u64,
+    /// That ever came.
+    pub ever: u64,
+    /// Whose connection ended in the middle of a message or by a breach of the protocol.
+    pub dropped: u64,
+    /// Why the last one did.
+    pub last_drop: Option<String>,
+}
+
+/// Everything about one export.
+#[derive(Clone, Debug)]
+pub struct ExportStatistics {
+    /// What clients call it.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it takes no writes.
+    pub read_only: bool,
+    /// When it answers.
+    pub timing: Timing,
+    /// Requests in the order of [`KINDS`].
+    pub requests: [Counted; KINDS.len()],
+    /// Latencies as modelled and by the wall clock.
+    pub latencies: Latencies,
+    /// The device's clock: simulated time from its beginning, when its image was made.
+    pub simulated: Time,
+    /// What the device did in that time: wear and energy are those of its whole life.
+    pub stack: StackReport,
+    /// How recording goes, or went the last time.
+    pub recording: Option<Recorded>,
+}
+
+impl ExportStatistics {
+    /// As one JSON object, with the tables of components where `columns` are wanted.
+    pub fn json(&self, columns: bool) -> Value {
+        let stack = serde_json::to_value(&self.stack).expect("a report becomes JSON");
+        let Value::Object(stack) = stack else { unreachable!("it has fields") };
+        let mut told = json!({
+            "name": self.name,
+            "bytes": self.bytes,
+            "read_only": self.read_only,
+            "timing": if self.timing == Timing::None { "none" } else { "emulated" },
+            "dilation": self.dilation(),
+            "requests": KINDS.iter().zip(self.requests).collect::<std::collections::BTreeMap<_, _>>(),
+            "answered": self.latencies.answered,
+            "late": self.latencies.late,
+            "modelled": pair(&self.latencies.modelled),
+            "wall": pair(&self.latencies.wall),
+            "simulated_s": self.simulated.as_secs_f64(),
+            "recording": self.recording,
+        });
+        let fields = told.as_object_mut().expect("it has fields");
+        fields.extend(stack);
+        if columns {
+            fields.insert("columns".into(), columns_json(&self.stack.columns));
+        }
+        told
+    }
+
+    /// How much longer everything takes; `None` where answers leave at once.
+    pub fn dilation(&self) -> Option<f64> {
+        match self.timing {
+            Timing::Emulated { dilation } => Some(dilation),
+            Timing::None => None,
+        }
+    }
+}
+
+impl Statistics {
+    /// As one JSON object, with the tables of components where `columns` are wanted.
+    pub fn json(&self, columns: bool) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "up_s": self.up.as_secs_f64(),
+            "connections": self.connections,
+            "exports": self.exports.iter().map(|export| export.json(columns)).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn pair(histograms: &[LatencyHistogram; 2]) -> Value {
+    json!({ "read": summary(&histograms[0]), "write": summary(&histograms[1]) })
+}
+
+/// A distribution in a few numbers; null where it is empty.
+fn summary(of: &LatencyHistogram) -> Value {
+    let Some(mean_ps) = of.mean_ps() else { return Value::Null };
+    let quantile = |q: f64| of.quantile(q).map(Time::as_ns_f64);
+    json!({
+        "count": of.count(),
+        "mean_ns": mean_ps / 1e3,
+        "p50_ns": quantile(0.5),
+        "p95_ns": quantile(0.95),
+        "p99_ns": quantile(0.99),
+        "p999_ns": quantile(0.999),
+        "max_ns": quantile(1.0),
+    })
+}
+
+/// Columns by name; what is not a number is null.
+fn columns_json(columns: &Columns) -> Value {
+    let floats = columns.floats.iter().map(|(name, values)| (name.clone(), json!(values)));
+    let counts = columns.counts.iter().map(|(name, values)| (name.clone(), json!(values)));
+    Value::Object(floats.chain(counts).collect())
+}

@@ -1,0 +1,199 @@
+//! Encryption: TLS with certificates, as the NBD protocol's `STARTTLS` asks for.
+//!
+//! A folder of certificates is laid out as other NBD servers and clients have it: `server-cert.pem` with the chain,
+//! `server-key.pem`, and `ca-cert.pem`. Where `ca-cert.pem` is there, clients have to show a certificate of that
+//! authority. Keys shared beforehand (PSK) are not offered: the library has none.
+
+use crate::socket::Socket;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes of records taken from the socket at a time.
+const RECORDS_BYTES: usize = 64 << 10;
+
+/// Who the server is, and whom it lets in.
+#[derive(Clone, Debug)]
+pub struct Certificates {
+    config: Arc<ServerConfig>,
+    is_choosy: bool,
+}
+
+/// Certificates that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct CertificateError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Certificates {
+    /// Reads `server-cert.pem`, `server-key.pem` and, where there is one, `ca-cert.pem` of `folder`.
+    pub fn read(folder: &Path) -> Result<Certificates, CertificateError> {
+        let own = folder.join("server-cert.pem");
+        let chain = chain(&own)?;
+        let key = folder.join("server-key.pem");
+        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unusable(&key, &error))?;
+        let authority = folder.join("ca-cert.pem");
+        let is_choosy = authority.exists();
+        let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| unusable(folder, &error))?;
+        let builder = if is_choosy {
+            let mut roots = RootCertStore::empty();
+            for certificate in self::chain(&authority)? {
+                roots.add(certificate).map_err(|error| unusable(&authority, &error))?;
+            }
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.map_err(|error| unusable(&authority, &error))?)
+        } else {
+            builder.with_no_client_auth()
+        };
+        let config = builder.with_single_cert(chain, secret).map_err(|error| unusable(&own, &error))?;
+        Ok(Certificates { config: Arc::new(config), is_choosy })
+    }
+
+    /// Whether clients have to show a certificate.
+    pub fn is_choosy(&self) -> bool {
+        self.is_choosy
+    }
+}
+
+fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = read.map_err(|error| unusable(path, &error))?;
+    if chain.is_empty() {
+        return Err(unusable(path, &"there is no certificate in it"));
+    }
+    Ok(chain)
+}
+
+fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {
+    CertificateError { path: path.to_path_buf(), problem: problem.to_string() }
+}
+
+/// The encryption of one connection.
+pub(crate) struct Encryption {
+    connection: ServerConnection,
+    /// What came from the socket; what was not decrypted yet begins and ends at `from` and `to`.
+    records: Vec<u8>,
+    from: usize,
+    to: usize,
+}
+
+impl Encryption {
+    pub(crate) fn new(certificates: &Certificates) -> io::Result<Encryption> {
+        let connection = ServerConnection::new(certificates.config.clone()).map_err(io::Error::other)?;
+        Ok(Encryption { connection, records: vec![0; RECORDS_BYTES], from: 0, to: 0 })
+    }
+
+    /// Until both know the keys, and each other as far as they want to.
+    pub(crate) fn shake_hands(&mut self, socket: &Socket) -> io::Result<()> {
+        while self.connection.is_handshaking() {
+            let bytes = socket.read(&mut self.records)?;
+            if bytes == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            (self.from, self.to) = (0, bytes);
+            while self.from < self.to && self.connection.is_handshaking() {
+                self.decrypt(socket)?;
+            }
+        }
+        self.send(socket)
+    }
+
+    pub(crate) fn read(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some(taken) = self.decrypted(socket, into)? {
+                return Ok(taken);
+            }
+            (self.from, self.to) = (0, socket.read(&mut self.records)?);
+            if self.to == 0 {
+                return Ok(0);
+            }
+        }
+    }
+
+    pub(crate) fn read_now(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            if let Some(taken) = self.decrypted(socket, into)? {
+                return Ok(Some(taken));
+            }
+            let Some(bytes) = socket.read_now(&mut self.records)? else { return Ok(None) };
+            (self.from, self.to) = (0, bytes);
+            if bytes == 0 {
+                return Ok(Some(0));
+            }
+        }
+    }
+
+    pub(crate) fn write_all(&mut self, socket: &Socket, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let taken = self.connection.writer().write(bytes)?;
+            bytes = &bytes[taken..];
+            self.send(socket)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
+        self.connection.send_close_notify();
+        // Who is gone misses nothing.
+        let _ = self.send(socket);
+    }
+
+    /// Decrypts what came until there is something to take; `None` where more has to come.
+    fn decrypted(&mut self, socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            match self.connection.reader().read(into) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                taken => return taken.map(Some),
+            }
+            if self.from == self.to {
+                return Ok(None);
+            }
+            self.decrypt(socket)?;
+        }
+    }
+
+    /// Decrypts some of what came, as much as the library takes at a time.
+    fn decrypt(&mut self, socket: &Socket) -> io::Result<()> {
+        let mut records = &self.records[self.from..self.to];
+        self.from += self.connection.read_tls(&mut records)?;
+        if let Err(error) = self.connection.process_new_packets() {
+            // The client is told why before it is dropped.
+            let _ = self.send(socket);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        self.send(socket)
+    }
+
+    /// Sends what is encrypted and waits.
+    fn send(&mut self, socket: &Socket) -> io::Result<()> {
+        while self.connection.wants_write() {
+            self.connection.write_tls(&mut Sink(socket))?;
+        }
+        Ok(())
+    }
+}
+
+/// A socket that is written to.
+struct Sink<'a>(&'a Socket);
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! What the way between client and server takes: it is part of what a client waits for, and not of the device.
+//!
+//! When a timed server begins it plays both sides: a thread sends a request of so many bytes over a connected pair of
+//! sockets and waits for the answer, which another one gives at once. The median round trip, of small and of long
+//! answers, is what an answer leaves earlier than the model says. Clients that are further away, busier or slower
+//! than that see the difference; a device that is faster than the way cannot be emulated, only dilated.
+
+#![expect(clippy::disallowed_types, reason = "sockets belong here")]
+
+use crate::listen::Address;
+use crate::socket::{Socket, wait_for};
+use nacre_nbd::HEADER_BYTES;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// Bytes of the answers that are measured.
+const SHORT: usize = 4 << 10;
+const LONG: usize = 256 << 10;
+/// Bytes of an answer before its data.
+const HEAD_BYTES: usize = 16;
+/// Round trips of each.
+const ROUNDS: usize = 301;
+
+/// A way: so long, and longer for more bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Transport {
+    base: Duration,
+    nanoseconds_per_byte: f64,
+}
+
+impl Transport {
+    /// What it takes there and back with `bytes` of data on one of the ways.
+    pub fn of(&self, bytes: u32) -> Duration {
+        self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
+    }
+
+    /// Measures it, over sockets as those of `address`. Where the system refuses, no time is subtracted.
+    pub fn measured(address: &Address) -> Transport {
+        let Ok((short, long)) = measure(address) else { return Transport::default() };
+        let slope = (long.saturating_sub(short)).as_nanos() as f64 / (LONG - SHORT) as f64;
+        let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
+        Transport { base: short.saturating_sub(of_short), nanoseconds_per_byte: slope }
+    }
+}
+
+fn measure(address: &Address) -> io::Result<(Duration, Duration)> {
+    let (client, server) = pair(address)?;
+    std::thread::scope(|scope| {
+        let echo = scope.spawn(move || {
+            let answer = vec![0; HEAD_BYTES + LONG];
+            let mut request = [0; HEADER_BYTES];
+            while server.read(&mut request)? == HEADER_BYTES {
+                let long = request[0] != 0;
+                server.write_all(&answer[..HEAD_BYTES + if long { LONG } else { SHORT }])?;
+            }
+            Ok::<(), io::Error>(())
+        });
+        let medians = median(&client, SHORT).and_then(|short| Ok((short, median(&client, LONG)?)));
+        client.end();
+        // What it could not do shows in the medians.
+        let _ = echo.join();
+        medians
+    })
+}
+
+fn median(client: &Socket, bytes: usize) -> io::Result<Duration> {
+    let request = [u8::from(bytes == LONG); HEADER_BYTES];
+    let mut answer = vec![0; bytes];
+    let mut rounds = Vec::with_capacity(ROUNDS);
+    for _ in 0..ROUNDS {
+        let began = now();
+        client.write_all(&request)?;
+        let mut got = 0;
+        // A client takes the head of an answer first.
+        let mut head = [0; HEAD_BYTES];
+        wait_for(client, Duration::from_secs(1))?;
+        client.read(&mut head)?;
+        while got < bytes {
+            wait_for(client, Duration::from_secs(1))?;
+            match client.read_now(&mut answer[got..])? {
+                Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => got += read.unwrap_or(0),
+            }
+        }
+        rounds.push(now() - began);
+    }
+    rounds.sort_unstable();
+    Ok(rounds[ROUNDS / 2])
+}
+
+fn pair(address: &Address) -> io::Result<(Socket, Socket)> {
+    match address {
+        Address::Unix(_) => {
+            let (one, other) = UnixStream::pair()?;
+            Ok((Socket::Unix(one), Socket::Unix(other)))
+        }
+        Address::Tcp(_) => {
+            let listener = TcpListener::bind("127.0.0.1:0")?;
+            let one = Socket::Tcp(TcpStream::connect(listener.local_addr()?)?);
+            let other = Socket::Tcp(listener.accept()?.0);
+            one.prepare()?;
+            other.prepare()?;
+            Ok((one, other))
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the way is measured by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
+}

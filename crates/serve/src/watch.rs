@@ -1,0 +1,85 @@
+//! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
+
+use crate::control::Command;
+use crate::server::Clients;
+use crate::serving::Disk;
+use crate::statistics::Statistics;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A server that runs, as those see it who watch and steer it.
+pub(crate) struct Watch<'a> {
+    pub(crate) disks: &'a [Disk],
+    pub(crate) clients: &'a Clients,
+    pub(crate) began: Instant,
+    /// Somebody asked for the end.
+    pub(crate) is_over: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    /// Does what is asked. Errors: why not, in words.
+    pub(crate) fn obey(&self, command: Command) -> Result<Value, String> {
+        match command {
+            Command::Stats { columns } => Ok(self.statistics().json(columns)),
+            Command::Record { export, path } => {
+                let disk = self.disk(export.as_deref())?;
+                disk.record_to(&path).map_err(|error| error.to_string())?;
+                Ok(json!({ "path": path }))
+            }
+            Command::RecordEnd { export } => {
+                let ended = self.disk(export.as_deref())?.record_end();
+                Ok(json!(ended.map_err(|error| error.to_string())?))
+            }
+            Command::PowerFail { export } => self.power_fail(self.disk(export.as_deref())?),
+            Command::MediaError { export, offset, length, harm } => {
+                let disk = self.disk(export.as_deref())?;
+                disk.harm(offset, length, harm.into()).map_err(|error| error.to_string())?;
+                Ok(json!({}))
+            }
+            Command::Snapshot { export, path } => {
+                let copied = self.disk(export.as_deref())?.snapshot(&path);
+                Ok(json!({ "bytes": copied.map_err(|error| error.to_string())? }))
+            }
+            Command::Stop {} => {
+                self.is_over.store(true, Ordering::Relaxed);
+                Ok(json!({}))
+            }
+        }
+    }
+
+    /// No client is there while the power is off, so none is answered by a device that has lost what it says.
+    fn power_fail(&self, disk: &Disk) -> Result<Value, String> {
+        let was_cut = self.clients.cut();
+        let failed = if was_cut {
+            disk.power_fail().map_err(|error| error.to_string())
+        } else {
+            Err("a client's thread does not end; the power has not failed".into())
+        };
+        self.clients.welcome();
+        let outage = failed?;
+        Ok(json!({
+            "acknowledged_lost": outage.acknowledged_lost,
+            "bytes_lost": outage.bytes_lost,
+            "under_way": outage.under_way,
+            "ready_after_s": outage.ready_after.as_secs_f64(),
+        }))
+    }
+
+    /// Everything that is known.
+    pub(crate) fn statistics(&self) -> Statistics {
+        Statistics {
+            up: self.began.elapsed(),
+            connections: self.clients.counted(),
+            exports: self.disks.iter().map(Disk::statistics).collect(),
+        }
+    }
+
+    fn disk(&self, name: Option<&str>) -> Result<&Disk, String> {
+        let Some(name) = name else { return self.disks.first().ok_or_else(|| "nothing is served".into()) };
+        self.disks.iter().find(|disk| disk.export.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.disks.iter().map(|disk| disk.export.name.as_str()).collect();
+            format!("there is no export {name:?}; there is {}", known.join(", "))
+        })
+    }
+}

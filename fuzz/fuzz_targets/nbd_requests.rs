@@ -1,0 +1,2 @@
+#![no_main]
+nacre_fuzz::fuzz_target!(|data: &[u8]| nacre_fuzz::nbd::requests(data));

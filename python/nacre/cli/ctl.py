@@ -1,0 +1,238 @@
+"""`nacre ctl`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import Json, place
+from nacre.cli.failure import guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import (
+    flush,
+    write_json,
+    write_line,
+    write_prose,
+    write_table,
+    write_text,
+)
+from nacre.control import Control, Harm, Statistics
+from nacre.errors import Error
+from nacre.saving import write_file
+from nacre.summary import Table
+from nacre.summary_served import (
+    export_facts,
+    latency_table,
+    outage_facts,
+    recording,
+    request_table,
+    server_facts,
+    wear_table,
+)
+from nacre.text import size
+
+app = typer.Typer(help="Watch and steer a device that is being served.")
+
+_EVERY_S = 1.0
+"""Seconds between two looks of `--watch`."""
+_DRAWN = ("svg", "png", "html")
+_CLEAR = "\x1b[H\x1b[2J"
+
+Served = Annotated[
+    Path,
+    typer.Argument(metavar="IMAGE", help="The image that is served, or the control socket."),
+]
+Export = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Which device, of several; default: the first.")
+]
+
+
+@app.command()
+@guarded
+def stats(
+    image: Served,
+    watch: Annotated[bool, typer.Option("--watch", help="Again every second.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Clients, requests, latencies, wear and energy."""
+    with Interruption() as interruption, Control(image) as control:
+        while True:
+            found = control.stats()
+            if as_json:
+                write_json(found.to_dict())
+            else:
+                if watch:
+                    _begin_screen()
+                _show(found)
+            flush()
+            waited = 0.0
+            while watch and waited < _EVERY_S and not interruption.asked:
+                time.sleep(0.05)
+                waited += 0.05
+            if not watch or interruption.asked:
+                return
+
+
+@app.command()
+@guarded
+def wear(
+    image: Served,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=place, help="Draw it: .svg, .png or .html."),
+    ] = None,
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """How often the blocks of the medium were programmed and erased."""
+    suffix = out.suffix.lstrip(".").lower() if out else ""
+    if out and suffix not in _DRAWN:
+        raise Error(f"{out}: give a name that ends in .svg, .png or .html")
+    with Control(image) as control:
+        found = control.stats(columns=out is not None).export(export)
+    table = wear_table(found.components)
+    if not table.rows:
+        raise Error(f"{found.name} has no medium whose wear is modelled")
+    if out:
+        from nacre.figures.export import image as drawing
+
+        write_file(out, drawing(found.plot_wear(), suffix))
+    if as_json:
+        parts = {part.path: part.wear.to_dict() for part in found.components if part.wear}
+        write_json({"export": found.name, "out": str(out) if out else None, "wear": parts})
+        return
+    write_table(table)
+    if out:
+        write_line()
+        write_line(f"{out}: drawn")
+
+
+@app.command()
+@guarded
+def record(
+    image: Served,
+    trace: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TRACE]", parser=place, help="The trace to write, as io.nacre."),
+    ] = None,
+    stop: Annotated[bool, typer.Option("--stop", help="End the recording.")] = False,
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Record requests from now on into a trace that `nacre run` replays."""
+    if (trace is None) != stop:
+        raise Error("name the trace to begin a recording, or end one with --stop")
+    with Control(image) as control:
+        if trace is not None:
+            control.record(trace, export=export)
+            if as_json:
+                write_json({"path": str(trace.absolute())})
+            else:
+                write_line(f"recording into {trace}; end it with: nacre ctl record {image} --stop")
+            return
+        ended = control.record_end(export=export)
+    if ended.error:
+        raise Error(recording(ended))
+    if as_json:
+        write_json(ended.to_dict())
+    else:
+        write_line(recording(ended))
+
+
+@app.command()
+@guarded
+def power_fail(image: Served, export: Export = None, as_json: Json = False) -> None:
+    """Let the power fail and come back: clients are cut off, volatile data is lost."""
+    with Control(image) as control:
+        outage = control.power_fail(export=export)
+    if as_json:
+        write_json(outage.to_dict())
+        return
+    for line in outage_facts(outage):
+        write_prose(line)
+
+
+@app.command()
+@guarded
+def media_error(
+    image: Served,
+    offset: Annotated[int, typer.Argument(min=0, help="The first byte.")],
+    length: Annotated[int, typer.Argument(min=1, help="Bytes; whole sectors fail.")],
+    writes: Annotated[bool, typer.Option("--writes", help="Writes fail, until healed.")] = False,
+    heal: Annotated[bool, typer.Option("--heal", help="Everything works again.")] = False,
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Make reads of sectors fail, until they are written."""
+    if writes and heal:
+        raise Error("--writes breaks and --heal mends; give one of them")
+    harm: Harm = "heal" if heal else "writes" if writes else "reads"
+    with Control(image) as control:
+        control.media_error(offset, length, harm, export=export)
+    if as_json:
+        write_json({"offset": offset, "length": length, "harm": harm})
+        return
+    what = {
+        "reads": "reads fail until it is written",
+        "writes": "writes fail until it is healed",
+        "heal": "works again",
+    }
+    write_line(f"{length:,} bytes from byte {offset:,} on: {what[harm]}")
+
+
+@app.command()
+@guarded
+def snapshot(
+    image: Served,
+    copy: Annotated[Path, typer.Argument(metavar="COPY", parser=place, help="The new image.")],
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Copy the image, bytes and state, as it is between two requests."""
+    with Control(image) as control:
+        taken = control.snapshot(copy, export=export)
+    if as_json:
+        write_json({"path": str(copy.absolute()), "bytes": taken})
+    else:
+        write_line(f"{copy}: an image, {size(taken)} on the disk")
+
+
+@app.command()
+@guarded
+def stop(image: Served, as_json: Json = False) -> None:
+    """End the server, as Ctrl-C does."""
+    with Control(image) as control:
+        control.stop()
+    if as_json:
+        write_json({})
+    else:
+        write_line("the server ends")
+
+
+def _begin_screen() -> None:
+    if sys.stdout.isatty():
+        write_text(_CLEAR)
+    else:
+        write_line()
+
+
+def _show(found: Statistics) -> None:
+    for line in server_facts(found):
+        write_prose(line)
+    for export in found.exports:
+        write_line()
+        for line in export_facts(export):
+            write_prose(line)
+        tables: list[Table] = [
+            request_table(export),
+            latency_table(export),
+            wear_table(export.components),
+        ]
+        for table in tables:
+            if table.rows:
+                write_line()
+                write_table(table)

@@ -1,0 +1,166 @@
+"""`nacre serve`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.failure import guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.control import SUFFIX, ExportStatistics
+from nacre.errors import Problem, config_error
+from nacre.serve import Service
+from nacre.serve import serve as serve_scenario
+from nacre.summary_served import latency_table, recording, too_late
+from nacre.text import count, printable, si
+
+
+@guarded
+def serve(
+    scenario: Scenario,
+    image: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IMAGE",
+            parser=place,
+            help="The file that keeps bytes and state; made if missing.",
+        ),
+    ],
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="unix:PATH or tcp:HOST:PORT; default: a unix socket beside the image.",
+        ),
+    ] = None,
+    timing: Annotated[
+        str, typer.Option(metavar="emulated|none", help="Answer when the model says, or at once.")
+    ] = "emulated",
+    dilate: Annotated[
+        float, typer.Option(metavar="N", help="Everything takes N times as long.")
+    ] = 1.0,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Take no writes.")] = False,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=SCENARIO:IMAGE",
+            help="One more device behind the same address; may be repeated.",
+        ),
+    ] = None,
+    tls: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Encrypt, with the certificates of a folder."),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            parser=place,
+            help="The socket for nacre ctl; default: IMAGE.ctl, beside the image.",
+        ),
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Metrics for Prometheus: tcp:127.0.0.1:PORT or unix:PATH."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TRACE", parser=place, help="Record the requests, as a trace to be replayed."
+        ),
+    ] = None,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Be the device: a block device for real programs, over NBD."""
+    address = listen or f"unix:{image}.sock"
+    devices: list[str] = []
+
+    def ready(uri: str, size: int) -> None:
+        if not as_json:
+            write_line(f"{si(size)}B at {uri}")
+            devices.append(uri)
+            if len(devices) == 1 + len(export or []):
+                write_line("Ctrl-C ends it; what was written stays in the image")
+            flush()
+
+    def metrics_ready(url: str) -> None:
+        if not as_json:
+            write_line(f"metrics at {url}")
+
+    with Interruption() as interruption:
+        service = serve_scenario(
+            scenario,
+            settings_of(scenario, settings),
+            image=image,
+            listen=address,
+            exports=_exports(export or []),
+            timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
+            dilate=dilate,
+            read_only=read_only,
+            tls=tls,
+            control=control or image.with_name(image.name + SUFFIX),
+            metrics=metrics,
+            record=record,
+            tell=_warn,
+            ready=ready,
+            metrics_ready=metrics_ready,
+            stop=lambda: interruption.asked,
+        )
+    if as_json:
+        write_json(service.to_dict())
+    else:
+        _show(service)
+
+
+def _warn(notice: str) -> None:
+    sys.stderr.write(f"warning: {printable(notice)}\n")
+    sys.stderr.flush()
+
+
+def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
+    """More devices by their names; raises `ConfigError` for those that cannot be read."""
+    exports: dict[str, tuple[str, Path]] = {}
+    problems: list[Problem] = []
+    for text in given:
+        name, _, rest = text.partition("=")
+        scenario, _, image = rest.partition(":")
+        if not (name and scenario and image) or name in exports:
+            wrong = "two devices have the same name" if name in exports else "it is no device"
+            hint = "write NAME=SCENARIO:IMAGE, as in --export onyx=onyx:onyx.img"
+            problems.append(Problem(path="--export", problem=wrong, given=f'"{text}"', hint=hint))
+        exports[name] = (scenario, Path(image))
+    if problems:
+        raise config_error(problems)
+    return exports
+
+
+def _show(service: Service) -> None:
+    write_line()
+    answered = sum(export.answered for export in service.exports)
+    write_line(f"{count(service.clients)} clients, {count(answered)} requests answered")
+    if service.dropped:
+        write_line(f"{count(service.dropped)} clients were dropped; the last: {service.last_drop}")
+    for export in service.exports:
+        _show_export(export, is_named=len(service.exports) > 1)
+
+
+def _show_export(export: ExportStatistics, *, is_named: bool) -> None:
+    table = latency_table(export, ("mean", "p50", "p99", "p999", "max"))
+    if is_named and table.rows:
+        write_line()
+        write_line(export.name)
+    if table.rows:
+        write_line()
+        write_table(table)
+    lines = [too_late(export), recording(export.recording) if export.recording else None]
+    for line in filter(None, lines):
+        write_line()
+        write_prose(line)

@@ -1,0 +1,280 @@
+"""A server that runs, watched and steered over its control socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+from nacre.errors import Error
+from nacre.record import Component
+from nacre.view import View
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import altair as alt
+    import polars as pl
+
+    from nacre.record import Record
+
+Harm: TypeAlias = Literal["reads", "writes", "heal"]
+
+SUFFIX = ".ctl"
+"""What the control socket of an image is called: the image's name and this."""
+_PATIENCE = 30.0
+"""Seconds a server may take over an answer that needs no disk."""
+
+
+class Counted(View):
+    """Requests of one kind: how many, their bytes, and how many of them ended in an error."""
+
+    requests: int
+    bytes: int
+    errors: int
+
+
+class Requests(View):
+    """Requests by kind; `unknown` ones are none that a server knows."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = dict.fromkeys(
+        ("read", "write", "trim", "zero", "flush", "cache", "status", "unknown"), Counted
+    )
+    read: Counted
+    write: Counted
+    trim: Counted
+    zero: Counted
+    flush: Counted
+    cache: Counted
+    status: Counted
+    unknown: Counted
+
+
+class Recorded(View):
+    """How a recording goes, or how the last one went: `error` says why there is no trace."""
+
+    path: str
+    is_under_way: bool
+    requests: int
+    bytes: int | None
+    error: str | None
+
+
+class Outage(View):
+    """What a loss of power did.
+
+    `acknowledged_lost` writes were answered, not durable yet, and are gone, with `bytes_lost`;
+    `under_way` writes were not answered yet. After `ready_after_s` of simulated time the device
+    is ready again.
+    """
+
+    acknowledged_lost: int
+    bytes_lost: int
+    under_way: int
+    ready_after_s: float
+
+
+class ExportStatistics(View):
+    """What is known of one served device; its components are as in a record."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "requests": Requests,
+        "components": Component,
+        "recording": Recorded,
+    }
+    name: str
+    bytes: int
+    read_only: bool
+    timing: str
+    dilation: float | None
+    requests: Requests
+    answered: int
+    late: int
+    modelled: View
+    wall: View
+    simulated_s: float
+    components: tuple[Component, ...]
+    write_amplification: float | None
+    cleaning_cost: float | None
+    erases: int | None
+    energy_j: View
+    lifetime_days: float | None
+    recording: Recorded | None
+
+    def blocks(self, component: str | None = None) -> pl.DataFrame:
+        """One row per erase block, as of a record; raises `Error` for a device without any."""
+        return self._record().blocks(component)
+
+    def plot_wear(self, component: str | None = None) -> alt.TopLevelMixin:
+        """How often each erase block was erased: by number, and as a histogram."""
+        from nacre.figures import wear
+
+        return wear(self._record(), component)
+
+    def _record(self) -> Record:
+        """The part of a record that the tables and figures of erase blocks read."""
+        import numpy as np
+
+        from nacre.record import Record
+
+        columns = self.get("columns")
+        if columns is None:
+            raise Error("the statistics have no columns; ask for them with stats(columns=True)")
+        arrays = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+        return Record(self.to_dict(), arrays)
+
+
+class Statistics(View):
+    """What is known of a server."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
+    version: str
+    up_s: float
+    connections: View
+    exports: tuple[ExportStatistics, ...]
+
+    def export(self, name: str | None = None) -> ExportStatistics:
+        """The device called so, or the first; raises `Error` where there is none."""
+        for export in self.exports:
+            if name in (None, export.name):
+                return export
+        known = ", ".join(export.name for export in self.exports)
+        raise Error(f'there is no export "{name}"; there is {known}')
+
+
+class Control:
+    """A server that runs: `path` is its image or its control socket.
+
+    Each method asks once and raises `Error` if nothing listens there, something else does, or
+    the server says no. A context manager closes the connection; without, it ends with the object.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.socket = socket_of(path)
+        self._socket = _connected(self.socket)
+        self._answers = self._socket.makefile("rb")
+
+    def stats(self, *, columns: bool = False) -> Statistics:
+        """What is known of the server; with `columns`, of each erase block too."""
+        return Statistics(self._ask("stats", columns=columns))
+
+    def record(self, path: str | os.PathLike[str], *, export: str | None = None) -> None:
+        """Requests from now on go into a trace, which `nacre.run` replays.
+
+        It appears at `path` when the recording is ended, and replaces a file that is there.
+        """
+        self._ask("record", path=str(Path(path).absolute()), export=export)
+
+    def record_end(self, *, export: str | None = None) -> Recorded:
+        """Ends the recording: the trace is whole and in its place, unless `error` says why not."""
+        return Recorded(self._ask("record-end", patience=None, export=export))
+
+    def power_fail(self, *, export: str | None = None) -> Outage:
+        """The power fails and comes back: all clients are cut off, the device loses what it had.
+
+        What that is depends on its design: volatile buffers are lost, protected ones are not.
+        """
+        return Outage(self._ask("power-fail", export=export))
+
+    def media_error(
+        self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
+    ) -> None:
+        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`."""
+        self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+
+    def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
+        """Copies the image as it is between two requests; returns the bytes the copy takes."""
+        place = str(Path(path).absolute())
+        return int(self._ask("snapshot", patience=None, path=place, export=export)["bytes"])
+
+    def stop(self) -> None:
+        """The server answers what is under way, and ends."""
+        self._ask("stop")
+
+    def close(self) -> None:
+        """Ends the connection; the server goes on."""
+        self._answers.close()
+        self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(
+        self, command: str, *, patience: float | None = _PATIENCE, **about: object
+    ) -> dict[str, Any]:
+        wish = {"command": command} | {name: v for name, v in about.items() if v is not None}
+        try:
+            self._socket.settimeout(patience)
+            self._socket.sendall(json.dumps(wish).encode() + b"\n")
+            line = self._answers.readline()
+        except TimeoutError:
+            raise Error(f"{self.socket}: no answer came within {_PATIENCE:.0f} s") from None
+        except ConnectionError:
+            line = b""
+        if not line:
+            raise Error(f"{self.socket}: the server ended before it answered")
+        return self._told(line)
+
+    def _told(self, line: bytes) -> dict[str, Any]:
+        try:
+            document = json.loads(line)
+        except ValueError:
+            if line.startswith(b"{") and not line.endswith(b"\n"):
+                raise Error(f"{self.socket}: the answer was cut short") from None
+            document = None
+        match document:
+            case {"ok": dict(answer)}:
+                return answer
+            case {"error": str(problem)}:
+                raise Error(f"{self.socket}: {problem}")
+        raise Error(
+            f"{self.socket} is not a control socket: something else answers there;"
+            " name the image that is served, or its control socket"
+        )
+
+
+def socket_of(path: str | os.PathLike[str]) -> Path:
+    """The control socket that an image, or the path of a socket, stands for."""
+    given = Path(path)
+    beside = given.with_name(given.name + SUFFIX) if given.name else given
+    for place in (given, beside):
+        try:
+            if stat.S_ISSOCK(place.stat().st_mode):
+                return place
+        except OSError:
+            continue
+    raise Error(
+        f"nothing is served from {given}: there is no control socket {beside};"
+        " begin with: nacre serve SCENARIO IMAGE"
+    )
+
+
+def _connected(path: Path) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        made.settimeout(_PATIENCE)
+        made.connect(os.fspath(path))
+    except (ConnectionRefusedError, FileNotFoundError):
+        made.close()
+        raise Error(
+            f"{path}: nothing listens there any more; the server has ended or was killed"
+        ) from None
+    except OSError as error:
+        made.close()
+        if error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+    return made

@@ -1,0 +1,118 @@
+"""A scenario's stack as a block device for real programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import ClassVar, Literal, TypeAlias
+
+from nacre import _core
+from nacre.control import ExportStatistics
+from nacre.errors import Problem, config_error
+from nacre.scenario import Scenario, Source, assignments, read
+from nacre.view import View
+
+Timing: TypeAlias = Literal["emulated", "none"]
+
+
+class Service(View):
+    """What a server saw: clients, and what became of each device."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
+
+    clients: int
+    dropped: int
+    last_drop: str | None
+    exports: tuple[ExportStatistics, ...]
+
+    @property
+    def export(self) -> ExportStatistics:
+        """The first device that was served: `answered`, `late`, `modelled`, `wall` and more."""
+        return self.exports[0]
+
+
+def serve(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    image: str | os.PathLike[str],
+    listen: str,
+    exports: Mapping[str, tuple[Scenario, str | os.PathLike[str]]] | None = None,
+    timing: Timing = "emulated",
+    dilate: float = 1.0,
+    read_only: bool = False,
+    tls: str | os.PathLike[str] | None = None,
+    control: str | os.PathLike[str] | None = None,
+    metrics: str | None = None,
+    record: str | os.PathLike[str] | None = None,
+    tell: Callable[[str], object] = lambda _notice: None,
+    ready: Callable[[str, int], object] = lambda _uri, _size: None,
+    metrics_ready: Callable[[str], object] = lambda _url: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Service:
+    """Serves the stack of a scenario over NBD until `stop` returns true.
+
+    `image` is the file that keeps bytes and state; it is created where there is none. `listen` is
+    `unix:PATH` or `tcp:HOST:PORT`, with a host that is this machine unless `tls` names a folder
+    of certificates. `exports` are more devices behind the same address, each by its name:
+    scenario and image. With `timing="emulated"` answers leave when the model says, every
+    duration times `dilate`; with `"none"` at once. An image that is there goes on where its
+    server ended, however that was; `tell` is called with each line about it that its user should
+    know. Then `ready` is called with the URI for clients
+    and the size in bytes of each device; `stop` about twenty times a second.
+
+    `control` is the socket that `Control` speaks to. `metrics` is an address, `tcp:127.0.0.1:PORT`
+    or `unix:PATH`, where `GET /metrics` is answered in the text format of Prometheus;
+    `metrics_ready` is called with its URL. `record` is a trace that the first device's requests
+    go into from the beginning.
+
+    Raises `ConfigError` for mistakes of the scenarios, and for images, certificates, files or
+    addresses that cannot be had.
+    """
+    if timing not in ("emulated", "none"):
+        raise config_error([_mistake("timing", timing, 'give "emulated" or "none"')])
+    if not 1.0 <= dilate <= 1e6:
+        raise config_error([_mistake("dilate", dilate, "give a number from 1 to 1,000,000")])
+    devices: list[tuple[Source, list[tuple[str, str]], str | os.PathLike[str], str | None]] = [
+        (read(scenario), assignments(overrides), image, None)
+    ]
+    for name, (other, place) in (exports or {}).items():
+        devices.append((read(other), [], place, name))
+    stacks = [
+        {
+            "scenario": source.text,
+            "source": source.name,
+            "directory": source.directory,
+            "overrides": settings,
+            "image": os.fspath(place),
+            "export": name,
+        }
+        for source, settings, place, name in devices
+    ]
+    manner = {
+        "tell": tell,
+        "listen": listen,
+        "dilation": float(dilate) if timing == "emulated" else None,
+        "read_only": read_only,
+        "tls": None if tls is None else os.fspath(tls),
+        "control": None if control is None else os.fspath(control),
+        "metrics": metrics,
+        "record": None if record is None else os.fspath(record),
+    }
+
+    def listens(url: str | None, served: list[tuple[str, int]]) -> None:
+        if url is not None:
+            metrics_ready(url)
+        for uri, size in served:
+            ready(uri, size)
+
+    with ExitStack() as citing:
+        for source, *_ in devices:
+            citing.enter_context(source.cited())
+        return Service(json.loads(_core.serve(stacks, manner, listens, stop)))
+
+
+def _mistake(path: str, given: object, hint: str) -> Problem:
+    return Problem(path=path, problem="it is out of range", given=str(given), hint=hint)

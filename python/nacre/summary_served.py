@@ -1,0 +1,164 @@
+"""What the statistics of a server say to people, as tables and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nacre.summary import Table
+from nacre.text import NOTHING, count, duration, percent, si, significant, size
+
+if TYPE_CHECKING:
+    from nacre.control import ExportStatistics, Outage, Recorded, Statistics
+    from nacre.record import Component
+    from nacre.view import View
+
+_MARKS = ("mean", "p50", "p95", "p99", "p999", "max")
+_SLOW = 0.01
+"""The share of late answers above which the machine is said not to keep up."""
+_SLOWER = 1.1
+"""So many times the modelled median, seen by clients, is as bad."""
+
+
+def server_facts(found: Statistics) -> list[str]:
+    """Sentences about the whole server."""
+    connections = found.connections
+    lines = [
+        f"serving for {duration(found.up_s * 1e9)};"
+        f" {_number(connections.now, 'client')} now, {count(connections.ever)} ever"
+    ]
+    if connections.dropped:
+        dropped = _number(connections.dropped, "client")
+        lines.append(f"{dropped} dropped; the last: {connections.last_drop}")
+    return lines
+
+
+def export_facts(export: ExportStatistics) -> list[str]:
+    """Sentences about one device."""
+    kind = "read-only, " if export.read_only else ""
+    answers = "answers at once"
+    if export.dilation is not None:
+        slower = "" if export.dilation == 1 else f", {significant(export.dilation)} times as long"
+        simulated = duration(export.simulated_s * 1e9)
+        answers = f"answers when the model says{slower}; {simulated} of simulated time"
+    lines = [f"{export.name}: {kind}{size(export.bytes)}, {answers}"]
+    if (amplification := export.write_amplification) is not None:
+        lines.append(f"write amplification {significant(amplification)}")
+    if energy := sum(export.energy_j.values()):
+        lines.append(f"energy {significant(energy)} J")
+    if recorded := export.recording:
+        lines.append(recording(recorded))
+    if late := too_late(export):
+        lines.append(late)
+    return lines
+
+
+def recording(recorded: Recorded) -> str:
+    """How a recording goes or went."""
+    number = _number(recorded.requests, "request")
+    if recorded.error:
+        return f"recording into {recorded.path} failed after {number}: {recorded.error}"
+    if recorded.is_under_way:
+        return f"recording into {recorded.path}: {number} so far"
+    return f"{recorded.path}: {number}, {size(recorded.bytes)}"
+
+
+def outage_facts(outage: Outage) -> list[str]:
+    """What a loss of power did."""
+    acknowledged = _number(outage.acknowledged_lost, "acknowledged write")
+    under_way = _number(outage.under_way, "write")
+    ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
+    return [
+        f"the power failed: {acknowledged} lost, {size(outage.bytes_lost)}",
+        f"{under_way} under way: old, new or a mix of both",
+        f"ready again {'after ' if outage.ready_after_s else ''}{ready}",
+    ]
+
+
+def too_late(export: View) -> str | None:
+    """A warning where the machine cannot keep up with the model.
+
+    Answers count as late from 50 us on. Faster devices show it in the medians that clients saw.
+    """
+    dilation = export.get("dilation") or 1
+    if export.answered and export.late / export.answered > _SLOW:
+        further = max(2, round(dilation * 10))
+        what = f"{percent(export.late / export.answered)} of the answers left late"
+    else:
+        slower = [
+            (export.wall[op].p50_ns / (dilation * export.modelled[op].p50_ns), op)
+            for op in ("read", "write")
+            if export.wall[op] and export.modelled[op] and export.modelled[op].p50_ns
+        ]
+        ratio, op = max(slower, default=(1.0, ""))
+        if ratio <= _SLOWER:
+            return None
+        further = max(2, math.ceil(dilation * ratio * 10))
+        what = (
+            f"clients saw {op}s take {significant(ratio)} times as long as modelled, at the median"
+        )
+    return f"{what}: this machine cannot keep up; try --dilate {further}"
+
+
+def request_table(export: ExportStatistics) -> Table:
+    """Requests by kind."""
+    rows = [
+        [kind, count(of.requests), f"{si(of.bytes)}B", count(of.errors)]
+        for kind, of in export.requests.items()
+        if of.requests
+    ]
+    return Table("", ["requests", "count", "bytes", "errors"], [False] + [True] * 3, rows)
+
+
+def latency_table(export: View, marks: Sequence[str] = _MARKS) -> Table:
+    """Latencies as they were modelled, and as clients saw them."""
+    rows = []
+    for name, seen in (("modelled", export.modelled), ("as seen", export.wall)):
+        for op in ("read", "write"):
+            if summary := seen[op]:
+                cells = [duration(summary[f"{mark}_ns"]) for mark in marks]
+                rows.append([f"{op}s, {name}", count(summary.count), *cells])
+    shown = ["p99.9" if mark == "p999" else mark for mark in marks]
+    columns = ["latency", "count", *shown]
+    return Table("", columns, [False] + [True] * (1 + len(marks)), rows)
+
+
+def wear_table(components: Sequence[Component]) -> Table:
+    """Programs and erases of the media that know them, and how evenly these are spread."""
+    rows = []
+    for part in components:
+        if not (wear := part.wear):
+            continue
+        worn = wear.block_erases or wear.row_programs
+        spread = (
+            [count(worn.min), significant(worn.mean), count(worn.max)] if worn else [NOTHING] * 3
+        )
+        amplification = wear.write_amplification
+        rows.append(
+            [
+                part.path,
+                count(wear.host),
+                count(wear.programs - wear.host),
+                count(wear.erases),
+                NOTHING if amplification is None else significant(amplification),
+                *spread,
+                count(wear.endurance),
+            ]
+        )
+    columns = [
+        "wear of",
+        "host pages",
+        "others",
+        "erases",
+        "amplification",
+        "least",
+        "mean",
+        "most",
+        "made for",
+    ]
+    return Table("", columns, [False] + [True] * 8, rows)
+
+
+def _number(value: int, what: str) -> str:
+    return f"{count(value)} {what}{'' if value == 1 else 's'}"

@@ -1,0 +1,158 @@
+"""What tests of served devices share: a server in a process of its own, missing clients."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+MIB = 1 << 20
+NACRE = Path(sys.executable).with_name("nacre")
+
+
+def scenario(folder: Path, name: str = "disk", mib: int = 64, latency: str = "100 us") -> Path:
+    """A device of constant latency."""
+    path = folder / f"{name}.toml"
+    path.write_text(
+        f"""schema = 1
+name = "{name}"
+summary = "A constant {latency}"
+[workload]
+kind = "uniform"
+requests = 1
+footprint = "{mib} MiB"
+[stack]
+kind = "measured"
+capacity = "{mib} MiB"
+read = "{latency}"
+write = "{latency}"
+"""
+    )
+    return path
+
+
+class Server:
+    """`nacre serve` on a unix socket in a folder; answers at once unless told otherwise."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *options: str,
+        device: Path | str | None = None,
+        image: Path | None = None,
+    ) -> None:
+        self.folder = folder
+        self.device = device or scenario(folder)
+        self.image = image or folder / "disk.img"
+        self.options = options or ("--timing", "none")
+        self.process: subprocess.Popen[str] | None = None
+        self.uris: list[str] = []
+        self.metrics = ""
+        self.start()
+
+    @property
+    def uri(self) -> str:
+        """Of the first device."""
+        return self.uris[0]
+
+    def start(self) -> None:
+        """Starts, and waits until it listens."""
+        command = [str(NACRE), "serve", str(self.device), str(self.image), *self.options]
+        self.process = subprocess.Popen(
+            command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        assert self.process.stdout is not None
+        self.uris, said = [], ""
+        for line in self.process.stdout:
+            said += line
+            if line.startswith("Ctrl-C"):
+                return
+            if line.startswith("metrics at "):
+                self.metrics = line.removeprefix("metrics at ").strip()
+            if " at nbd" in line:
+                self.uris.append(line.rsplit(" at ", 1)[1].strip())
+        self.process.communicate()
+        self.process = None
+        pytest.fail(f"the server did not start: {said}")
+
+    def kill(self) -> None:
+        """Ends it without a warning, as a crash does."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> str:
+        """Asks it to end; what it said at last."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.said_last()
+
+    def said_last(self) -> str:
+        """What it says until it ends by itself."""
+        assert self.process is not None
+        said, _ = self.process.communicate(timeout=20)
+        assert self.process.returncode == 0, said
+        self.process = None
+        return said
+
+    def close(self) -> None:
+        """Ends it if it is still there."""
+        if self.process is not None:
+            self._end(signal.SIGKILL)
+
+    def _end(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+        self.process.communicate(timeout=20)
+        self.process = None
+
+
+def needs(program: str, package: str) -> str:
+    """The path of a program, or the test is skipped and says what to install."""
+    found = shutil.which(program)
+    if found is None:
+        missing(f"{program} is not installed: apt install {package} (or make clients)")
+    return str(found)
+
+
+def needs_mounts() -> None:
+    """Skips where nothing can be mounted."""
+    if os.geteuid() != 0:
+        missing("mounting needs root")
+    for device in ("/dev/fuse", "/dev/loop-control"):
+        if not os.access(device, os.R_OK | os.W_OK):
+            missing(f"there is no {device}")
+
+
+def missing(what: str) -> None:
+    """Skips a test, and says so where it is seen."""
+    print(f"\nNOT TESTED: {what}", file=sys.__stderr__)
+    pytest.skip(what)
+
+
+def run(command: Sequence[str | Path], **options: object) -> str:
+    """Runs a program that has to succeed; what it printed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return str(done.stdout)
+
+
+def until(condition: object, seconds: float = 10.0) -> None:
+    """Waits until something of another process holds."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.01)

@@ -1,0 +1,221 @@
+"""A served device under the clients people use: libnbd, qemu, fio."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbd_client import FUA, Client, GoneError
+from serving import MIB, Server, needs, run, scenario
+
+DEBIAN_PYTHON = "/usr/bin/python3"
+"""Where Debian's python3-libnbd is seen."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Two devices behind one address."""
+    folder = tmp_path_factory.mktemp("serve")
+    other = scenario(folder, "other", 16)
+    served = Server(folder, "--timing", "none", "--export", f"second={other}:other.img")
+    yield served
+    served.close()
+
+
+def test_nbdinfo_lists_both_devices_and_what_they_can_do(server: Server) -> None:
+    nbdinfo = needs("nbdinfo", "libnbd-bin")
+    told = json.loads(run([nbdinfo, "--list", "--json", server.uri]))
+    exports = {export["export-name"]: export for export in told["exports"]}
+    assert {name: export["export-size"] for name, export in exports.items()} == {
+        "disk": 64 * MIB,
+        "second": 16 * MIB,
+    }
+    able = ("flush", "fua", "trim", "zero", "fast_zero", "cache", "df", "multi_conn")
+    assert all(exports["disk"][f"can_{what}"] for what in able)
+    assert exports["disk"]["contexts"] == ["base:allocation"]
+    assert not exports["disk"]["is_read_only"]
+
+
+def test_nbdcopy_takes_a_disk_there_and_back(server: Server, tmp_path: Path) -> None:
+    nbdcopy, nbdinfo = needs("nbdcopy", "libnbd-bin"), needs("nbdinfo", "libnbd-bin")
+    data = (
+        random.Random(1).randbytes(3 * MIB) + bytes(5 * MIB) + random.Random(2).randbytes(8 * MIB)
+    )
+    source, back = tmp_path / "source", tmp_path / "back"
+    source.write_bytes(data)
+    run([nbdcopy, source, server.uris[1]])
+    run([nbdcopy, server.uris[1], back])
+    assert back.read_bytes() == data
+    extents = json.loads(run([nbdinfo, "--map", "--json", server.uris[1]]))
+    assert sum(extent["length"] for extent in extents) == 16 * MIB
+    assert {"hole,zero", "data"} == {extent["description"] for extent in extents}
+
+
+def test_libnbd_writes_and_reads_over_several_connections(server: Server) -> None:
+    needs("nbdsh", "python3-libnbd")
+    program = f"""
+import nbd
+def client():
+    of = nbd.NBD()
+    of.connect_uri({server.uri!r})
+    return of
+one, other = client(), client()
+assert one.can_multi_conn() and one.get_size() == {64 * MIB}
+one.pwrite(b"pearl" * 100, 4096)
+assert other.pread(500, 4096) == b"pearl" * 100
+other.zero(4096, 4096)
+assert one.pread(4096, 4096) == bytes(4096)
+one.pwrite(b"kept", 0, nbd.CMD_FLAG_FUA)
+one.flush()
+try:
+    one.pread(4096, {64 * MIB} - 4095)
+except nbd.Error as error:
+    assert error.errno == "EINVAL", error.errno
+else:
+    raise AssertionError("a read past the end was served")
+assert other.pread(4, 0) == b"kept"
+"""
+    if subprocess.run([DEBIAN_PYTHON, "-c", "import nbd"], capture_output=True).returncode:
+        pytest.skip("python3-libnbd is not installed: apt install python3-libnbd")
+    run([DEBIAN_PYTHON, "-c", program])
+
+
+def test_qemu_io_writes_zeroes_discards_and_forces(server: Server) -> None:
+    qemu = needs("qemu-io", "qemu-utils")
+    steps = (
+        "write -P 7 1M 64k",
+        "read -P 7 1M 64k",
+        "flush",
+        "discard 1M 32k",
+        "write -z 1088k 64k",
+        "write -f -P 3 1152k 4k",
+        "read -P 0 1M 32k",
+        "read -P 7 1056k 32k",
+        "read -P 0 1088k 64k",
+        "read -P 3 1152k 4k",
+        "aio_write -P 9 2M 1M",
+        "aio_flush",
+        "read -P 9 2M 1M",
+    )
+    said = run([qemu, "-f", "raw", *(part for step in steps for part in ("-c", step)), server.uri])
+    assert "failed" not in said, said
+
+
+def test_qemu_img_converts_a_served_device(server: Server, tmp_path: Path) -> None:
+    qemu = needs("qemu-img", "qemu-utils")
+    with Client(server.uri) as client:
+        client.write(8 * MIB, b"nacre" * 1000)
+    copy = tmp_path / "copy.raw"
+    run([qemu, "convert", "-f", "raw", "-O", "raw", server.uri, copy])
+    with copy.open("rb") as file:
+        file.seek(8 * MIB)
+        assert file.read(5000) == b"nacre" * 1000
+
+
+@pytest.mark.parametrize("block", ["4k", "bssplit=512/40:4k/40:128k/20"])
+def test_fio_finds_what_it_wrote_at_queue_depth_32(
+    server: Server, block: str, tmp_path: Path
+) -> None:
+    fio = needs("fio", "fio")
+    size = block if "=" in block else f"bs={block}"
+    options = ["--rw=randrw", "--iodepth=32", "--size=32M", "--io_size=24M", "--verify=crc32c"]
+    run(
+        [fio, "--name=v", "--ioengine=nbd", f"--uri={server.uri}", f"--{size}", *options],
+        cwd=tmp_path,
+    )
+
+
+def test_four_clients_write_at_once_and_each_finds_its_own(server: Server) -> None:
+    wrong: list[str] = []
+
+    def work(number: int) -> None:
+        choose = random.Random(number)
+        pages: dict[int, bytes] = {}
+        with Client(server.uri) as client:
+            for _ in range(300):
+                page = choose.randrange(256) * 4 + number
+                pages[page] = choose.randbytes(4096)
+                client.write(32 * MIB + page * 4096, pages[page])
+            for page, data in pages.items():
+                if client.read(32 * MIB + page * 4096, 4096) != data:
+                    wrong.append(f"client {number}, page {page}")
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_read_only_device_takes_no_writes(tmp_path: Path) -> None:
+    nbdinfo = needs("nbdinfo", "libnbd-bin")
+    server = Server(tmp_path, "--timing", "none")
+    server.stop()
+    server.options = (*server.options, "--read-only")
+    server.start()
+    try:
+        assert json.loads(run([nbdinfo, "--json", server.uri]))["exports"][0]["is_read_only"]
+        run([nbdinfo, "--can", "connect", server.uri])
+    finally:
+        server.close()
+
+
+def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> None:
+    # Each read takes half a second: they are all under way when the server is asked to end.
+    server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="500 ms"))
+    try:
+        with Client(server.uri) as client:
+            began = time.monotonic()
+            asked = {client.send(0, at * 4096, 4096) for at in range(4)}
+            time.sleep(0.1)
+            said = server.stop()
+            answered = {client.answer().checked().cookie for _ in asked}
+            client.export.size = 0  # It is gone: nobody to say goodbye to.
+        assert answered == asked
+        assert time.monotonic() - began >= 0.45
+        assert "1 clients, 4 requests answered" in said
+    finally:
+        server.close()
+
+
+def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
+    choose = random.Random(6)
+    server = Server(tmp_path, "--timing", "none")
+    acknowledged: dict[int, bytes] = {}
+    doubtful: dict[int, bytes] = {}
+    try:
+        for _ in range(3):
+            # One thread kills at a moment of its own while writes are under way.
+            killer = threading.Timer(choose.uniform(0.0, 0.1), server.kill)
+            client = Client(server.uri)
+            try:
+                for turn in itertools.count():
+                    if turn == 50:
+                        killer.start()
+                    page, data = choose.randrange(16384), choose.randbytes(4096)
+                    doubtful = {page: data}
+                    client.write(page * 4096, data, flags=FUA if choose.random() < 0.1 else 0)
+                    acknowledged[page] = data
+                    if choose.random() < 0.05:
+                        client.flush()
+            except (GoneError, OSError):
+                client.close()
+            killer.join()
+            server.start()
+            with Client(server.uri) as client:
+                for page, data in acknowledged.items():
+                    found = client.read(page * 4096, 4096)
+                    assert found == data or found == doubtful.get(page), page
+            for page in doubtful:
+                acknowledged.pop(page, None)
+    finally:
+        server.close()
+    assert len(acknowledged) > 140

@@ -1,0 +1,188 @@
+"""Clients that misbehave: each gets the protocol's error or is dropped, and nobody else notices."""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nbd_client import EINVAL, ENOSPC, READ, TRIM, WRITE, Client, GoneError, NbdError, address
+from serving import MIB, Server, until
+
+DATA = random.Random(3).randbytes(MIB)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A device with known bytes in its first MiB."""
+    served = Server(tmp_path_factory.mktemp("bad"), "--timing", "none")
+    with Client(served.uri) as client:
+        client.write(0, DATA)
+    yield served
+    served.close()
+
+
+@pytest.fixture(autouse=True)
+def unharmed(server: Server) -> Iterator[None]:
+    """A client that was there before, and one that comes after, find the image as it was."""
+    with Client(server.uri) as witness:
+        yield
+        assert witness.read(0, MIB) == DATA
+    with Client(server.uri) as client:
+        assert client.read(0, MIB) == DATA
+
+
+def raw(server: Server) -> socket.socket:
+    """A connection that speaks no protocol."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(20)
+    place, _ = address(server.uri)
+    connection.connect(place)
+    return connection
+
+
+def is_dropped(connection: socket.socket) -> bool:
+    """Whether the server ends the connection, whatever it says before."""
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionError:
+        pass
+    connection.close()
+    return True
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_garbage_ends_the_connection(server: Server, seed: int) -> None:
+    choose = random.Random(seed)
+    connection = raw(server)
+    greeting = struct.pack(">I", 3) if seed % 2 else b""
+    try:
+        connection.sendall(greeting + b"\xff" + choose.randbytes(choose.randrange(40, 5000)))
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass  # It was dropped before it had said all.
+    assert is_dropped(connection)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_garbage_after_negotiation_ends_the_connection(server: Server, seed: int) -> None:
+    client = Client(server.uri)
+    client.wire.send(b"\xee" + random.Random(seed).randbytes(2000))
+    with pytest.raises((GoneError, ConnectionError)):
+        client.wire.take(1)
+    client.close()
+
+
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize(
+    ("command", "offset", "length", "error"),
+    [
+        (READ, 64 * MIB - 4095, 4096, EINVAL),
+        (READ, 2**64 - 4096, 4096, EINVAL),
+        (READ, 2**63, 1, EINVAL),
+        (READ, 0, 0, EINVAL),
+        (WRITE, 64 * MIB, 512, ENOSPC),
+        (TRIM, 64 * MIB, 2**32 - 1, ENOSPC),
+        (99, 0, 0, EINVAL),
+    ],
+)
+def test_a_request_out_of_range_is_refused_and_the_client_stays(
+    server: Server, command: int, offset: int, length: int, error: int, structured: bool
+) -> None:
+    data = bytes(length) if command == WRITE else b""
+    with Client(server.uri, structured=structured) as client:
+        with pytest.raises(NbdError) as refused:
+            client.ask(command, offset, length, data)
+        assert refused.value.number == error
+        assert client.read(4096, 4096) == DATA[4096:8192]
+
+
+def test_a_read_that_is_too_long_is_refused(server: Server) -> None:
+    with Client(server.uri) as client:
+        with pytest.raises(NbdError):
+            client.ask(READ, 0, client.export.block[2] + 4096)
+        assert client.read(0, 16) == DATA[:16]
+
+
+def test_a_write_that_is_too_long_ends_the_connection(server: Server) -> None:
+    client = Client(server.uri)
+    client.send(WRITE, 0, client.export.block[2] + 1)
+    with pytest.raises((GoneError, ConnectionError)):
+        client.answer()
+    client.close()
+
+
+@pytest.mark.parametrize("sent", [0, 1, 4000, MIB - 1])
+def test_a_write_that_breaks_off_changes_nothing(server: Server, sent: int) -> None:
+    client = Client(server.uri)
+    client.send(WRITE, 0, MIB, b"\x55" * sent)
+    client.close()
+
+
+@pytest.mark.parametrize("sent", [1, 17, 27])
+def test_a_request_that_breaks_off_ends_that_connection_alone(server: Server, sent: int) -> None:
+    client = Client(server.uri)
+    client.wire.send(struct.pack(">IHHQQI", 0x25609513, 0, READ, 1, 0, 4096)[:sent])
+    client.close()
+
+
+def test_who_says_nothing_and_who_takes_no_answers_holds_up_nobody(server: Server) -> None:
+    silent = [raw(server) for _ in range(10)]
+    deaf = [Client(server.uri) for _ in range(5)]
+    for client in deaf:
+        client.wire.socket.setblocking(False)
+        try:
+            while True:
+                client.send(READ, 0, MIB)
+        except BlockingIOError:
+            pass
+    with Client(server.uri) as client:
+        for at in range(100):
+            assert client.read(at * 4096, 4096) == DATA[at * 4096 :][:4096]
+    for connection in silent:
+        connection.close()
+    for client in deaf:
+        client.close()
+
+
+def test_a_client_that_speaks_byte_by_byte_is_understood(server: Server) -> None:
+    with Client(server.uri) as client:
+        for byte in struct.pack(">IHHQQI", 0x25609513, 0, READ, 77, 512, 512):
+            client.wire.send(bytes([byte]))
+        client._lengths[77] = 512
+        assert client.answer().data == DATA[512:1024]
+
+
+def test_three_hundred_connections_come_and_go(server: Server) -> None:
+    clients = []
+    for _ in range(300):
+        try:
+            clients.append(Client(server.uri))
+        except (GoneError, ConnectionError):
+            break
+    # There is room for 256, the witness being one.
+    assert 200 <= len(clients) < 300
+    assert clients[-1].read(0, 4096) == DATA[:4096]
+    for client in clients:
+        client.close()
+
+    def is_open() -> bool:
+        try:
+            with Client(server.uri) as client:
+                return client.read(0, 1) == DATA[:1]
+        except (GoneError, ConnectionError):
+            return False
+
+    until(is_open)
+
+
+def test_a_second_server_cannot_have_the_image(server: Server, tmp_path: Path) -> None:
+    other = Server.__new__(Server)
+    other.folder, other.device, other.image = tmp_path, server.device, server.image
+    other.options = ("--timing", "none", "--listen", f"unix:{tmp_path}/other.sock")
+    with pytest.raises(pytest.fail.Exception, match="only one may"):
+        other.start()

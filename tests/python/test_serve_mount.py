@@ -1,0 +1,131 @@
+"""A database on a file system on a served device: its server is killed amid transactions."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from serving import Server, missing, needs, needs_mounts, run, scenario, until
+
+WRITER = """
+import sqlite3, sys
+base = sqlite3.connect(sys.argv[1], isolation_level=None)
+base.execute(f"pragma journal_mode={sys.argv[2]}")
+base.execute("pragma synchronous=extra")  # FULL may lose the last one: it does not sync the folder
+base.execute("create table if not exists rows (number integer primary key, text blob)")
+number = base.execute("select coalesce(max(number), 0) from rows").fetchone()[0]
+while True:
+    base.execute("begin")
+    for _ in range(5):
+        number += 1
+        base.execute("insert into rows values (?, ?)", (number, b"%d" % number * 300))
+    base.execute("commit")
+    print(number, flush=True)
+"""
+
+
+@pytest.fixture
+def tools() -> None:
+    """Everything that mounting needs."""
+    for program, package in (
+        ("nbdfuse", "libnbd-bin"),
+        ("fusermount3", "fuse3"),
+        ("losetup", "mount"),
+        ("mkfs.ext4", "e2fsprogs"),
+        ("e2fsck", "e2fsprogs"),
+    ):
+        needs(program, package)
+    needs_mounts()
+
+
+@contextmanager
+def looped(server: Server, folder: Path) -> Iterator[str]:
+    """The served device as a loop device; it goes however the server fares."""
+    place = folder / "fuse"
+    place.mkdir(exist_ok=True)
+    with subprocess.Popen(["nbdfuse", str(place), server.uri], stderr=subprocess.DEVNULL) as fuse:
+        loop = ""
+        try:
+            until((place / "nbd").exists)
+            found = subprocess.run(
+                ["losetup", "--find", "--show", "--direct-io=on", str(place / "nbd")],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if found.returncode:
+                missing(f"there is no loop device: {found.stderr}")
+            loop = found.stdout.strip()
+            yield loop
+        finally:
+            if loop:
+                subprocess.run(["losetup", "--detach", loop], capture_output=True, check=False)
+            subprocess.run(["fusermount3", "-u", "-z", place], capture_output=True, check=False)
+            fuse.terminate()
+
+
+@contextmanager
+def mounted(loop: str, folder: Path) -> Iterator[Path]:
+    """The file system of a loop device."""
+    place = folder / "mounted"
+    place.mkdir(exist_ok=True)
+    run(["mount", loop, place])
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], capture_output=True, check=False)
+
+
+@pytest.mark.usefixtures("tools")
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_committed_rows_survive_a_killed_server(tmp_path: Path, journal: str) -> None:
+    device = scenario(tmp_path, mib=48)
+    server = Server(tmp_path, "--timing", "none", device=device)
+    try:
+        with looped(server, tmp_path) as loop:
+            run(["mkfs.ext4", "-q", loop])
+            with mounted(loop, tmp_path) as place:
+                committed = written_until_killed(server, place / "base", journal)
+        assert committed >= 50
+        server.start()
+        with looped(server, tmp_path) as loop:
+            # The first pass replays the file system's journal; then there is nothing to mend.
+            assert subprocess.run(["e2fsck", "-p", loop], capture_output=True).returncode in (0, 1)
+            run(["e2fsck", "-f", "-n", loop])
+            with mounted(loop, tmp_path) as place:
+                base = sqlite3.connect(place / "base")
+                assert base.execute("pragma integrity_check").fetchall() == [("ok",)]
+                rows = dict(base.execute("select number, text from rows"))
+                base.close()
+        assert set(rows) >= set(range(1, committed + 1))
+        assert len(rows) % 5 == 0
+        assert all(text == b"%d" % number * 300 for number, text in rows.items())
+    finally:
+        server.close()
+
+
+def written_until_killed(server: Server, base: Path, journal: str) -> int:
+    """Commits rows until the server is killed at a moment of chance; the last committed row."""
+    choose = random.Random(journal)
+    committed = 0
+    command = [sys.executable, "-c", WRITER, str(base), journal]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        for line in writer.stdout:
+            committed = int(line)
+            if committed >= 50:
+                break
+        time.sleep(choose.uniform(0.0, 0.3))
+        server.kill()
+        for line in writer.stdout:
+            committed = int(line)
+    return committed

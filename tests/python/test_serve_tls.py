@@ -1,0 +1,141 @@
+"""Encrypted connections, with certificates made for the occasion."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from nbd_client import GO, Client, OptionError
+from serving import Server, needs, run, scenario
+
+
+def authority(folder: Path, name: str) -> tuple[Path, Path]:
+    """A self-signed authority: certificate and key."""
+    openssl = needs("openssl", "openssl")
+    certificate, key = folder / f"{name}-cert.pem", folder / f"{name}-key.pem"
+    made = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    where: list[str | Path] = ["-keyout", key, "-out", certificate, "-subj", f"/CN={name}"]
+    run([openssl, "req", "-x509", *made, *where])
+    return certificate, key
+
+
+def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
+    """A certificate of an authority, for this machine: `NAME-cert.pem` and `NAME-key.pem`."""
+    openssl = needs("openssl", "openssl")
+    request, extensions = folder / f"{name}.csr", folder / f"{name}.ext"
+    extensions.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    made: list[str | Path] = [
+        "-keyout",
+        folder / f"{name}-key.pem",
+        "-out",
+        request,
+        "-subj",
+        "/CN=localhost",
+    ]
+    run([openssl, "req", *key, *made])
+    ca: list[str | Path] = [
+        "-CA",
+        by[0],
+        "-CAkey",
+        by[1],
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        extensions,
+    ]
+    run([openssl, "x509", "-req", "-in", request, "-out", folder / f"{name}-cert.pem", *ca])
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as nbdkit, qemu and libnbd have it, and one of a stranger inside."""
+    folder = tmp_path_factory.mktemp("tls")
+    own = authority(folder, "ca")
+    signed(folder, "server", own)
+    signed(folder, "client", own)
+    stranger = folder / "stranger"
+    stranger.mkdir()
+    other = authority(stranger, "other")
+    signed(stranger, "client", other)
+    (stranger / "ca-cert.pem").write_bytes((folder / "ca-cert.pem").read_bytes())
+    return folder
+
+
+def listen(server: Server, folder: Path) -> str:
+    """The URI for libnbd's clients with the certificates of a folder."""
+    separator = "&" if "?" in server.uri else "?"
+    return f"{server.uri}{separator}tls-certificates={folder}"
+
+
+def test_clients_with_a_certificate_copy_over_tls(certificates: Path, tmp_path: Path) -> None:
+    nbdinfo, nbdcopy = needs("nbdinfo", "libnbd-bin"), needs("nbdcopy", "libnbd-bin")
+    server = Server(
+        tmp_path, "--timing", "none", "--tls", str(certificates), "--listen", "tcp:127.0.0.1:0"
+    )
+    try:
+        assert server.uri.startswith("nbds://127.0.0.1:")
+        uri = listen(server, certificates).replace("127.0.0.1", "localhost")
+        assert "TLS" in run([nbdinfo, uri]).splitlines()[0]
+        data = bytes(range(256)) * 4096 * 8
+        (tmp_path / "data").write_bytes(data)
+        run([nbdcopy, tmp_path / "data", uri])
+        run([nbdcopy, uri, tmp_path / "back"])
+        with (tmp_path / "back").open("rb") as back:
+            assert back.read(len(data)) == data
+        for other in (certificates / "stranger", tmp_path):
+            done = subprocess.run(
+                [nbdinfo, listen(server, other)], capture_output=True, timeout=20, check=False
+            )
+            assert done.returncode != 0, "a stranger was let in"
+        run([nbdinfo, uri])
+    finally:
+        server.close()
+
+
+def test_qemu_reads_and_writes_a_timed_device_over_tls(certificates: Path, tmp_path: Path) -> None:
+    qemu = needs("qemu-io", "qemu-utils")
+    device = scenario(tmp_path, latency="1 ms")
+    server = Server(
+        tmp_path, "--tls", str(certificates), "--listen", "tcp:127.0.0.1:0", device=device
+    )
+    try:
+        port = server.uri.rsplit(":", 1)[1].split("/")[0]
+        objects = f"tls-creds-x509,id=tls0,dir={certificates},endpoint=client"
+        image = f"driver=nbd,host=localhost,port={port},export=disk"
+        image += ",tls-creds=tls0,tls-hostname=localhost"
+        steps = ["write -P 5 0 1M", "flush", "read -P 5 0 1M", "aio_read 0 64k", "aio_read 64k 64k"]
+        commands = [part for step in steps for part in ("-c", step)]
+        said = run([qemu, "--object", objects, "--image-opts", *commands, image])
+        assert "failed" not in said, said
+    finally:
+        server.close()
+
+
+def test_who_does_not_encrypt_learns_nothing(certificates: Path, tmp_path: Path) -> None:
+    server = Server(tmp_path, "--timing", "none", "--tls", str(certificates))
+    try:
+        plain = server.uri.replace("nbds+unix", "nbd+unix")
+        with pytest.raises(OptionError) as refused:
+            Client(plain)
+        assert refused.value.kind == 1 << 31 | 5
+        client = Client(plain, structured=False, go=False)
+        with pytest.raises(OptionError):
+            client.option(GO, bytes(6))
+        with pytest.raises(OptionError):
+            client.exports()
+        client.close()
+    finally:
+        server.close()
+
+
+def test_beyond_this_machine_certificates_are_needed(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match="--tls"):
+        Server(tmp_path, "--timing", "none", "--listen", "tcp:0.0.0.0:0")
+
+
+def test_a_folder_without_certificates_is_named(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match=r"server-cert\.pem"):
+        Server(tmp_path, "--timing", "none", "--tls", str(tmp_path))

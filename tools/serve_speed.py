@@ -1,0 +1,155 @@
+"""How fast a served device answers beside nbdkit, and how exactly it keeps the time of a model.
+
+    python tools/serve_speed.py --pairs 7 --seconds 1
+
+serves a device with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`,
+and has fio read and write 4 KiB at random addresses of each, one after the other, so often as
+there are pairs. It prints the median rate of each and the median of the ratios of neighbours,
+nacre over nbdkit. Then a device of a constant 100 us is served, and fio's median latency at one
+request at a time is set beside it.
+
+Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+
+MIB = 256
+LATENCY_US = 100
+SCENARIO = f"""schema = 1
+[workload]
+kind = "uniform"
+requests = 1
+footprint = "{MIB} MiB"
+[stack]
+kind = "measured"
+capacity = "{MIB} MiB"
+read = "{LATENCY_US} us"
+write = "{LATENCY_US} us"
+"""
+
+
+@contextmanager
+def running(command: list[str], socket: Path) -> Iterator[str]:
+    """A server that is ready; its URI."""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(500):
+                if socket.exists() or server.poll() is not None:
+                    break
+                time.sleep(0.02)
+            time.sleep(0.2)
+            if server.poll() is not None:
+                sys.exit(f"{command[0]} did not start")
+            yield f"nbd+unix:///?socket={socket}"
+        finally:
+            server.terminate()
+
+
+def nacre(folder: Path, name: str, *options: str) -> tuple[list[str], Path]:
+    """The command that serves, and its socket."""
+    scenario, socket = folder / "device.toml", folder / f"{name}.sock"
+    scenario.write_text(SCENARIO)
+    command = [str(Path(sys.executable).with_name("nacre")), "serve", str(scenario)]
+    command += [str(folder / f"{name}.img"), "--listen", f"unix:{socket}", *options]
+    return command, socket
+
+
+def nbdkit(folder: Path, name: str, *plugin: str) -> tuple[list[str], Path]:
+    """The command that serves, and its socket."""
+    socket = folder / f"{name}.sock"
+    return ["nbdkit", "-f", "-U", str(socket), *plugin], socket
+
+
+def fio(uri: str, pattern: str, depth: int, *more: str) -> tuple[float, float]:
+    """Requests a second, and the median latency in microseconds."""
+    command = ["fio", "--name=load", "--ioengine=nbd", f"--uri={uri}", f"--rw={pattern}"]
+    command += [f"--iodepth={depth}", f"--size={MIB}M", "--output-format=json", *more]
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
+    told = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
+    told = told["read" if "read" in pattern else "write"]
+    return told["iops"], told["clat_ns"]["percentile"]["50.000000"] / 1e3
+
+
+def compare(folder: Path, pairs: int, seconds: float) -> None:
+    """Prints rates and ratios at three queue depths."""
+    file = folder / "file.img"
+    with file.open("wb") as made:
+        made.truncate(MIB << 20)
+    rivals = {
+        "nacre": nacre(folder, "nacre", "--timing", "none"),
+        "nbdkit memory": nbdkit(folder, "memory", "memory", f"{MIB}M"),
+        "nbdkit file": nbdkit(folder, "kit", "file", str(file)),
+    }
+    timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
+    with ExitStack() as stack:
+        uris = {name: stack.enter_context(running(*how)) for name, how in rivals.items()}
+        for uri in uris.values():
+            fio(uri, "write", 4, "--bs=1m")
+        say(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file")
+        for depth in (1, 8, 32):
+            for pattern in ("randread", "randwrite"):
+                rates: dict[str, list[float]] = {name: [] for name in uris}
+                for turn in range(pairs):
+                    order = list(uris) if turn % 2 else list(uris)[::-1]
+                    for name in order:
+                        rates[name].append(fio(uris[name], pattern, depth, *timed)[0])
+                cells = "".join(f"{median(of):15,.0f}" for of in rates.values())
+                ratios = [
+                    median(own / its for own, its in zip(rates["nacre"], rates[name], strict=True))
+                    for name in list(uris)[1:]
+                ]
+                shown = "  ".join(f"{ratio:.2f}" for ratio in ratios)
+                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}")
+
+
+def punctual(folder: Path, rounds: int, seconds: float) -> None:
+    """Prints the latency a client sees of a device of constant latency."""
+    timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
+    with running(*nacre(folder, "timed")) as uri:
+        fio(uri, "write", 4, "--bs=1m")
+        for pattern in ("randread", "randwrite"):
+            seen = median(fio(uri, pattern, 1, *timed)[1] for _ in range(rounds))
+            off = 100 * (seen / LATENCY_US - 1)
+            say(f"QD  1 {pattern[4:]:8} of {LATENCY_US} us: median {seen:.1f} us, {off:+.1f} %")
+
+
+def say(line: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Runs both measurements."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--only", choices=["rates", "latency"])
+    parser.add_argument("--folder", help="where the images lie; default: a temporary one")
+    options = parser.parse_args()
+    for program in ("fio", "nbdkit"):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is not installed; on Debian: apt install {program}")
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        if options.only != "latency":
+            compare(Path(folder), options.pairs, options.seconds)
+        if options.only != "rates":
+            punctual(Path(folder), options.pairs, options.seconds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
