@@ -58,10 +58,9 @@ impl Intervals {
     #[inline]
     pub(super) fn ended_by(&self, time: Time) -> usize {
         let row = self.as_slice();
-        let later = row.iter().rev().take(NEAR).take_while(|&&(_, end)| end > time).count();
-        match later {
-            NEAR => row[..row.len() - NEAR].partition_point(|&(_, end)| end <= time),
-            _ => row.len() - later,
+        match row.len().checked_sub(NEAR) {
+            Some(far) if row[far].1 > time => row[..far].partition_point(|&(_, end)| end <= time),
+            _ => row.len() - row.iter().rev().take_while(|&&(_, end)| end > time).count(),
         }
     }
 
@@ -80,21 +79,45 @@ impl Intervals {
         let joins_behind = self.row.get(at).is_some_and(|&(from, _)| from == end);
         match (joins_before, joins_behind) {
             (false, false) => {
-                self.row.insert(at, (start, end));
+                self.make_place(at, (start, end));
                 self.close_oldest_gap();
             }
             (false, true) => self.row[at].0 = start,
             (true, false) => self.row[at - 1].1 = end,
             (true, true) => {
                 self.row[at - 1].1 = self.row[at].1;
-                self.row.remove(at);
+                self.close_place(at);
             }
         }
     }
 
     /// Takes interval `at` out.
     pub(super) fn remove(&mut self, at: usize) {
-        self.row.remove(self.first + at);
+        self.close_place(self.first + at);
+    }
+
+    /// Puts `interval` into the row before place `at`: what is nearer, before it or behind it, moves.
+    #[inline]
+    fn make_place(&mut self, at: usize, interval: (Time, Time)) {
+        if self.first > 0 && at - self.first < self.row.len() - at {
+            self.row.copy_within(self.first..at, self.first - 1);
+            self.first -= 1;
+            self.row[at - 1] = interval;
+        } else {
+            self.row.insert(at, interval);
+        }
+    }
+
+    /// Takes place `at` out of the row.
+    #[inline]
+    fn close_place(&mut self, at: usize) {
+        if at - self.first < self.row.len() - at {
+            self.row.copy_within(self.first..at, self.first + 1);
+            self.first += 1;
+            self.move_up();
+        } else {
+            self.row.remove(at);
+        }
     }
 
     /// Forgets those that end at or before `time`.
