@@ -10,7 +10,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import nacre
@@ -317,7 +317,9 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
             assert "error" in json.loads(answers.readline()), line
         wire.sendall(b"[" * 100_000)
         assert "65536 bytes at most" in json.loads(answers.readline())["error"]
-        assert answers.readline() == b""
+        # What is left of the line is not read, so that the end may look like a reset.
+        with suppress(ConnectionResetError):
+            assert answers.readline() == b""
     with Control(path) as control:
         assert control.stats().up_s > 0
 
