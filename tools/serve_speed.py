@@ -6,7 +6,8 @@ serves a device with `--timing none` and the same bytes with `nbdkit memory` and
 and has fio read and write 4 KiB at random addresses of each, one after the other, so often as
 there are pairs. It prints the median rate of each and the median of the ratios of neighbours,
 nacre over nbdkit. Then a device of a constant 100 us is served, and fio's median latency at one
-request at a time is set beside it.
+request at a time is set beside it. With each line stands the load average of the last minute: on
+a busy machine ratios of neighbours still say something, latencies do not.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -112,7 +114,7 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
                     for name in list(uris)[1:]
                 ]
                 shown = "  ".join(f"{ratio:.2f}" for ratio in ratios)
-                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}")
+                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}  {load()}")
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
@@ -123,7 +125,13 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
         for pattern in ("randread", "randwrite"):
             seen = median(fio(uri, pattern, 1, *timed)[1] for _ in range(rounds))
             off = 100 * (seen / LATENCY_US - 1)
-            say(f"QD  1 {pattern[4:]:8} of {LATENCY_US} us: median {seen:.1f} us, {off:+.1f} %")
+            seen_of = f"median {seen:.1f} us of {LATENCY_US} us, {off:+.1f} %"
+            say(f"QD  1 {pattern[4:]:8} {seen_of}  {load()}")
+
+
+def load() -> str:
+    """How busy the machine is, fio and the server included."""
+    return f"load {os.getloadavg()[0]:.1f}"
 
 
 def say(line: str) -> None:

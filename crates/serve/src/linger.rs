@@ -2,7 +2,8 @@
 //!
 //! To be woken takes longer than most requests do. A client that waits for each answer sends its next request at
 //! once, so where the last ones came soon the next is looked for without sleeping, [`LONGEST`] at most. Of all
-//! connections so many may do so at a time as leave one processor to the clients.
+//! connections so many may do so at a time as leave one processor to the clients. Between two looks others may have
+//! the processor: where all are busy the client itself may be waiting for this one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -53,7 +54,7 @@ impl<'a> Linger<'a> {
         if self.trust > 0 && self.places.take() {
             let found = loop {
                 match look() {
-                    Ok(None) if now() - began < LONGEST => std::hint::spin_loop(),
+                    Ok(None) if now() - began < LONGEST => std::thread::yield_now(),
                     found => break found,
                 }
             };
