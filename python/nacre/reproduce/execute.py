@@ -71,7 +71,7 @@ def _wave(
                 done, _ = wait(pending, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     job = pending.pop(future)
-                    if outcome := _outcome(future):
+                    if (outcome := _outcome(future)) is not None:
                         note(job, outcome)
                 if ends() and not stop.is_set():
                     stop.set()

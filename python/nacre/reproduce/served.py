@@ -50,6 +50,7 @@ LIMIT_S = 180.0
 _CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
 _PATIENCE_S = 0.1
 _READY_S = 30.0
+_CONNECTIONS = "128"
 _FILE_SYSTEM_MIB = 16
 """Beside its files an ext4 needs room for itself, the image for the state of the device."""
 
@@ -87,7 +88,8 @@ class Served(View):
 def lacking() -> list[str]:
     """What a run needs and is not here, with what to install."""
     absent = [name for name in PROGRAMS if not shutil.which(name)]
-    found = [f"{name} (apt install {PROGRAMS[name]})" for name in absent]
+    packages = " ".join(dict.fromkeys(PROGRAMS[name] for name in absent))
+    found = [f"{', '.join(absent)} (apt install {packages})"] if absent else []
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         found.append("root")
     found += [name for name in DEVICES if not os.access(name, os.R_OK | os.W_OK)]
@@ -159,7 +161,9 @@ def _load(job: Job) -> dict[str, Any]:
     if workload.arrival.kind != "closed" or workload.arrival.think != "0 s":
         unfit.append("workload.arrival")
     if unfit:
-        raise Error(f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else")
+        raise Error(
+            f"sysbench reads everywhere alike in a closed loop; {unfit[0]} is something else"
+        )
     return {
         "name": resolved.name,
         "scenario": job.scenario,
@@ -221,7 +225,9 @@ def _served(folder: Path, load: dict[str, Any], dilation: float) -> Iterator[Pat
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
     serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
     with _started(serve, (folder / "image.sock").exists):
-        fuse = ["nbdfuse", "-C", "128", place, f"nbd+unix:///?socket={folder}/image.sock"]
+        # Of nbdfuse, a connection holds one request at a time, chosen by chance: there are many.
+        uri = f"nbd+unix:///?socket={folder}/image.sock"
+        fuse = ["nbdfuse", "-C", _CONNECTIONS, str(place), uri]
         with _started(fuse, (place / "nbd").exists):
             yield place / "nbd"
             _ran("fusermount3", "-u", place)
@@ -250,7 +256,7 @@ def _started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterat
         ends = time.monotonic() + _READY_S
         while not ready():
             if process.poll() is not None or time.monotonic() > ends:
-                raise Error(f"{' '.join(process.args[:4])} did not begin")  # type: ignore[index]
+                raise Error(f"{' '.join(map(str, command[:4]))} did not begin")
             time.sleep(0.02)
         yield
         process.terminate()
