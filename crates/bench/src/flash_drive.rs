@@ -12,7 +12,7 @@ const REQUESTS: u64 = 8_000_000;
 const TURNOVERS: u64 = 4;
 /// Requests given to a device at a time, and asked ahead for, as the driver of runs does.
 const BATCH: usize = 64;
-const WARMED: usize = 16;
+const WARMED: usize = 32;
 /// What the host asks for.
 const PAGE: u64 = 4096;
 

@@ -11,8 +11,8 @@ const REQUESTS: u64 = 2_000_000;
 /// Requests under way at a time.
 const DEPTH: usize = 16;
 /// Requests whose memory is asked for at once, and times of that between two calls of `advance`, as of the driver.
-const WARMED: usize = 16;
-const GROUPS: u64 = 4;
+const WARMED: usize = 32;
+const GROUPS: u64 = 2;
 
 /// Measures the drive of the paper, through the device alone.
 pub(crate) fn measure(report: &Report) -> Result<()> {

@@ -10,6 +10,8 @@ use crate::units::Bandwidth;
 #[derive(Clone, Debug)]
 pub struct Link {
     bandwidth: Bandwidth,
+    /// The size asked for last and how long it takes: most sizes are asked for again, and division is slow.
+    asked: (u64, Time),
     timeline: Timeline,
     ledger: Ledger,
 }
@@ -17,13 +19,16 @@ pub struct Link {
 impl Link {
     /// A link that has carried nothing.
     pub fn new(bandwidth: Bandwidth) -> Link {
-        Link { bandwidth, timeline: Timeline::new(), ledger: Ledger::default() }
+        Link { bandwidth, asked: (0, Time::ZERO), timeline: Timeline::new(), ledger: Ledger::default() }
     }
 
     /// How long `bytes` take.
     #[inline]
-    pub fn time_for(&self, bytes: u64) -> Time {
-        self.bandwidth.time_for(bytes)
+    pub fn time_for(&mut self, bytes: u64) -> Time {
+        if bytes != self.asked.0 {
+            self.asked = (bytes, self.bandwidth.time_for(bytes));
+        }
+        self.asked.1
     }
 
     /// Reserves the link for a transfer that takes `time`, as early as possible from `earliest` on;

@@ -4,14 +4,13 @@
 //! gaps: a cache fill reserved for +900 us does not delay a hit that arrives later in the program but
 //! earlier in simulated time. A [`Pool`] is several equal servers behind one queue.
 
+mod intervals;
 mod state;
 
 use crate::time::Time;
-use std::collections::VecDeque;
+use intervals::Intervals;
 
-/// Most busy intervals one timeline remembers. Past it, the oldest gap closes: a request can then
-/// only be served later than possible, never at the same time as another.
-pub const INTERVALS_MAX: usize = 1024;
+pub use intervals::INTERVALS_MAX;
 
 /// The reservations of one server.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +18,8 @@ pub struct Timeline {
     /// The last busy interval `[start, end)`; empty before the first reservation. Kept apart because
     /// almost every call needs it and no other.
     last: (Time, Time),
-    /// The busy intervals before it, in order, neither touching nor overlapping.
-    earlier: VecDeque<(Time, Time)>,
+    /// The busy intervals before it.
+    earlier: Intervals,
     /// Nothing may be reserved before this.
     forgotten: Time,
 }
@@ -36,12 +35,10 @@ impl Timeline {
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
         let (last_start, last_end) = self.last;
-        if last_end <= earliest {
-            self.occupy(earliest, duration);
-            earliest
-        } else if last_start <= earliest {
-            self.occupy(last_end, duration);
-            last_end
+        if last_start <= earliest {
+            let start = last_end.max(earliest);
+            self.occupy(start, duration);
+            start
         } else if duration.is_zero() {
             self.first_gap(earliest, Time::from_ps(1))
         } else {
@@ -61,10 +58,8 @@ impl Timeline {
     #[inline]
     pub fn earliest_start(&self, earliest: Time, duration: Time) -> Time {
         let (start, end) = self.last;
-        if end <= earliest {
-            earliest
-        } else if start <= earliest {
-            end
+        if start <= earliest {
+            end.max(earliest)
         } else {
             self.first_gap(earliest, duration.max(Time::from_ps(1)))
         }
@@ -74,9 +69,7 @@ impl Timeline {
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.forgotten = time;
-        while self.earlier.front().is_some_and(|&(_, end)| end <= time) {
-            self.earlier.pop_front();
-        }
+        self.earlier.forget_before(time);
     }
 
     /// When the last reservation ends.
@@ -86,9 +79,10 @@ impl Timeline {
 
     /// Panics unless the intervals are ordered, apart and not empty.
     pub fn check_invariants(&self) {
-        assert!(self.earlier.len() < INTERVALS_MAX, "{} intervals are too many", self.earlier.len() + 1);
+        let earlier = self.earlier.as_slice();
+        assert!(earlier.len() < INTERVALS_MAX, "{} intervals are too many", earlier.len() + 1);
         let mut before = None;
-        let intervals = self.earlier.iter().chain((self.last != Default::default()).then_some(&self.last));
+        let intervals = earlier.iter().chain((self.last != Default::default()).then_some(&self.last));
         for &(start, end) in intervals {
             assert!(start < end, "a busy interval is empty: {start} to {end}");
             assert!(before.is_none_or(|before| before < start), "busy twice at {start}");
@@ -98,38 +92,27 @@ impl Timeline {
 
     /// Reserves the first gap of `duration`, for an `earliest` before the last interval. The search for the gap
     /// finds its neighbours too.
-    #[cold]
+    #[inline(never)]
     fn reserve_within(&mut self, earliest: Time, duration: Time) -> Time {
-        let mut at = self.earlier.partition_point(|&(_, end)| end <= earliest);
-        let mut start = earliest;
-        while let Some(&(busy_from, busy_to)) = self.earlier.get(at) {
-            if start + duration <= busy_from {
-                break;
-            }
-            start = start.max(busy_to);
-            at += 1;
-        }
+        let (at, start) = self.earlier.first_gap(earliest, duration);
         if at == self.earlier.len() && start + duration > self.last.0 {
-            start = start.max(self.last.1);
+            let start = start.max(self.last.1);
             self.occupy(start, duration);
-        } else {
-            self.occupy_before(at, start, start + duration);
+            return start;
         }
+        self.occupy_before(at, start, start + duration);
         start
     }
 
     /// The first gap of `duration`, for an `earliest` before the last interval.
-    #[cold]
+    #[inline(never)]
     fn first_gap(&self, earliest: Time, duration: Time) -> Time {
-        let from = self.earlier.partition_point(|&(_, end)| end <= earliest);
-        let mut start = earliest;
-        for &(busy_from, busy_to) in self.earlier.range(from..).chain(std::iter::once(&self.last)) {
-            if start + duration <= busy_from {
-                return start;
-            }
-            start = start.max(busy_to);
+        let (at, start) = self.earlier.first_gap(earliest, duration);
+        if at == self.earlier.len() && start + duration > self.last.0 {
+            start.max(self.last.1)
+        } else {
+            start
         }
-        start
     }
 
     /// Marks `[start, start + duration)`, which is free, as busy, joining it to its neighbours.
@@ -144,42 +127,28 @@ impl Timeline {
         } else if start > self.last.1 {
             // An interval nobody may ask about any more needs no place.
             if self.last.1 > self.forgotten {
-                self.earlier.push_back(self.last);
-                self.close_oldest_gap();
+                self.earlier.push(self.last);
             }
             self.last = (start, end);
         } else {
-            let at = self.earlier.partition_point(|&(busy_from, _)| busy_from < start);
-            self.occupy_before(at, start, end);
+            self.occupy_before(self.earlier.ended_by(start), start, end);
         }
     }
 
     /// Marks `[start, end)` as busy, which lies in the gap before interval `at`.
+    #[inline(never)]
     fn occupy_before(&mut self, at: usize, start: Time, end: Time) {
-        let joined_from = match at.checked_sub(1).map(|before| self.earlier[before]) {
-            Some((from, to)) if to == start => Some(from),
-            _ => None,
-        };
-        let next = if at < self.earlier.len() { &mut self.earlier[at] } else { &mut self.last };
-        if next.0 == end {
-            next.0 = joined_from.unwrap_or(start);
-            if joined_from.is_some() {
-                self.earlier.remove(at - 1);
+        if at == self.earlier.len() && end == self.last.0 {
+            let joined = at.checked_sub(1).map(|before| self.earlier.as_slice()[before]);
+            match joined.filter(|&(_, to)| to == start) {
+                Some((from, _)) => {
+                    self.earlier.remove(at - 1);
+                    self.last.0 = from;
+                }
+                None => self.last.0 = start,
             }
-        } else if joined_from.is_some() {
-            self.earlier[at - 1].1 = end;
         } else {
-            self.earlier.insert(at, (start, end));
-            self.close_oldest_gap();
-        }
-    }
-
-    /// Keeps the number of intervals bounded.
-    #[inline]
-    fn close_oldest_gap(&mut self) {
-        if self.earlier.len() == INTERVALS_MAX {
-            let (oldest, _) = self.earlier.pop_front().expect("INTERVALS_MAX is not zero");
-            self.earlier[0].0 = oldest;
+            self.earlier.insert(at, start, end);
         }
     }
 }

@@ -83,6 +83,25 @@ proptest! {
 }
 
 #[test]
+fn gaps_far_from_the_end_are_found_while_the_oldest_intervals_are_forgotten() {
+    let mut random = Streams::new(3).stream("far");
+    let (mut timeline, mut oracle, mut forgotten) = (Timeline::new(), Oracle::default(), 0);
+    for call in 0..500 {
+        // The window moves on; a call lies anywhere in it, up to some hundred intervals before the end.
+        let earliest = forgotten + random.below(4_000);
+        let duration = random.below(9);
+        let expected = oracle.reserve(earliest, duration);
+        assert_eq!(timeline.earliest_start(ps(expected), ps(duration)), ps(expected), "call {call}");
+        assert_eq!(timeline.reserve(ps(earliest), ps(duration)), ps(expected), "call {call}");
+        if call >= 250 && call % 5 == 0 {
+            forgotten += 60;
+            timeline.forget_before(ps(forgotten));
+        }
+        timeline.check_invariants();
+    }
+}
+
+#[test]
 fn arrivals_in_order_are_served_first_come_first_served() {
     let mut random = Streams::new(1).stream("arrivals");
     let (mut timeline, mut pool) = (Timeline::new(), Pool::new(4));

@@ -6,7 +6,7 @@ use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
 /// Requests whose memory is read ahead together.
-const GROUP: usize = 16;
+const GROUP: usize = 32;
 
 /// Follows every access to every block.
 #[derive(Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct ExactCurve {
     counts: Vec<[u32; 2]>,
     /// 2^32 accesses each that did not fit `counts`.
     carried: FxHashMap<(u32, bool), u64>,
+    /// Accesses of the group at hand that are still to be counted: twice the distance, and one for a write.
+    /// Their counts lie anywhere, and are read side by side.
+    found: Vec<u32>,
 }
 
 impl ExactCurve {
@@ -28,6 +31,7 @@ impl ExactCurve {
             distances: Distances::dense(),
             counts: vec![[0; 2]],
             carried: FxHashMap::default(),
+            found: Vec::with_capacity(GROUP),
         }
     }
 
@@ -38,6 +42,7 @@ impl ExactCurve {
             for request in group {
                 self.take(request);
             }
+            self.count_found();
         }
     }
 
@@ -72,20 +77,29 @@ impl ExactCurve {
         if !matches!(request.op, Op::Read | Op::Write) {
             return;
         }
-        let is_write = request.op == Op::Write;
+        let is_write = u32::from(request.op == Op::Write);
         let (first, blocks) = request.blocks(self.block_bytes);
-        let (counts, carried) = (&mut self.counts, &mut self.carried);
-        self.distances.touch(request.volume, first, blocks, |touched| {
-            let distance = touched.distance as usize;
-            if distance >= counts.len() {
-                counts.resize((distance + 1).next_power_of_two(), [0; 2]);
+        let found = &mut self.found;
+        // Distances stay below 2^31.
+        self.distances
+            .touch(request.volume, first, blocks, |touched| found.push(touched.distance << 1 | is_write));
+    }
+
+    /// Adds what was found to the counts.
+    #[inline]
+    fn count_found(&mut self) {
+        for &access in &self.found {
+            let (distance, is_write) = ((access >> 1) as usize, access & 1);
+            if distance >= self.counts.len() {
+                self.counts.resize((distance + 1).next_power_of_two(), [0; 2]);
             }
-            let count = &mut counts[distance][usize::from(is_write)];
+            let count = &mut self.counts[distance][is_write as usize];
             *count = count.wrapping_add(1);
             if *count == 0 {
-                *carried.entry((touched.distance, is_write)).or_insert(0) += 1;
+                *self.carried.entry((access >> 1, is_write == 1)).or_insert(0) += 1;
             }
-        });
+        }
+        self.found.clear();
     }
 
     /// Reads the memory that the group will need, all at once, so that it is in the processor's caches when

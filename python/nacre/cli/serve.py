@@ -139,9 +139,10 @@ def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
 def _show(service: Service) -> None:
     write_line()
     answered = sum(export.answered for export in service.exports)
-    write_line(f"{count(service.clients)} clients, {count(answered)} requests answered")
+    clients = "client" if service.clients == 1 else "clients"
+    write_line(f"{count(service.clients)} {clients}, {count(answered)} requests answered")
     if service.dropped:
-        write_line(f"{count(service.dropped)} clients were dropped; the last: {service.last_drop}")
+        write_line(f"dropped: {count(service.dropped)}; the last: {service.last_drop}")
     for export in service.exports:
         _show_export(export, is_named=len(service.exports) > 1)
 

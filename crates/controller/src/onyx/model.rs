@@ -203,6 +203,24 @@ impl<S: Store> Onyx<S> {
     }
 }
 
+/// Requests whose counters are read together.
+const WARMED: usize = 32;
+
+impl<S: Store> Onyx<S> {
+    /// Reads the counters that the writes of a group of requests will change. Where they are is worked out
+    /// before, so that the loads follow each other closely and wait for memory side by side.
+    fn warm_counters(&self, group: &[Request]) {
+        let (mut places, mut count) = ([(0, 0); WARMED], 0);
+        for request in group.iter().filter(|request| request.op == Op::Write) {
+            let (number, part) = self.part(request.address, u64::from(request.bytes));
+            places[count] = (number, self.controllers[number].leveller.physical(part.row));
+            count += 1;
+        }
+        let programs = |&(number, row): &(usize, u64)| self.controllers[number].rows.programs_of(row);
+        std::hint::black_box(places[..count].iter().fold(0, |sum, place| sum ^ programs(place)));
+    }
+}
+
 impl Visit {
     /// The result is that of the part done last.
     #[inline]
@@ -279,13 +297,7 @@ impl<S: Store> Device for Onyx<S> {
     }
 
     fn warm(&self, requests: &[Request]) {
-        let programs = |request: &Request| {
-            let (number, part) = self.part(request.address, u64::from(request.bytes));
-            let controller = &self.controllers[number];
-            controller.rows.programs_of(controller.leveller.physical(part.row))
-        };
-        let writes = requests.iter().filter(|request| request.op == Op::Write);
-        std::hint::black_box(writes.fold(0, |sum, request| sum ^ programs(request)));
+        requests.chunks(WARMED).for_each(|group| self.warm_counters(group));
     }
 
     fn wear_out(&mut self, bursts: &[Burst]) -> Option<Endured> {

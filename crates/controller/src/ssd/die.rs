@@ -139,9 +139,13 @@ impl Die {
                 _ => turn.start = self.time_of(current.end),
             }
         }
-        // Suspending takes the die too; what is left is the read's.
-        let begin = turn.start.saturating_sub(turn.suspending);
-        turn.start = self.reads.reserve(begin, turn.suspending + duration) + turn.suspending;
+        if turn.start == free {
+            self.reads.reserve_at(free, duration);
+        } else {
+            // Suspending takes the die too; what is left is the read's.
+            let begin = turn.start.saturating_sub(turn.suspending);
+            turn.start = self.reads.reserve(begin, turn.suspending + duration) + turn.suspending;
+        }
         self.stolen += turn.suspending + duration + resume;
         if !turn.suspending.is_zero() || self.suspended.until > at {
             self.suspended.until = turn.start + duration;

@@ -52,8 +52,8 @@ pub(super) struct Geometry {
     pub(super) mapping_units: u32,
     /// Mappings one of them holds.
     pub(super) mappings_per_unit: u32,
-    /// Operations of one page number on one die: the planes, where they are not programmed together.
-    operations_per_page: u32,
+    /// By the operations of one page number on one die: the planes, where they are not programmed together.
+    by_row: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
     by_channel: Divisor,
@@ -92,7 +92,7 @@ impl Geometry {
             logical_units,
             mapping_units,
             mappings_per_unit,
-            operations_per_page: if config.multi_plane { 1 } else { config.planes },
+            by_row: Divisor::new(if config.multi_plane { 1 } else { config.planes }),
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
             by_channel: Divisor::new(config.channels),
@@ -137,7 +137,13 @@ impl Geometry {
     #[inline]
     pub(super) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
-        Spot { die, page: row / self.operations_per_page }
+        Spot { die, page: self.by_row.divide(row).0 }
+    }
+
+    /// The die an operation of a superblock lies on.
+    #[inline]
+    pub(super) fn die_of(&self, operation: u32) -> u32 {
+        self.by_die.divide(operation).1
     }
 
     /// The channel of `die`.

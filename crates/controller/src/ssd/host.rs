@@ -1,7 +1,7 @@
 //! The way between host and flash: driver, link, places for requests, processors.
 
 use super::config::{Config, Translator};
-use nacre_kernel::{Activity, Bandwidth, ComponentId, Ledger, Link, Pool, Resource, Time, Trail};
+use nacre_kernel::{Activity, ComponentId, Ledger, Link, Pool, Resource, Time, Trail};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -37,28 +37,14 @@ impl Processors {
     }
 }
 
-/// One way of the link, which remembers how long the size asked for last takes: division is slow.
-struct Wire {
-    link: Link,
-    bytes: u64,
-    time: Time,
-}
-
-impl Wire {
-    fn new(bandwidth: Bandwidth) -> Wire {
-        Wire { link: Link::new(bandwidth), bytes: 0, time: Time::ZERO }
-    }
-
-    #[inline]
-    fn cross(&mut self, at: Time, bytes: u64, id: ComponentId, trail: &mut Trail) -> Time {
-        if bytes != self.bytes {
-            (self.bytes, self.time) = (bytes, self.link.time_for(bytes));
-        }
-        let there = self.link.cross(at, self.time);
-        trail.add(id, Activity::Queue, there - at - self.time);
-        trail.add(id, Activity::Link, self.time);
-        there
-    }
+/// `bytes` cross one way of the link.
+#[inline]
+fn cross(way: &mut Link, at: Time, bytes: u64, id: ComponentId, trail: &mut Trail) -> Time {
+    let time = way.time_for(bytes);
+    let there = way.cross(at, time);
+    trail.add(id, Activity::Queue, there - at - time);
+    trail.add(id, Activity::Link, time);
+    there
 }
 
 /// The host and the drive's front end.
@@ -66,8 +52,8 @@ pub(super) struct Front {
     id: ComponentId,
     host: Processors,
     device: Processors,
-    into: Wire,
-    out: Wire,
+    into: Link,
+    out: Link,
     /// When the requests under way end, where there may be so many only.
     under_way: Option<UnderWay>,
 }
@@ -113,8 +99,8 @@ impl Front {
             id,
             host: Processors::new(config.cpus, config.driver + at_host.0, at_host.1),
             device: Processors::new(config.processors, config.firmware + at_device.0, at_device.1),
-            into: Wire::new(config.link),
-            out: Wire::new(config.link),
+            into: Link::new(config.link),
+            out: Link::new(config.link),
             under_way: config.queue_depth.map(|depth| UnderWay {
                 most: depth as usize,
                 ends: BinaryHeap::new(),
@@ -135,7 +121,7 @@ impl Front {
             at = begin;
         }
         if bytes > 0 {
-            at = self.into.cross(at, bytes, self.id, trail);
+            at = cross(&mut self.into, at, bytes, self.id, trail);
         }
         self.device.work(at, units, self.id, trail)
     }
@@ -143,7 +129,7 @@ impl Front {
     /// So many `bytes` go to the host at `at`; gives when they are there.
     #[inline]
     pub(super) fn answer(&mut self, at: Time, bytes: u64, trail: &mut Trail) -> Time {
-        self.out.cross(at, bytes, self.id, trail)
+        cross(&mut self.out, at, bytes, self.id, trail)
     }
 
     /// A request that entered is done at `end`.
@@ -157,27 +143,27 @@ impl Front {
     pub(super) fn forget_before(&mut self, now: Time) {
         self.host.pool.forget_before(now);
         self.device.pool.forget_before(now);
-        self.into.link.forget_before(now);
-        self.out.link.forget_before(now);
+        self.into.forget_before(now);
+        self.out.forget_before(now);
     }
 
     pub(super) fn busy_until(&self) -> Time {
         let pools = self.host.pool.free_from().max(self.device.pool.free_from());
-        pools.max(self.into.link.free_from()).max(self.out.link.free_from())
+        pools.max(self.into.free_from()).max(self.out.free_from())
     }
 
     pub(super) fn restart_ledger(&mut self) {
         self.host.busy = Ledger::default();
         self.device.busy = Ledger::default();
-        self.into.link.restart_ledger();
-        self.out.link.restart_ledger();
+        self.into.restart_ledger();
+        self.out.restart_ledger();
     }
 
     pub(super) fn resources(&self) -> Vec<Resource> {
         vec![
             self.host.resource("cpus"),
-            self.into.link.resource("link_in"),
-            self.out.link.resource("link_out"),
+            self.into.resource("link_in"),
+            self.out.resource("link_out"),
             self.device.resource("processors"),
         ]
     }
@@ -185,7 +171,7 @@ impl Front {
     pub(super) fn check_invariants(&self) {
         self.host.pool.check_invariants();
         self.device.pool.check_invariants();
-        self.into.link.check_invariants();
-        self.out.link.check_invariants();
+        self.into.check_invariants();
+        self.out.check_invariants();
     }
 }

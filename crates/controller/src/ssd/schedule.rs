@@ -151,7 +151,7 @@ impl Schedule {
     /// Whether an operation is yet to be programmed at `now`: the buffer still has its data.
     #[inline]
     pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32) -> bool {
-        let die = self.geometry.spot(operation).die;
+        let die = self.geometry.die_of(operation);
         self.dies[die as usize].is_programming(now, self.number(superblock, operation))
     }
 

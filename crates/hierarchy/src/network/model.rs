@@ -54,8 +54,8 @@ impl Network {
     }
 
     #[inline]
-    fn transfer(&self, bytes: u64) -> Transfer {
-        match &self.link {
+    fn transfer(&mut self, bytes: u64) -> Transfer {
+        match &mut self.link {
             None => Transfer { time: Time::ZERO, contained: Time::ZERO },
             Some(link) => {
                 Transfer { time: link.time_for(bytes), contained: link.time_for(bytes.min(self.unit)) }

@@ -1,6 +1,6 @@
 //! Reservations as state, so that a device goes on exactly where it was.
 
-use super::{INTERVALS_MAX, Pool, Timeline};
+use super::{INTERVALS_MAX, Intervals, Pool, Timeline};
 use crate::state::{StateError, StateReader, StateWriter};
 use crate::time::Time;
 
@@ -8,7 +8,7 @@ impl Timeline {
     /// Adds all that is reserved.
     pub fn save(&self, state: &mut StateWriter) {
         let ends = |&(start, end): &(Time, Time)| [start.as_ps(), end.as_ps()];
-        let intervals = self.earlier.iter().chain(std::iter::once(&self.last)).flat_map(ends);
+        let intervals = self.earlier.as_slice().iter().chain(std::iter::once(&self.last)).flat_map(ends);
         state.put_u64s(&intervals.collect::<Vec<_>>());
         state.put_u64(self.forgotten.as_ps());
     }
@@ -18,14 +18,14 @@ impl Timeline {
         let ends = state.u64s("reservations")?;
         let intervals =
             ends.as_chunks::<2>().0.iter().map(|&[start, end]| (Time::from_ps(start), Time::from_ps(end)));
-        self.earlier = intervals.collect();
-        let is_apart = |index: usize| self.earlier[index - 1].1 < self.earlier[index].0;
-        let ordered =
-            self.earlier.iter().all(|(start, end)| start <= end) && (1..self.earlier.len()).all(is_apart);
-        if ends.len() % 2 != 0 || ends.is_empty() || self.earlier.len() > INTERVALS_MAX || !ordered {
+        let mut intervals: Vec<(Time, Time)> = intervals.collect();
+        let ordered = intervals.iter().all(|(start, end)| start <= end)
+            && intervals.windows(2).all(|neighbours| neighbours[0].1 < neighbours[1].0);
+        if ends.len() % 2 != 0 || ends.is_empty() || intervals.len() > INTERVALS_MAX || !ordered {
             return Err(state.error("reservations apart and in order".into(), format!("{} ends", ends.len())));
         }
-        self.last = self.earlier.pop_back().expect("there is one");
+        self.last = intervals.pop().expect("there is one");
+        self.earlier = Intervals::from(intervals);
         self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
         Ok(())
     }

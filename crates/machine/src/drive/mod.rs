@@ -15,7 +15,7 @@ pub(crate) const BATCH: usize = 4096;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
-const WARMED: usize = 16;
+const WARMED: usize = 32;
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 

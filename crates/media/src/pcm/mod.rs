@@ -120,6 +120,7 @@ impl Rows {
     }
 
     /// How often `row` was programmed in its life.
+    #[inline]
     pub fn programs_of(&self, row: u64) -> u32 {
         let part = self.parts[row as usize / ROWS_PER_PART].as_ref();
         part.map_or(0, |counts| counts[row as usize % ROWS_PER_PART])
