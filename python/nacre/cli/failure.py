@@ -113,6 +113,13 @@ def complain(*lines: str) -> None:
         sys.stderr.flush()
 
 
+def warn(line: str) -> None:
+    """Writes a line to standard error that is no mistake, if that can be written."""
+    with suppress(OSError):
+        sys.stderr.write(f"warning: {printable(line)}\n")
+        sys.stderr.flush()
+
+
 def os_words(error: OSError, *, named: bool = True) -> str:
     """What a failure of the system means, with the file it was about if it names one."""
     what = _REMEDIES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import place
-from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
+from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.reproduce.progress import RunsBar
@@ -85,6 +85,8 @@ def _show(found: Reproduction) -> None:
 
 
 def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
+    for figure, why in found.not_run.items():
+        warn(f"{figure} is not run: it {why}")
     if not found.complete:
         complain("interrupted: this is what was finished")
         raise typer.Exit(INTERRUPTED)

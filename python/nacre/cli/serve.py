@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
-from nacre.cli.failure import guarded
+from nacre.cli.failure import guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.control import SUFFIX, ExportStatistics
@@ -17,7 +16,7 @@ from nacre.errors import Problem, config_error
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary_served import latency_table, recording, too_late
-from nacre.text import count, printable, si
+from nacre.text import count, si
 
 
 @guarded
@@ -109,7 +108,7 @@ def serve(
             control=control or image.with_name(image.name + SUFFIX),
             metrics=metrics,
             record=record,
-            tell=_warn,
+            tell=warn,
             ready=ready,
             metrics_ready=metrics_ready,
             stop=lambda: interruption.asked,
@@ -118,11 +117,6 @@ def serve(
         write_json(service.to_dict())
     else:
         _show(service)
-
-
-def _warn(notice: str) -> None:
-    sys.stderr.write(f"warning: {printable(notice)}\n")
-    sys.stderr.flush()
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:

@@ -1,14 +1,18 @@
-"""Runs jobs on all cores: the model lets Python go while it simulates."""
+"""Runs jobs on all cores: the model lets Python go while it simulates.
+
+Served devices come last, one at a time, since their time is that of the wall.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from nacre.errors import Error
 from nacre.mixes import mixes
+from nacre.reproduce import served
 from nacre.reproduce.outcome import Result
 from nacre.reproduce.plan import Job
 from nacre.run import run
@@ -31,30 +35,58 @@ def execute(jobs: Mapping[Job, float], ended: Ended, watch: Watch) -> bool:
     shares: dict[Job, float] = dict.fromkeys(jobs, 0.0)
     work = sum(jobs.values()) or 1.0
     finished = 0
-    with ThreadPoolExecutor(_cores(), thread_name_prefix="nacre-run") as pool:
-        order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
+
+    def note(job: Job, outcome: Result | BaseException) -> None:
+        nonlocal finished
+        shares[job] = 1.0
+        finished += 1
+        ended(job, outcome)
+
+    def ends() -> bool:
+        weighted = sum(share * jobs[job] for job, share in shares.items())
+        return watch(finished, weighted / work)
+
+    order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
+    alone = [job for job in order if job.dilate]
+    together = [job for job in order if not job.dilate]
+    for wave, workers in ((together, _cores()), (alone, 1)):
+        if wave and not stop.is_set():
+            _wave(wave, workers, shares, stop, note, ends)
+    return finished == len(jobs)
+
+
+def _wave(
+    order: Sequence[Job],
+    workers: int,
+    shares: dict[Job, float],
+    stop: threading.Event,
+    note: Ended,
+    ends: Callable[[], bool],
+) -> None:
+    """Runs jobs side by side until all have ended, or `ends` has said so, which sets `stop`."""
+    with ThreadPoolExecutor(workers, thread_name_prefix="nacre-run") as pool:
         pending = {pool.submit(_run, job, shares, stop): job for job in order}
         try:
             while pending:
                 done, _ = wait(pending, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     job = pending.pop(future)
-                    if outcome := _outcome(future):
-                        shares[job] = 1.0
-                        finished += 1
-                        ended(job, outcome)
-                weighted = sum(share * jobs[job] for job, share in shares.items())
-                if watch(finished, weighted / work) and not stop.is_set():
+                    if (outcome := _outcome(future)) is not None:
+                        note(job, outcome)
+                if ends() and not stop.is_set():
                     stop.set()
                     pending = {f: job for f, job in pending.items() if not f.cancel()}
-        finally:
+        except BaseException:
             stop.set()
+            raise
+        finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    return finished == len(jobs)
 
 
 def _run(job: Job, shares: dict[Job, float], stop: threading.Event) -> Result | None:
     """The result; None for one that was told to stop."""
+    if job.dilate:
+        return served.run(job, stop)
     if job.mixes:
         return _mixes(job, shares, stop)
     was_prepared = False

@@ -11,6 +11,7 @@ from nacre.reproduce.measures import Results, check, remark
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Claim, Tolerance
 from nacre.reproduce.plan import Job
+from nacre.reproduce.served import NotRunError
 from nacre.text import significant
 
 _SAYS: Mapping[str, tuple[str, Callable[[float, float], bool]]] = {
@@ -45,7 +46,7 @@ Row = TypedDict(
 """One claim and what the model says to it.
 
 `error` is relative to what was published; None where that is a statement. `pass` is None where
-nothing is asserted, or where the runs were stopped before they could tell.
+nothing is asserted, or where runs were stopped, or could not be made here, and so cannot tell.
 """
 
 
@@ -133,9 +134,13 @@ def _error(simulated: float | None, published: float | str) -> float | None:
 
 
 def _over(claim: Claim, results: Results) -> bool:
-    """Whether the number of a claim will not come: a run of it failed, or all have ended."""
+    """Whether the number of a claim will not come: a run of it failed, or all have ended.
+
+    A run that cannot be made here has neither failed nor ended.
+    """
     ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
-    return any(isinstance(one, BaseException) for one in ended) or None not in ended
+    told = [one for one in ended if one is not None and not isinstance(one, NotRunError)]
+    return len(told) == len(ended) or any(isinstance(one, BaseException) for one in told)
 
 
 def _jobs(claim: Claim, results: Results) -> list[Job]:

@@ -9,9 +9,14 @@ from typing import TypeAlias
 from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.reproduce.plan import Job, Point
+from nacre.reproduce.served import NotRunError, Served
 
-Result: TypeAlias = Record | Mixes
+Result: TypeAlias = Record | Mixes | Served
 """What a run ends in."""
+
+
+NOT_RUN = "not run: "
+"""How the note of a row begins whose runs cannot be made here."""
 
 
 class UnknownError(Exception):
@@ -29,6 +34,8 @@ class Outcomes:
         match self.ended.get(point.job):
             case None:
                 raise UnknownError(f"not run to its end: {point.name}")
+            case NotRunError() as error:
+                raise UnknownError(f"{NOT_RUN}{error}")
             case BaseException() as error:
                 raise UnknownError(f"{point.name} failed: {' / '.join(str(error).splitlines())}")
             case result:
@@ -38,3 +45,8 @@ class Outcomes:
         """The result of a point, if there is one."""
         found = self.ended.get(point.job)
         return None if isinstance(found, BaseException) else found
+
+    def why_not_run(self, point: Point) -> str | None:
+        """What the run of a point needs that is not here; None where it could be made."""
+        found = self.ended.get(point.job)
+        return str(found) if isinstance(found, NotRunError) else None

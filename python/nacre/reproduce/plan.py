@@ -20,12 +20,14 @@ _SCALAR = (str, int, float)
 class Job:
     """A run: a scenario and what is set in it. Equal jobs are run once.
 
-    With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored.
+    With `mixes` nothing is simulated: every mix of its tiers in so many steps is scored. With
+    `dilate` nothing is either: the device is served so many times slower, and sysbench reads it.
     """
 
     scenario: str
     settings: tuple[tuple[str, str], ...]
     mixes: int = 0
+    dilate: float = 0.0
 
     def overrides(self) -> dict[str, object]:
         """The settings as `nacre.run` takes them."""
@@ -84,7 +86,8 @@ class Selection:
 class Group:
     """Runs of one scenario that differ along axes. `seconds` is about what one of them takes.
 
-    `mixes` is the number of steps, where every mix of its tiers is scored and nothing simulated.
+    `mixes` is the number of steps, where every mix of its tiers is scored and nothing simulated;
+    `dilate` how many times slower devices are served, where sysbench reads them.
     """
 
     name: str
@@ -93,6 +96,7 @@ class Group:
     seconds: float
     axes: tuple[Axis, ...]
     mixes: int = 0
+    dilate: float = 0.0
 
     def axis(self, name: str) -> Axis:
         """The axis called `name`; raises `Error` if there is none."""
@@ -122,9 +126,8 @@ class Group:
             for path, item in settings.items()
         }
         labels = tuple((axis.name, v.label) for axis, v in zip(self.axes, values, strict=True))
-        return Point(
-            self.name, labels, Job(self.scenario, tuple(sorted(texts.items())), self.mixes)
-        )
+        job = Job(self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate)
+        return Point(self.name, labels, job)
 
 
 Plan = Mapping[str, Group]
@@ -150,8 +153,11 @@ def _group(entry: Entry, folder: Path) -> Group:
         seconds=entry.take("seconds", float, 1.0),
         axes=tuple(_axis(axis) for axis in entry.entries("axis")),
         mixes=entry.take("mixes", int, 0),
+        dilate=entry.take("dilate", float, 0.0),
     )
     entry.done()
+    if group.mixes and group.dilate:
+        raise entry.wrong('"mixes" are computed and "dilate" is for what is served: give one')
     return group
 
 

@@ -17,6 +17,7 @@ from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import Outcomes, Result
 from nacre.reproduce.paper import Paper
 from nacre.reproduce.plan import Job, Point
+from nacre.reproduce.served import Served
 
 if TYPE_CHECKING:
     import altair as alt
@@ -81,22 +82,38 @@ class Reproduction:
 
     @property
     def records(self) -> Mapping[str, Record]:
-        """The record of every point: `envy/cleaners: greedy, 50/50`."""
-        return {
-            f"{target.paper.name}/{point.name}": record
-            for target in self._targets
-            for point in target.points
-            if isinstance(record := self._outcomes.get(point), Record)
-        }
+        """The record of every point that was simulated: `envy/cleaners: greedy, 50/50`."""
+        return {name: of for name, of in self.results.items() if isinstance(of, Record)}
 
     @property
     def mixes(self) -> Mapping[str, Mixes]:
         """Every mix of tiers, of the points where mixes are scored and nothing is simulated."""
+        return {name: of for name, of in self.results.items() if isinstance(of, Mixes)}
+
+    @property
+    def served(self) -> Mapping[str, Served]:
+        """What sysbench saw, of the points whose device was served."""
+        return {name: of for name, of in self.results.items() if isinstance(of, Served)}
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """Records, mixes and what was served, of every point whose run ended well."""
         return {
-            f"{target.paper.name}/{point.name}": mixes
+            f"{target.paper.name}/{point.name}": result
             for target in self._targets
             for point in target.points
-            if isinstance(mixes := self._outcomes.get(point), Mixes)
+            if (result := self._outcomes.get(point)) is not None
+        }
+
+    @property
+    def not_run(self) -> Mapping[str, str]:
+        """By figure, `pcm-enterprise/sysbench`: what its runs need that is not here."""
+        return {
+            f"{target.paper.name}/{name}": why
+            for target in self._targets
+            for name in target.figures
+            for point in target.paper.needed([name])
+            if (why := self._outcomes.why_not_run(point))
         }
 
     def plot(self, figure: str) -> alt.TopLevelMixin:
@@ -108,12 +125,13 @@ class Reproduction:
         return drawings[found.pop()]()
 
     def drawings(self) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-        """What draws the figures, by name: `envy/fig8`."""
+        """What draws the figures, by name: `envy/fig8`. Those whose runs cannot be made lack."""
+        lacking = self.not_run
         return {
             f"{target.paper.name}/{name}": _drawer(target, name, self._outcomes)
             for target in self._targets
             for name in target.figures
-            if name in target.paper.drawings
+            if name in target.paper.drawings and f"{target.paper.name}/{name}" not in lacking
         }
 
     def save(self, directory: str | os.PathLike[str], *, figures: bool = True) -> Path:
@@ -153,7 +171,7 @@ def summed(found: Sequence[Row]) -> str:
     hold = sum(row["pass"] is True for row in asserted)
     parts = [f"{hold} of {len(asserted)} claims hold"]
     if unknown_ := sum(row["pass"] is None for row in asserted):
-        parts.append(f"{unknown_} not run to the end")
+        parts.append(f"{unknown_} not run")
     if unclosed := len(found) - len(asserted):
         parts.append(f"{unclosed} unclosed")
     return ", ".join(parts)

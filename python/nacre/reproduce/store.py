@@ -83,7 +83,7 @@ class Store:
         return True
 
     def _runs(self, reproduction: Reproduction) -> list[dict[str, object]]:
-        records = {**reproduction.records, **reproduction.mixes}
+        results = reproduction.results
         return [
             {
                 "paper": target.paper.name,
@@ -92,7 +92,7 @@ class Store:
                 "scenario": Path(point.job.scenario).name,
                 "settings": point.job.overrides(),
                 "record": str(self._places[point.job])
-                if f"{target.paper.name}/{point.name}" in records
+                if f"{target.paper.name}/{point.name}" in results
                 else None,
             }
             for target in self._targets

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nacre.reproduce.judge import Row, number
+from nacre.reproduce.outcome import NOT_RUN
 from nacre.summary import Table
 from nacre.text import NOTHING
 
@@ -41,7 +42,9 @@ def notes(rows: Sequence[Row]) -> list[str]:
     """What is to be said about single rows, and the values that were fitted."""
     said: dict[str, None] = {}
     for row in rows:
-        if row["note"]:
+        if row["note"].startswith(NOT_RUN):
+            said[f"{row['figure']}, {row['note'].partition('; ')[0]}"] = None
+        elif row["note"]:
             said[f"{row['figure']}, {row['metric']}: {row['note']}"] = None
     for row in rows:
         said |= dict.fromkeys(f"{row['paper']}, fitted: {value}" for value in row["fitted"])

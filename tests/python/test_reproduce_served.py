@@ -1,0 +1,293 @@
+"""Rows of served devices: not run where something is missing, judged where not, nothing left."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from nacre.cli import reproduce as command
+from nacre.errors import Error
+from nacre.reproduce import execute, served, work
+from nacre.reproduce.paper import read
+from nacre.reproduce.plan import Job
+from nacre.reproduce.result import Reproduction
+from nacre.reproduce.served import NotRunError, Served
+
+FIGURE = "pcm-enterprise/sysbench"
+SCENARIO = """\
+schema = 1
+name = "small"
+[workload]
+kind = "uniform"
+footprint = "1 MiB"
+requests = 100
+read_share = "100 %"
+arrival = { kind = "closed", queue_depth = 4 }
+[stack]
+kind = "measured"
+read = "10 us"
+write = "20 us"
+"""
+SAID = """\
+File operations:
+    reads/s:                      57.14
+General statistics:
+    total time:                          3.5000s
+    total number of events:              200
+
+Latency (ms):
+         min:                                   17.00
+         avg:                                   17.50
+"""
+LOAD = {"name": "small", "threads": 1, "dilation": 100.0}
+EXPORT = {"answered": 220, "late": 3, "modelled": {}, "wall": {}, "requests": {}}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    return Job(str(tmp_path / "small.toml"), (), dilate=100.0)
+
+
+def reproduced(made: Callable[[Job, threading.Event], Served | None]) -> Reproduction:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(served, "run", made)
+        return work.conduct(work.targets(FIGURE), watch=None)
+
+
+def reading(iops: Callable[[str, int], float]) -> Callable[[Job, threading.Event], Served]:
+    """Served devices by how fast they are: the kind of device, the number of threads."""
+
+    def made(job: Job, _stop: threading.Event) -> Served:
+        settings = dict(job.settings)
+        stack = settings.get("stack", "")
+        kind = "cache" if "server_cache" in stack else "PCM" if "pcm_ssd" in stack else "eMLC"
+        threads = int(settings["workload.arrival.queue_depth"])
+        return Served({"throughput": {"iops": iops(kind, threads)}})
+
+    return made
+
+
+def alike(kind: str, threads: int) -> float:
+    return threads * {"eMLC": 9259.0, "cache": 12000.0, "PCM": 140_000.0}[kind]
+
+
+def verdicts(found: Reproduction) -> dict[str, bool | None]:
+    return {row["id"].removeprefix(f"{FIGURE}/"): row["pass"] for row in found.listed}
+
+
+def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = work.conduct(work.targets(FIGURE), watch=None)
+    assert {row["pass"] for row in found.listed} == {None}
+    assert all(row["note"].startswith("not run: needs sysbench, ") for row in found.listed)
+    assert "apt install sysbench libnbd-bin" in found.not_run[FIGURE]
+    assert found.complete
+    assert found.passed
+    assert found.drawings() == {}
+    assert repr(found) == "<nacre.Reproduction 0 of 7 claims hold, 7 not run>"
+    command.carry_out(work.targets(FIGURE), tmp_path / "out", as_json=False)
+    out, err = capsys.readouterr()
+    assert out.count("apt install") == 1
+    assert err.startswith(f"warning: {FIGURE} is not run: it needs sysbench, ")
+
+
+def test_without_root_or_devices_nothing_is_tried(
+    monkeypatch: pytest.MonkeyPatch, job: Job
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(served, "DEVICES", ("/dev/none",))
+    monkeypatch.setattr(served, "caged", lambda *_: pytest.fail("it was tried"))
+    with pytest.raises(NotRunError, match="needs root, /dev/none"):
+        served.run(job, threading.Event())
+
+
+def test_results_are_judged() -> None:
+    rows = verdicts(reproduced(reading(alike)))
+    assert rows.pop("pcm-1") is True
+    assert set(rows.values()) == {True}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fails"),
+    [
+        (lambda _kind, threads: 9000.0 * threads, {"pcm", "cache", "below"}),
+        (lambda kind, threads: alike("PCM" if kind == "cache" else kind, threads), {"below"}),
+        (lambda kind, threads: alike("eMLC" if kind == "cache" else kind, threads), {"cache"}),
+        (lambda kind, threads: alike(kind, threads) / (2 if threads == 8 else 1), set()),
+    ],
+    ids=["all alike", "cache as PCM", "cache as eMLC", "threads held up"],
+)
+def test_every_served_row_can_fail(wrong: Callable[[str, int], float], fails: set[str]) -> None:
+    rows = verdicts(reproduced(reading(wrong)))
+    expected = {f"{row}-{threads}" for row in fails for threads in (1, 8)} | {"transport"}
+    assert {row for row, passed in rows.items() if passed is False} == expected
+
+
+def test_a_run_that_goes_wrong_fails_its_rows() -> None:
+    def broken(_job: Job, _stop: threading.Event) -> Served:
+        raise Error("mkfs.ext4: no")
+
+    found = reproduced(broken)
+    assert set(verdicts(found).values()) == {False}
+    assert found.not_run == {}
+
+
+def test_served_runs_come_last_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch, job: Job) -> None:
+    running = [0]
+    order: list[float] = []
+
+    def made(_job: Job, _stop: threading.Event) -> Served:
+        running[0] += 1
+        assert running[0] == 1
+        time.sleep(0.005)
+        running[0] -= 1
+        return Served({})
+
+    monkeypatch.setattr(served, "run", made)
+    jobs = {Job(job.scenario, (("run.seed", f"{n}"),), dilate=float(n % 2)): 1.0 for n in range(6)}
+    assert execute.execute(jobs, lambda job, _: order.append(job.dilate), lambda *_: False)
+    assert order == [0.0] * 3 + [1.0] * 3
+
+
+def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -> None:
+    found = Served(served.document(LOAD, SAID, EXPORT))
+    assert found.throughput.iops == pytest.approx(200 / 3.5 * 100)
+    assert found.latency.read.mean_ns == pytest.approx(175_000)
+    assert found.server == {"answered": 220, "late": 3, "modelled": {}, "wall": {}}
+    found.save(tmp_path)
+    assert Served(json.loads((tmp_path / "served.json").read_text())) == found
+    with pytest.raises(Error, match="sysbench said: FATAL"):
+        served.document(LOAD, "FATAL", EXPORT)
+
+
+@pytest.mark.parametrize(
+    "setting", ["read_share=50 %", "kind=zipf", "arrival.think=1 us", "arrival.kind=poisson"]
+)
+def test_a_workload_that_sysbench_cannot_do_is_refused(job: Job, setting: str) -> None:
+    path, _, value = setting.partition("=")
+    settings: dict[str, Any] = {f"workload.{path}": value}
+    if "poisson" in value:
+        settings = {"workload.arrival": '{ kind = "poisson", rate = "1 Hz" }'}
+    with pytest.raises(Error, match="sysbench reads everywhere alike"):
+        served.run(Job(job.scenario, tuple(settings.items()), dilate=1.0), threading.Event())
+
+
+def test_a_group_is_either_mixed_or_served(tmp_path: Path) -> None:
+    (tmp_path / "claims.toml").write_text('title = "none"\n')
+    (tmp_path / "plan.toml").write_text(
+        '[[runs]]\nname = "both"\nscenario = "small"\nmixes = 2\ndilate = 2\n'
+    )
+    with pytest.raises(Error, match="give one"):
+        read(tmp_path)
+
+
+CHILD = "import os, sys, time; print(os.getpid(), file=open(sys.argv[1], 'w')); time.sleep(60)"
+
+
+def test_what_was_started_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    stop, told = threading.Event(), tmp_path / "pid"
+
+    def tell() -> None:
+        while not (told.exists() and told.read_text().strip()):
+            time.sleep(0.01)
+        stop.set()
+
+    teller = threading.Thread(target=tell)
+    teller.start()
+    assert served.caged([sys.executable, "-S", "-c", CHILD, str(told)], stop) is None
+    teller.join()
+    gone(int(told.read_text()))
+
+
+def test_what_was_started_ends_when_it_takes_too_long(tmp_path: Path) -> None:
+    started = [sys.executable, "-S", "-c", CHILD, str(tmp_path / "pid")]
+    with pytest.raises(Error, match="did not end within"):
+        served.caged(started, threading.Event(), limit_s=0.3)
+
+
+def test_what_failed_says_why() -> None:
+    started = [sys.executable, "-S", "-c", "import sys; sys.exit('mount: no')"]
+    with pytest.raises(Error, match="ended with 1: mount: no"):
+        served.caged(started, threading.Event())
+
+
+PARENT = """
+import sys, threading
+from nacre.reproduce import served
+served.caged([*served._CAGE, *sys.argv[1:]], threading.Event())
+"""
+NESTED = """
+mount -t tmpfs nacre "$1" && touch "$1/inside" && touch "$2"
+sleep 61.25 &
+wait
+"""
+
+
+def test_what_was_started_ends_when_its_starter_is_killed(tmp_path: Path) -> None:
+    """Its processes, its mounts, and so its loop device, are those of the namespaces."""
+    if (
+        os.geteuid()
+        or not all(map(shutil.which, ("setpriv", "unshare", "mount")))
+        or served._forbidden()
+    ):
+        pytest.skip("needs root, mounts, setpriv and unshare")
+    place, told = tmp_path / "place", tmp_path / "told"
+    place.mkdir()
+    nested = ["sh", "-c", NESTED, "nested", str(place), str(told)]
+    before = set(sleepers())
+    with subprocess.Popen([sys.executable, "-c", PARENT, *nested]) as parent:
+        while not (told.exists() and (begun := set(sleepers()) - before)):
+            assert parent.poll() is None
+            time.sleep(0.01)
+        parent.kill()
+    for pid in begun:
+        gone(pid)
+    assert list(place.iterdir()) == []
+    assert not os.path.ismount(place)
+
+
+def sleepers() -> list[int]:
+    """Processes that sleep as that test has it."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes() == b"sleep\x0061.25\x00":
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def gone(pid: int) -> None:
+    """Waits until a process is no more; a dead one that nobody has waited for is none."""
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.01)
+    pytest.fail(f"process {pid} still runs")
+
+
+def test_a_figure_that_cannot_pass_ends_in_no_failure_status(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    try:
+        command.carry_out(work.targets(FIGURE), None, as_json=True)
+    except typer.Exit as end:
+        pytest.fail(f"status {end.exit_code}")
