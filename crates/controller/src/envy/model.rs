@@ -201,6 +201,10 @@ impl<S: Store> Envy<S> {
         self.spend(visit, Activity::Suspend, self.config.resume_after);
         let forever = Time::MAX.saturating_sub(visit.at);
         let time = self.background.run(&mut self.array, &mut self.buffer, forever, Until::SlotIsFree);
+        if self.buffer.count(SlotState::Free) == 0 {
+            // Nothing is left to be drained: a transaction holds the rest, and what was released stands behind it.
+            self.buffer.collect_all_released();
+        }
         assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
         for (activity, spent) in SPENT.into_iter().zip(self.background.spent) {
             visit.trail.add(self.id, activity, spent);

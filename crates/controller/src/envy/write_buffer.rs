@@ -172,6 +172,18 @@ impl WriteBuffer {
         }
     }
 
+    /// Every released slot becomes free, wherever it stands.
+    pub(super) fn collect_all_released(&mut self) {
+        let queue = std::mem::take(&mut self.queue);
+        for slot in queue {
+            if self.slots[slot as usize].state == SlotState::Released {
+                self.set_free(slot);
+            } else {
+                self.queue.push_back(slot);
+            }
+        }
+    }
+
     /// What `slot` holds.
     #[inline]
     pub(super) fn slot(&self, slot: u32) -> &Slot {

@@ -3,6 +3,7 @@
 use super::{FewestLive, TINY, device};
 use crate::envy::array::Programs;
 use crate::envy::model::Envy;
+use crate::envy::write_buffer::SlotState;
 use nacre_kernel::state::{StateReader, StateWriter};
 use nacre_kernel::{Device, MemoryDevice, Random, Refused, Streams, Time, Trail};
 use nacre_media::store::{Memory, Store};
@@ -250,4 +251,25 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     pair.step(Step::Abort);
     pair.check();
     assert!(pair.bytes.iter().all(|&byte| byte == 0), "nothing was written");
+}
+
+/// Slots of a transaction that was taken back stand in the queue between those of others.
+#[test]
+fn slots_that_hold_nothing_any_more_are_room_for_a_transaction() {
+    let write = |page| Step::Write { page, offset: 0, bytes: 8 };
+    let mut pair = Pair::new(TINY, None);
+    for step in
+        [write(0), write(1), Step::Begin, write(2), write(3), Step::Abort, Step::Idle(Time::from_ms(60))]
+    {
+        pair.step(step);
+    }
+    // The last dirty page is drained for the second of these versions; released slots stand before it.
+    for step in [Step::Begin, write(1), Step::Abort, Step::Begin, write(1)] {
+        pair.step(step);
+    }
+    assert_eq!(pair.envy.buffer.count(SlotState::Released), 3, "the rest of the buffer");
+    pair.step(write(2));
+    pair.check();
+    pair.step(Step::Commit);
+    pair.check();
 }
