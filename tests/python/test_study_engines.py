@@ -17,10 +17,12 @@ import polars as pl
 import pytest
 from nacre import toml
 from nacre.errors import ConfigError, Error
+from nacre.scenario import Source
 from nacre.study import cluster, local
+from nacre.study.cluster import Cluster
 from nacre.study.engine import Chunks
 from nacre.study.local import Local
-from nacre.study.task import DIED, Task, evaluate, identity
+from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
 
 NACRE = Path(sys.executable).with_name("nacre")
 STUDY: dict[str, Any] = {
@@ -114,6 +116,50 @@ def test_a_cluster_of_which_a_worker_is_killed_gives_the_table_of_a_local_run(
     assert said == ""
     assert process.returncode == 1, "points failed"
     assert pl.read_parquet(out / "results.parquet").equals(table)
+
+
+class LosingClient:
+    """A client whose every answer goes with its worker once, as Dask tells it, and comes again."""
+
+    status = "running"
+
+    def nthreads(self) -> dict[str, int]:
+        return {"worker": 1}
+
+    def submit(self, *call: Any, **_: Any) -> "LostOnce":
+        return LostOnce(call[2])
+
+    def cancel(self, futures: list["LostOnce"]) -> None:
+        assert futures == []
+
+
+class LostOnce:
+    """Dask calls back once: for the answer that was lost, and not for the one that follows."""
+
+    def __init__(self, tasks: list[Task]) -> None:
+        self.key, self.status = tasks[0].key, "lost"
+        self._tasks = tasks
+
+    def add_done_callback(self, call: Any) -> None:
+        call(self)
+
+    def done(self) -> bool:
+        self.status = "finished"
+        return True
+
+    def result(self) -> list[Outcome]:
+        return [Outcome(task.key, "{}", None, 0.5) for task in self._tasks]
+
+
+def test_an_answer_that_is_lost_with_its_worker_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = Cluster("tcp://here")
+    monkeypatch.setattr(engine, "_client", LosingClient())
+    base = Base(Source("", "x", "."), identity())
+    tasks = [Task(str(number), ()) for number in range(3)]
+    found = [each.key for each in engine.outcomes(base, tasks) if each is not None]
+    assert sorted(found) == ["0", "1", "2"]
 
 
 def test_a_cluster_that_is_not_there_is_told_before_anything_is_run(
@@ -224,9 +270,6 @@ def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
 
 
 def test_a_worker_with_another_nacre_is_refused() -> None:
-    from nacre.scenario import Source
-    from nacre.study.task import Base
-
     with pytest.raises(Error, match=r"another Nacre: .*, not 0\.0\.1"):
         evaluate(Base(Source("", "x", "."), "0.0.1"), [])
     assert identity().startswith(nacre.__version__)
@@ -235,7 +278,6 @@ def test_a_worker_with_another_nacre_is_refused() -> None:
 def test_an_engine_that_is_left_stops_its_work() -> None:
     with Local(2) as engine:
         from nacre.study.plan import sound
-        from nacre.study.task import Base
 
         endless = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 10**12}}
         design, planner = sound(endless)

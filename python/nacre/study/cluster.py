@@ -94,10 +94,13 @@ class Cluster:
                         ended.put(future)
                     yield None
                     continue
-                if future.key not in pending:
+                status = future.status
+                if future.key not in pending or status in ("lost", "pending"):
+                    # Lost: its worker died with the answer, and the scheduler has it worked
+                    # out again, of which there is no second call back: it is looked for above.
                     continue
                 _, chunk = pending.pop(future.key)
-                found = _result(future, self._name)
+                found = _result(future, status, self._name)
                 if found is None and trying:
                     found = [Outcome(chunk[0].key, None, DIED, 0.0)]
                 elif found is None:
@@ -163,15 +166,15 @@ class Cluster:
         return self._threads_seen
 
 
-def _result(future: Any, name: str) -> list[Outcome] | None:
+def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
     """The outcomes of a chunk; None if the workers died that it was given to."""
     import distributed
 
-    if future.status == "finished":
+    if status == "finished":
         found: list[Outcome] = future.result()
         return found
-    if future.status != "error":
-        raise Error(f"the cluster {name} has dropped points: {future.status}; is it still there?")
+    if status != "error":
+        raise Error(f"the cluster {name} has dropped points: {status}; is it still there?")
     failure = future.exception()
     if not isinstance(failure, distributed.scheduler.KilledWorker):
         raise Error(f"the cluster {name} could not run points: {failure}")
