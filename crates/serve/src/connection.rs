@@ -1,15 +1,19 @@
 //! One client from its first byte to its last.
 
+use crate::awake::Awake;
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
+use crate::model::Verdict;
 use crate::outbox::Outbox;
 use crate::serving::Disk;
 use crate::stream::Stream;
 use crate::tls::Certificates;
+use crate::turnaround::Turnaround;
 use nacre_nbd::{
     BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls, Violation,
 };
 use std::io;
+use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 /// How long a client may take until an export is chosen, and between two bytes of one message.
@@ -201,17 +205,26 @@ impl Line<'_> {
 
     /// Answers when the model says. One thread does it all: while answers wait, requests are taken in.
     fn timed(&mut self) -> Result<(), Dropped> {
+        // Where the system does not let us, answers come later: the server said so when it began.
+        let _awake = Awake::keep();
+        sleep_exactly();
         let mut outbox = Outbox::default();
+        let mut turnaround = Turnaround::new();
+        let model = &self.disk.model;
         let mut is_leaving = false;
         loop {
-            outbox.send_due(self.stream, &self.disk.model)?;
+            if let Some(left) = outbox.send_due(self.stream, model)? {
+                turnaround.answered(left);
+            }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
                 Some(Found::Request(request, payload)) => {
+                    turnaround.asked(now(), request.length, model.transport());
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
                     let served = self.disk.serve(&self.session, &request, payload, &mut out);
-                    outbox.put(out, served.asked);
+                    let earlier = |(op, verdict): (_, Verdict)| (op, verdict.earlier(turnaround.excess()));
+                    outbox.put(out, served.asked.map(earlier));
                 }
                 Some(Found::Farewell) => is_leaving = true,
                 Some(Found::Part(count)) if outbox.is_empty() => is_leaving = !self.listen(count)?,
@@ -231,6 +244,12 @@ impl Line<'_> {
 #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
 fn now() -> Instant {
     Instant::now()
+}
+
+/// Asks the system to wake this thread at the moment it names: else it may be 50 us late, to wake several at a time.
+/// A system that refuses wakes it later, and answers leave later.
+fn sleep_exactly() {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]

@@ -49,6 +49,7 @@ pub mod tls;
 pub mod transport;
 
 mod attend;
+mod awake;
 mod connection;
 mod inbox;
 mod linger;
@@ -59,5 +60,6 @@ mod socket;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod turnaround;
 mod undo;
 mod watch;

@@ -118,6 +118,13 @@ pub struct Reported {
     pub stack: StackReport,
 }
 
+impl Verdict {
+    /// The same for a client to whom the way is so much longer.
+    pub(crate) fn earlier(self, by: Duration) -> Verdict {
+        Verdict { sent: self.sent - by, deadline: self.deadline - by, ..self }
+    }
+}
+
 impl Model {
     /// A device that begins its life now, for clients that are `transport` away.
     pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
@@ -138,6 +145,11 @@ impl Model {
             state: Mutex::new(state),
             seen: Mutex::default(),
         }
+    }
+
+    /// What the way to its clients takes.
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Whether answers wait for the model.
@@ -211,10 +223,8 @@ impl Model {
         self.begin + Time::from_secs_f64((at - self.started).as_secs_f64() / dilation)
     }
 
-    /// An answer has left.
-    #[expect(clippy::disallowed_methods, reason = "what the client sees is wall time")]
-    pub fn answered(&self, op: Op, verdict: Verdict) {
-        let left = Instant::now();
+    /// An answer was sent at `left`. What sending takes is part of the way, which was measured with it.
+    pub fn answered(&self, op: Op, verdict: Verdict, left: Instant) {
         let wall = left - verdict.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
         if let Op::Read | Op::Write = op {

@@ -1,6 +1,7 @@
 //! The server: it listens, gives every client a thread, and ends when it is asked to.
 
 use crate::attend::{attend, control, metrics};
+use crate::awake;
 use crate::connection::{LAST_WORDS, talk};
 use crate::image::ImageError;
 use crate::linger::Places;
@@ -133,12 +134,13 @@ impl Server {
         terms: Terms,
         watch: &mut opening::Watch<'_>,
     ) -> Result<Server, ServeError> {
-        let transport = match terms.timing {
-            Timing::None => Transport::default(),
-            Timing::Emulated { .. } => Transport::measured(&terms.address),
+        let (transport, mut notices) = match terms.timing {
+            Timing::None => (Transport::default(), Vec::new()),
+            Timing::Emulated { .. } => {
+                (Transport::measured(&terms.address), awake::notice().into_iter().collect())
+            }
         };
         let mut disks: Vec<Disk> = Vec::new();
-        let mut notices = Vec::new();
         for offer in offers {
             if disks.iter().any(|disk| disk.export.name == offer.name) {
                 return Err(ServeError::SameName(offer.name));
