@@ -29,7 +29,7 @@ impl Awake {
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;
     Some(format!(
-        "{ASKED_AT} cannot be opened ({error}): processors sleep between requests, and clients see latencies of some \
-         tens of microseconds more than the model says"
+        "{ASKED_AT} cannot be opened ({error}): processors sleep between requests, and latencies that clients see are off \
+         by some tens of microseconds"
     ))
 }
