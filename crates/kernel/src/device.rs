@@ -129,56 +129,88 @@ pub struct Segment {
     pub time: Time,
 }
 
+/// A span that is none.
+const EMPTY: Segment = Segment { component: ComponentId(0), activity: Activity::Queue, time: Time::ZERO };
+
 /// Where one request's time went: its critical path through the stack, in the order it was walked.
 ///
 /// Of parts served side by side only the one that finishes last is on the path.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Trail {
+    /// The first `count` are those of the request.
     segments: Vec<Segment>,
+    count: usize,
+}
+
+impl Default for Trail {
+    fn default() -> Trail {
+        Trail::new()
+    }
 }
 
 impl Trail {
     /// An empty trail.
     pub fn new() -> Trail {
-        Trail { segments: Vec::with_capacity(32) }
+        Trail { segments: vec![EMPTY; 32], count: 0 }
     }
 
     /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
     #[inline]
     pub fn add(&mut self, component: ComponentId, activity: Activity, time: Time) {
-        if !time.is_zero() {
-            self.segments.push(Segment { component, activity, time });
+        self.add_all(component, [(activity, time)]);
+    }
+
+    /// Adds several spans of one component, one after the other.
+    #[inline(always)]
+    pub fn add_all<const SPANS: usize>(&mut self, component: ComponentId, spans: [(Activity, Time); SPANS]) {
+        if self.count + SPANS > self.segments.len() {
+            self.grow();
         }
+        let room = &mut self.segments[self.count..][..SPANS];
+        let mut added = 0;
+        for (activity, time) in spans {
+            // Written in any case, and counted where there is something: whether a request waits is not to be
+            // guessed by a processor.
+            room[added] = Segment { component, activity, time };
+            added += usize::from(!time.is_zero());
+        }
+        self.count += added;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.segments.resize(2 * self.segments.len(), EMPTY);
     }
 
     /// The segments so far.
     #[inline]
     pub fn segments(&self) -> &[Segment] {
-        &self.segments
+        &self.segments[..self.count]
     }
 
     /// How many segments there are: a mark to come back to with [`Trail::drop_range`].
     #[inline]
     pub fn mark(&self) -> usize {
-        self.segments.len()
+        self.count
     }
 
     /// Removes the segments from mark `from` up to mark `to`: a part that was not on the critical path.
     #[inline]
     pub fn drop_range(&mut self, from: usize, to: usize) {
         if from != to {
-            self.segments.drain(from..to);
+            self.segments.copy_within(to..self.count, from);
+            self.count -= to - from;
         }
     }
 
     /// Removes everything.
     #[inline]
     pub fn clear(&mut self) {
-        self.segments.clear();
+        self.count = 0;
     }
 
     /// The sum of the segments from mark `from` on.
     pub fn total_from(&self, from: usize) -> Time {
-        self.segments[from..].iter().fold(Time::ZERO, |sum, segment| sum + segment.time)
+        self.segments()[from..].iter().fold(Time::ZERO, |sum, segment| sum + segment.time)
     }
 }

@@ -37,7 +37,11 @@ impl Timeline {
         let (last_start, last_end) = self.last;
         if last_start <= earliest {
             let start = last_end.max(earliest);
-            self.occupy(start, duration);
+            if start == last_end {
+                self.last.1 = start + duration;
+            } else {
+                self.occupy(start, duration);
+            }
             start
         } else if duration.is_zero() {
             self.first_gap(earliest, Time::from_ps(1))

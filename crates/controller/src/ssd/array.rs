@@ -225,8 +225,20 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn own(&mut self, page: u32, owner: u32) {
         self.owners[page as usize] = owner;
-        self.live[page as usize / 64] |= 1 << (page % 64);
-        self.count_live(page, 1);
+        self.table[owner as usize] = page + 1;
+    }
+
+    /// So many pages of one superblock from `first` on, just programmed, hold newest versions.
+    #[inline]
+    pub(super) fn enliven(&mut self, first: u32, count: u32) {
+        let (mut at, end) = (first, first + count);
+        while at < end {
+            let word = at / 64;
+            let next = end.min((word + 1) * 64);
+            self.live[word as usize] |= (u64::MAX >> (64 - (next - at))) << (at % 64);
+            at = next;
+        }
+        self.count_live(first, count);
     }
 
     /// What is in `page` is not the newest version any more.
@@ -237,14 +249,14 @@ impl<S: Store> Array<S> {
         self.count_live(page, u32::MAX);
     }
 
-    /// One live unit more or, with -1, less, where `page` lies.
+    /// So many live units more or, with -1, less, where `page` lies.
     #[inline]
-    fn count_live(&mut self, page: u32, one: u32) {
+    fn count_live(&mut self, page: u32, more: u32) {
         let place = self.place_of[self.flash.block_of(page) as usize] as usize;
         let state = &mut self.places[place];
-        state.live = state.live.wrapping_add(one);
+        state.live = state.live.wrapping_add(more);
         let partition = &mut self.partitions[self.partition_by_place[place] as usize];
-        partition.live = partition.live.wrapping_add_signed(i64::from(one.cast_signed()));
+        partition.live = partition.live.wrapping_add_signed(i64::from(more.cast_signed()));
     }
 
     /// Whether `page` holds the newest version of something.

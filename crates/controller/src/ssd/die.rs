@@ -117,6 +117,16 @@ impl Die {
     /// Reserves the die for a read of the host that takes `duration`, before everything that has not begun.
     #[inline]
     pub(super) fn read(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
+        if self.work.is_empty() && self.suspended.until <= at {
+            self.stolen += duration;
+            let start = self.reads.reserve(at, duration);
+            return Turn { start, suspending: Time::ZERO, has_suspended: false };
+        }
+        self.read_before(at, duration, how)
+    }
+
+    /// The same where something is under way, or has been suspended.
+    fn read_before(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
         let free = self.reads.earliest_start(at, duration);
         self.forget(free);
         let clock = self.clock(free);

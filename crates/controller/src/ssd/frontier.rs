@@ -97,17 +97,37 @@ impl<S: Store> Array<S> {
     /// The next unit of `frontier`, which has room, is to hold `owner`; gives its number.
     #[inline]
     pub(super) fn append<W: Work>(&mut self, frontier: usize, owner: u32, cause: Cause, work: &mut W) -> u32 {
-        let open = &mut self.frontiers[frontier];
-        let superblock = open.superblock;
-        open.taken += 1;
-        let is_complete = open.taken == open.operation_end;
-        let page = self.flash.program(superblock);
+        let page = self.take(frontier, 1);
         self.own(page, owner);
-        self.table[owner as usize] = page + 1;
-        if is_complete {
+        self.issue_complete(frontier, cause, work);
+        page
+    }
+
+    /// Units that `frontier`, which has room, takes until the operation that is being filled is full.
+    #[inline]
+    pub(super) fn until_complete(&self, frontier: usize) -> u32 {
+        let open = &self.frontiers[frontier];
+        open.operation_end - open.taken
+    }
+
+    /// Takes the next units of `frontier`, no more than until an operation is full; gives the number of the first.
+    /// [`Array::own`] says whose each is, and then [`Array::issue_complete`] is to be called.
+    #[inline]
+    pub(super) fn take(&mut self, frontier: usize, count: u32) -> u32 {
+        let open = &mut self.frontiers[frontier];
+        open.taken += count;
+        let first = self.flash.program_run(open.superblock, count);
+        self.enliven(first, count);
+        first
+    }
+
+    /// An operation of `frontier` that is full is issued, as far as the buffer does not hold it.
+    #[inline]
+    pub(super) fn issue_complete<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+        let open = &self.frontiers[frontier];
+        if open.taken == open.operation_end {
             self.complete_operation(frontier, cause, work);
         }
-        page
     }
 
     /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the

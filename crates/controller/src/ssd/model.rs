@@ -43,7 +43,6 @@ pub(super) struct Book {
 
 /// The part of a read that is done last, and where its time went.
 struct Last {
-    begin: Time,
     translated: Time,
     fetch: Option<Fetch>,
     done: Time,
@@ -72,9 +71,14 @@ impl Ssd {
 
     /// Looks up where `unit` is. A page of the mapping table that is not cached is read first, and one that
     /// was changed and leaves for it is programmed. Gives when the mapping is known.
-    #[inline]
+    #[inline(always)]
     fn translate(&mut self, at: Time, unit: u32, changes: bool, is_timed: bool) -> Time {
-        let Some(mapping) = &mut self.array.mapping else { return at };
+        if self.array.mapping.is_none() { at } else { self.look_up(at, unit, changes, is_timed) }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, at: Time, unit: u32, changes: bool, is_timed: bool) -> Time {
+        let mapping = self.array.mapping.as_mut().expect("the mapping is in flash");
         let page = unit / self.array.geometry.mappings_per_unit;
         self.book.lookups += 1;
         match mapping.look_up(page, changes) {
@@ -83,7 +87,6 @@ impl Ssd {
         }
     }
 
-    #[inline(never)]
     fn miss(&mut self, at: Time, page: u32, programmed: Option<u32>, is_timed: bool) -> Time {
         self.book.misses += 1;
         let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
@@ -107,38 +110,63 @@ impl Ssd {
     /// Reads so many units from `first` on; pages that hold several of them are read once.
     #[inline]
     fn read(&mut self, at: Time, first: u32, count: u32, trail: &mut Trail) -> Time {
-        let mut last = Last { begin: at, translated: at, fetch: None, done: at };
+        if count > 1 {
+            return self.read_many(at, first, count, trail);
+        }
+        let translated = self.translate(at, first, false, true);
+        let (superblock, operation, is_buffered) = self.find(first, at);
+        let fetch = self.fetch(translated, superblock, operation, is_buffered, 1);
+        self.tell(at, translated, fetch, trail)
+    }
+
+    #[inline(never)]
+    fn read_many(&mut self, at: Time, first: u32, count: u32, trail: &mut Trail) -> Time {
+        let mut last = Last { translated: at, fetch: None, done: at };
         let mut unit = first;
         while unit < first + count {
             let translated = self.translate(at, unit, false, true);
             let (superblock, operation, is_buffered) = self.find(unit, at);
             let mut units = 1;
-            if is_buffered {
-                self.book.buffer_hits += 1;
-            } else {
+            if !is_buffered {
                 while unit + units < first + count && self.is_beside(unit + units, superblock, operation) {
                     self.translate(at, unit + units, false, true);
                     units += 1;
                 }
             }
-            let wants_flash =
-                !is_buffered && (superblock != u32::MAX || self.config.unwritten == Unwritten::Flash);
-            let fetch =
-                wants_flash.then(|| self.schedule.fetch(translated, operation, units, Activity::Read));
-            self.schedule.counts.host_reads += u64::from(wants_flash);
+            let fetch = self.fetch(translated, superblock, operation, is_buffered, units);
             let done = fetch.map_or(translated, |fetch| fetch.done);
             if done >= last.done {
-                last = Last { begin: at, translated, fetch, done };
+                last = Last { translated, fetch, done };
             }
             unit += units;
         }
-        self.tell(&last, trail);
-        last.done
+        self.tell(at, last.translated, last.fetch, trail)
+    }
+
+    /// Has units of one operation read, unless the write buffer has them or they need not be read.
+    #[inline(always)]
+    fn fetch(
+        &mut self,
+        at: Time,
+        superblock: u32,
+        operation: u32,
+        is_buffered: bool,
+        units: u32,
+    ) -> Option<Fetch> {
+        if is_buffered {
+            self.book.buffer_hits += 1;
+            return None;
+        }
+        if superblock == u32::MAX && self.config.unwritten != Unwritten::Flash {
+            return None;
+        }
+        self.schedule.counts.host_reads += 1;
+        Some(self.schedule.fetch(at, operation, units, Activity::Read))
     }
 
     /// Where `unit` is: its superblock and operation, and whether the write buffer has it. What was never
     /// written has no superblock, and the operation that would hold it had the drive been filled in order.
-    #[inline]
+    #[inline(always)]
     fn find(&mut self, unit: u32, at: Time) -> (u32, u32, bool) {
         let entry = self.array.table[unit as usize];
         if entry == 0 {
@@ -173,17 +201,23 @@ impl Ssd {
         self.array.locate(entry - 1) == (superblock, operation)
     }
 
-    /// Adds where the time of a read went.
-    #[inline]
-    fn tell(&self, last: &Last, trail: &mut Trail) {
-        trail.add(self.id, Activity::Translate, last.translated - last.begin);
-        if let Some(Fetch { turn, sensed, transfer, done }) = last.fetch {
-            trail.add(self.id, Activity::Queue, turn.start - last.translated - turn.suspending);
-            trail.add(self.id, Activity::Suspend, turn.suspending);
-            trail.add(self.id, Activity::Read, sensed - turn.start);
-            trail.add(self.id, Activity::Queue, transfer - sensed);
-            trail.add(self.id, Activity::Transfer, done - transfer);
-        }
+    /// Adds where the time of a read went that began at `begin`; gives when it is done.
+    #[inline(always)]
+    fn tell(&self, begin: Time, translated: Time, fetch: Option<Fetch>, trail: &mut Trail) -> Time {
+        let Some(Fetch { turn, sensed, transfer, done }) = fetch else {
+            trail.add(self.id, Activity::Translate, translated - begin);
+            return translated;
+        };
+        let spans = [
+            (Activity::Translate, translated - begin),
+            (Activity::Queue, turn.start - translated - turn.suspending),
+            (Activity::Suspend, turn.suspending),
+            (Activity::Read, sensed - turn.start),
+            (Activity::Queue, transfer - sensed),
+            (Activity::Transfer, done - transfer),
+        ];
+        trail.add_all(self.id, spans);
+        done
     }
 
     /// Writes the bytes of `request` into the buffer; gives when they are there, and whether they could be.

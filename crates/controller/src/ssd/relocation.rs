@@ -268,21 +268,26 @@ impl<S: Store> Array<S> {
         self.warm_entries(first, bits, limit);
         let (mut bits, mut copied) = (bits, 0);
         while bits != 0 && copied < limit {
-            let from = first + bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let owner = self.owners[from];
-            debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
-            relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
             if self.room(frontier) == 0 {
                 self.seal(frontier, relocation.cause, work);
                 self.open_next(frontier);
             }
-            let to = self.append(frontier, owner, relocation.cause, work);
-            self.flash.fill_from(to, from as u32);
-            if self.mapping.is_some() {
-                self.note_moved(owner);
+            let run = self.until_complete(frontier).min(limit - copied).min(bits.count_ones());
+            let to = self.take(frontier, run);
+            for page in to..to + run {
+                let from = first + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let owner = self.owners[from];
+                debug_assert_eq!(self.table[owner as usize] as usize, from + 1, "the place of unit {owner}");
+                relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
+                self.own(page, owner);
+                self.flash.fill_from(page, from as u32);
+                if self.mapping.is_some() {
+                    self.note_moved(owner);
+                }
             }
-            copied += 1;
+            self.issue_complete(frontier, relocation.cause, work);
+            copied += run;
         }
         self.live[relocation.word] = bits;
         self.places[relocation.place as usize].live -= copied;

@@ -46,6 +46,8 @@ pub(super) struct Pace {
     program_transfer: Time,
     command: Time,
     unit_transfer: Time,
+    /// A single unit with its command.
+    unit_crossing: Time,
     cached: bool,
     read_priority: bool,
     suspending: Suspending,
@@ -81,7 +83,12 @@ pub(super) struct Schedule {
     pub(super) die_ledger: Ledger,
     pub(super) channel_ledger: Ledger,
     pub(super) counts: Counts,
+    /// How often time before a moment was forgotten.
+    forgettings: u32,
 }
+
+/// Dies forget less often than channels.
+const DIES_FORGET_EVERY: u32 = 16;
 
 impl Schedule {
     pub(super) fn new(geometry: Geometry, config: &Config) -> Schedule {
@@ -97,6 +104,7 @@ impl Schedule {
                 program_transfer: transfer + config.command * pages,
                 command: config.command,
                 unit_transfer: config.bus.time_for(config.unit.0),
+                unit_crossing: config.command + config.bus.time_for(config.unit.0),
                 cached: config.cached,
                 read_priority: config.read_priority,
                 suspending: Suspending {
@@ -115,12 +123,13 @@ impl Schedule {
             die_ledger: Ledger::default(),
             channel_ledger: Ledger::default(),
             counts: Counts::default(),
+            forgettings: 0,
             geometry,
         }
     }
 
     /// Reads so many `units` of an operation for the host at `at`. `activity` is what the die's time is for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fetch(&mut self, at: Time, operation: u32, units: u32, activity: Activity) -> Fetch {
         let spot = self.geometry.spot(operation);
         let read = self.pace.read.of(spot.page);
@@ -131,8 +140,7 @@ impl Schedule {
             die.read_in_turn(at, read)
         };
         let sensed = turn.start + read;
-        let pages = self.geometry.pages_of(units);
-        let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
+        let (pages, time) = self.crossing(units);
         let transfer = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
         let done = transfer + time;
         self.die_ledger.charge(activity, read);
@@ -169,7 +177,11 @@ impl Schedule {
 
     pub(super) fn forget_before(&mut self, now: Time) {
         self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
-        self.dies.iter_mut().for_each(|die| die.forget_before(now));
+        // A die has little to forget, and there are many.
+        self.forgettings = self.forgettings.wrapping_add(1);
+        if self.forgettings.is_multiple_of(DIES_FORGET_EVERY) {
+            self.dies.iter_mut().for_each(|die| die.forget_before(now));
+        }
     }
 
     pub(super) fn restart_ledger(&mut self) {
@@ -182,6 +194,16 @@ impl Schedule {
         self.channels.iter().for_each(Timeline::check_invariants);
         self.dies.iter().for_each(Die::check_invariants);
         assert!(self.programs.len() <= self.places, "the write buffer holds more than it has places");
+    }
+
+    /// Pages that so many units of an operation lie on, and the time they take on a channel.
+    #[inline]
+    fn crossing(&self, units: u32) -> (u32, Time) {
+        if units == 1 {
+            return (1, self.pace.unit_crossing);
+        }
+        let pages = self.geometry.pages_of(units);
+        (pages, self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units))
     }
 
     /// One number for an operation of a superblock.
@@ -240,8 +262,7 @@ impl Work for Schedule {
     fn read(&mut self, _superblock: u32, operation: u32, units: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
         let read = self.pace.read.of(spot.page);
-        let pages = self.geometry.pages_of(units);
-        let time = self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units);
+        let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };
         let end = die.work(self.at, occupied, None, false);

@@ -57,11 +57,20 @@ impl<S: Store> Flash<S> {
     /// If every page of the block is programmed: it has to be erased first.
     #[inline]
     pub fn program(&mut self, block: u32) -> u32 {
+        self.program_run(block, 1)
+    }
+
+    /// The same with the next `count` pages; gives the number of the first.
+    ///
+    /// # Panics
+    /// If the block has fewer erased pages.
+    #[inline]
+    pub fn program_run(&mut self, block: u32, count: u32) -> u32 {
         let state = &mut self.blocks[block as usize];
-        assert!(state.programmed < self.pages_per_block, "block {block} has no erased page");
+        assert!(count <= self.pages_per_block - state.programmed, "block {block} has no erased page");
         let page = (block << self.page_shift) + state.programmed;
-        state.programmed += 1;
-        self.programs += 1;
+        state.programmed += count;
+        self.programs += u64::from(count);
         page
     }
 
