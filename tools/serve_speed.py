@@ -122,6 +122,8 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
     """Prints the latency a client sees of a device of constant latency."""
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
+    # What the rates wrote is on its way to the disk, and would be in the way.
+    os.sync()
     with running(*nacre(folder, "timed")) as uri:
         fio(uri, "write", 4, "--bs=1m")
         for pattern in ("randread", "randwrite"):
