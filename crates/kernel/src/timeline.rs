@@ -15,11 +15,7 @@ pub use intervals::INTERVALS_MAX;
 /// The reservations of one server.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
-    /// The last busy interval `[start, end)`; empty before the first reservation. Kept apart because
-    /// almost every call needs it and no other.
-    last: (Time, Time),
-    /// The busy intervals before it.
-    earlier: Intervals,
+    busy: Intervals,
     /// Nothing may be reserved before this.
     forgotten: Time,
 }
@@ -34,20 +30,24 @@ impl Timeline {
     /// returns that moment. An empty duration waits for a free moment and reserves nothing.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
-        let (last_start, last_end) = self.last;
-        if last_start <= earliest {
-            let start = last_end.max(earliest);
-            if start == last_end {
-                self.last.1 = start + duration;
-            } else {
-                self.occupy(start, duration);
-            }
-            start
-        } else if duration.is_zero() {
-            self.first_gap(earliest, Time::from_ps(1))
+        debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
+        if duration.is_zero() {
+            self.earliest_start(earliest, duration)
+        } else if self.busy.last().0 <= earliest {
+            self.busy.reserve_last(earliest, duration, self.forgotten)
         } else {
-            self.reserve_within(earliest, duration)
+            self.busy.reserve_far(earliest, duration, self.forgotten)
         }
+    }
+
+    /// The same, and faster, for a server that is asked for in no order, but for times near each other.
+    #[inline(never)]
+    pub fn reserve_unordered(&mut self, earliest: Time, duration: Time) -> Time {
+        debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
+        if duration.is_zero() {
+            return self.earliest_start(earliest, duration);
+        }
+        self.busy.reserve(earliest, duration, self.forgotten)
     }
 
     /// Reserves the server for `duration` from `start` on, which [`Timeline::earliest_start`] has just named:
@@ -55,17 +55,17 @@ impl Timeline {
     #[inline]
     pub fn reserve_at(&mut self, start: Time, duration: Time) {
         debug_assert_eq!(self.earliest_start(start, duration), start, "the server is not free");
-        self.occupy(start, duration);
+        self.reserve(start, duration);
     }
 
     /// When a reservation of `duration` from `earliest` on would start.
     #[inline]
     pub fn earliest_start(&self, earliest: Time, duration: Time) -> Time {
-        let (start, end) = self.last;
+        let (start, end) = self.busy.last();
         if start <= earliest {
             end.max(earliest)
         } else {
-            self.first_gap(earliest, duration.max(Time::from_ps(1)))
+            self.busy.first_gap(earliest, duration.max(Time::from_ps(1)))
         }
     }
 
@@ -73,86 +73,23 @@ impl Timeline {
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.forgotten = time;
-        self.earlier.forget_before(time);
     }
 
     /// When the last reservation ends.
+    #[inline]
     pub fn free_from(&self) -> Time {
-        self.last.1
+        self.busy.last().1
     }
 
     /// Panics unless the intervals are ordered, apart and not empty.
     pub fn check_invariants(&self) {
-        let earlier = self.earlier.as_slice();
-        assert!(earlier.len() < INTERVALS_MAX, "{} intervals are too many", earlier.len() + 1);
+        let intervals = self.busy.after(self.forgotten);
+        assert!(intervals.len() <= INTERVALS_MAX, "{} intervals are too many", intervals.len());
         let mut before = None;
-        let intervals = earlier.iter().chain((self.last != Default::default()).then_some(&self.last));
         for &(start, end) in intervals {
             assert!(start < end, "a busy interval is empty: {start} to {end}");
             assert!(before.is_none_or(|before| before < start), "busy twice at {start}");
             before = Some(end);
-        }
-    }
-
-    /// Reserves the first gap of `duration`, for an `earliest` before the last interval. The search for the gap
-    /// finds its neighbours too.
-    #[inline(never)]
-    fn reserve_within(&mut self, earliest: Time, duration: Time) -> Time {
-        let (at, start) = self.earlier.first_gap(earliest, duration);
-        if at == self.earlier.len() && start + duration > self.last.0 {
-            let start = start.max(self.last.1);
-            self.occupy(start, duration);
-            return start;
-        }
-        self.occupy_before(at, start, start + duration);
-        start
-    }
-
-    /// The first gap of `duration`, for an `earliest` before the last interval.
-    #[inline(never)]
-    fn first_gap(&self, earliest: Time, duration: Time) -> Time {
-        let (at, start) = self.earlier.first_gap(earliest, duration);
-        if at == self.earlier.len() && start + duration > self.last.0 {
-            start.max(self.last.1)
-        } else {
-            start
-        }
-    }
-
-    /// Marks `[start, start + duration)`, which is free, as busy, joining it to its neighbours.
-    #[inline]
-    fn occupy(&mut self, start: Time, duration: Time) {
-        if duration.is_zero() {
-            return;
-        }
-        let end = start + duration;
-        if start == self.last.1 {
-            self.last.1 = end;
-        } else if start > self.last.1 {
-            // An interval nobody may ask about any more needs no place.
-            if self.last.1 > self.forgotten {
-                self.earlier.push(self.last);
-            }
-            self.last = (start, end);
-        } else {
-            self.occupy_before(self.earlier.ended_by(start), start, end);
-        }
-    }
-
-    /// Marks `[start, end)` as busy, which lies in the gap before interval `at`.
-    #[inline(never)]
-    fn occupy_before(&mut self, at: usize, start: Time, end: Time) {
-        if at == self.earlier.len() && end == self.last.0 {
-            let joined = at.checked_sub(1).map(|before| self.earlier.as_slice()[before]);
-            match joined.filter(|&(_, to)| to == start) {
-                Some((from, _)) => {
-                    self.earlier.remove(at - 1);
-                    self.last.0 = from;
-                }
-                None => self.last.0 = start,
-            }
-        } else {
-            self.earlier.insert(at, start, end);
         }
     }
 }
@@ -195,8 +132,9 @@ impl Pool {
         let server = &mut self.servers[best];
         server.forget_before(self.forgotten);
         let start = server.reserve(earliest, duration);
-        self.ends[best] = server.last.1;
-        self.latest_start = self.latest_start.max(server.last.0);
+        let (last_start, last_end) = server.busy.last();
+        self.ends[best] = last_end;
+        self.latest_start = self.latest_start.max(last_start);
         start
     }
 
@@ -252,8 +190,9 @@ impl Pool {
     pub fn check_invariants(&self) {
         for (server, &end) in self.servers.iter().zip(&self.ends) {
             server.check_invariants();
-            assert_eq!(server.last.1, end, "the pool mistakes when a server is free");
-            assert!(server.last.0 <= self.latest_start, "the pool mistakes where gaps are");
+            let (last_start, last_end) = server.busy.last();
+            assert_eq!(last_end, end, "the pool mistakes when a server is free");
+            assert!(last_start <= self.latest_start, "the pool mistakes where gaps are");
         }
     }
 }

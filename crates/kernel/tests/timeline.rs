@@ -46,19 +46,25 @@ fn calls() -> impl Strategy<Value = Vec<(u64, u64, bool)>> {
 proptest! {
     #[test]
     fn a_reservation_starts_at_the_earliest_gap(calls in calls()) {
-        let (mut timeline, mut oracle, mut forgotten) = (Timeline::new(), Oracle::default(), 0);
+        let (mut timeline, mut unordered) = (Timeline::new(), Timeline::new());
+        let (mut oracle, mut forgotten) = (Oracle::default(), 0);
         for (earliest, duration, forget) in calls {
             let earliest = earliest.max(forgotten);
             prop_assert_eq!(timeline.earliest_start(ps(earliest), ps(duration)).as_ps(), oracle.earliest_start(earliest, duration));
-            prop_assert_eq!(timeline.reserve(ps(earliest), ps(duration)).as_ps(), oracle.reserve(earliest, duration));
+            let expected = oracle.reserve(earliest, duration);
+            prop_assert_eq!(timeline.reserve(ps(earliest), ps(duration)).as_ps(), expected);
+            prop_assert_eq!(unordered.reserve_unordered(ps(earliest), ps(duration)).as_ps(), expected);
             if forget {
                 forgotten = earliest;
                 timeline.forget_before(ps(forgotten));
+                unordered.forget_before(ps(forgotten));
             }
             timeline.check_invariants();
+            unordered.check_invariants();
         }
         let last = oracle.reservations.iter().map(|&(_, to)| to).max().unwrap_or(0);
-        prop_assert_eq!(timeline.free_from().max(ps(forgotten)).as_ps(), last.max(forgotten));
+        prop_assert_eq!(timeline.free_from().as_ps(), last);
+        prop_assert_eq!(unordered.free_from().as_ps(), last);
     }
 
     #[test]
@@ -82,22 +88,51 @@ proptest! {
     }
 }
 
+/// One of the ways to reserve.
+type Reserve = fn(&mut Timeline, Time, Time) -> Time;
+
 #[test]
 fn gaps_far_from_the_end_are_found_while_the_oldest_intervals_are_forgotten() {
-    let mut random = Streams::new(3).stream("far");
-    let (mut timeline, mut oracle, mut forgotten) = (Timeline::new(), Oracle::default(), 0);
-    for call in 0..500 {
-        // The window moves on; a call lies anywhere in it, up to some hundred intervals before the end.
-        let earliest = forgotten + random.below(4_000);
-        let duration = random.below(9);
+    for reserve in [Timeline::reserve as Reserve, Timeline::reserve_unordered] {
+        let mut random = Streams::new(3).stream("far");
+        let (mut timeline, mut oracle, mut forgotten) = (Timeline::new(), Oracle::default(), 0);
+        for call in 0..500 {
+            // The window moves on; a call lies anywhere in it, up to some hundred intervals before the end.
+            let earliest = forgotten + random.below(4_000);
+            let duration = random.below(9);
+            let expected = oracle.reserve(earliest, duration);
+            assert_eq!(timeline.earliest_start(ps(expected), ps(duration)), ps(expected), "call {call}");
+            assert_eq!(reserve(&mut timeline, ps(earliest), ps(duration)), ps(expected), "call {call}");
+            if call >= 250 && call % 5 == 0 {
+                forgotten += 60;
+                timeline.forget_before(ps(forgotten));
+            }
+            timeline.check_invariants();
+        }
+    }
+}
+
+#[test]
+fn transfers_of_a_crowd_start_where_a_search_over_all_of_them_says() {
+    // Sixty-four at a time, each some while after it was asked for: gaps lie up to some tens from the end.
+    let mut random = Streams::new(4).stream("crowd");
+    let (mut timeline, mut unordered, mut oracle) = (Timeline::new(), Timeline::new(), Oracle::default());
+    let (mut now, mut ends) = (0, [0; 64]);
+    for call in 0..20_000 {
+        now = ends[call % 64].max(now);
+        let earliest = now + 500 + 150 * random.below(3) + random.below(400);
+        let duration = 4 + random.below(3);
         let expected = oracle.reserve(earliest, duration);
-        assert_eq!(timeline.earliest_start(ps(expected), ps(duration)), ps(expected), "call {call}");
         assert_eq!(timeline.reserve(ps(earliest), ps(duration)), ps(expected), "call {call}");
-        if call >= 250 && call % 5 == 0 {
-            forgotten += 60;
-            timeline.forget_before(ps(forgotten));
+        assert_eq!(unordered.reserve_unordered(ps(earliest), ps(duration)), ps(expected), "call {call}");
+        ends[call % 64] = expected + duration;
+        if call % 64 == 0 {
+            timeline.forget_before(ps(now));
+            unordered.forget_before(ps(now));
+            oracle.reservations.retain(|&(_, to)| to > now);
         }
         timeline.check_invariants();
+        unordered.check_invariants();
     }
 }
 
@@ -123,23 +158,23 @@ fn arrivals_in_order_are_served_first_come_first_served() {
 
 #[test]
 fn past_the_most_intervals_the_oldest_gap_closes_and_nothing_overlaps() {
-    let mut timeline = Timeline::new();
-    let count = INTERVALS_MAX as u64 + 10;
-    for number in 0..count {
-        assert_eq!(timeline.reserve(ps(number * 10), ps(5)), ps(number * 10));
-    }
-    timeline.check_invariants();
-    let closed = ps(10 * 10 + 5);
-    assert_eq!(timeline.reserve(ps(0), ps(5)), closed, "the ten oldest gaps are closed, the next is open");
-    assert_eq!(
-        timeline.reserve(ps((count - 1) * 10), ps(5)),
-        ps((count - 1) * 10 + 5),
-        "the newest are exact"
-    );
-    // Filling gaps from the newest to the oldest also stays within the bound.
-    for number in (0..count).rev() {
-        timeline.reserve(ps(count * 10 + number * 10), ps(5));
+    for reserve in [Timeline::reserve as Reserve, Timeline::reserve_unordered] {
+        let mut timeline = Timeline::new();
+        let count = INTERVALS_MAX as u64 + 10;
+        for number in 0..count {
+            assert_eq!(reserve(&mut timeline, ps(number * 10), ps(5)), ps(number * 10));
+        }
         timeline.check_invariants();
+        let closed = ps(10 * 10 + 5);
+        let first = reserve(&mut timeline, ps(0), ps(5));
+        assert_eq!(first, closed, "the ten oldest gaps are closed, the next is open");
+        let last = reserve(&mut timeline, ps((count - 1) * 10), ps(5));
+        assert_eq!(last, ps((count - 1) * 10 + 5), "the newest are exact");
+        // Filling gaps from the newest to the oldest also stays within the bound.
+        for number in (0..count).rev() {
+            reserve(&mut timeline, ps(count * 10 + number * 10), ps(5));
+            timeline.check_invariants();
+        }
     }
 }
 

@@ -1,156 +1,243 @@
 //! Busy intervals in a flat row, and the search among them.
 //!
-//! What is asked for lies mostly near the end of the row: the search walks there, and halves only what is far
-//! from it.
+//! What is asked for lies mostly near the end of the row, but how near differs from one request to the next, and
+//! a processor guesses it wrong. So the nearest intervals are compared, and moved, all of them without a branch;
+//! only what is far from the end is searched for.
 
 use crate::time::Time;
+use std::hint::select_unpredictable;
+
+/// A busy interval `[start, end)`.
+pub(super) type Interval = (Time, Time);
 
 /// Most busy intervals one timeline remembers. Past it, the oldest gap closes: a request can then
 /// only be served later than possible, never at the same time as another.
 pub const INTERVALS_MAX: usize = 1024;
 
-/// Intervals at the end of the row that are looked at one after the other.
-const NEAR: usize = 16;
-/// Forgotten intervals that may stand at the front of the row before it moves up.
-const FORGOTTEN: usize = 32;
+/// Intervals at the end of the row that are compared, and moved, all at once.
+const NEAR: usize = 12;
+/// Places that are looked at: the nearest intervals, and what they are moved over.
+const WINDOW: usize = 32;
+/// Places for intervals in a new row.
+const PLACES: usize = 14;
+/// What stands before the intervals: nothing, which ended before anything was asked for.
+const NOTHING: Interval = (Time::ZERO, Time::ZERO);
+/// What stands behind them: the end of every search.
+const NEVER: Interval = (Time::MAX, Time::MAX);
 
-/// Busy intervals `[start, end)`, in order, neither touching nor overlapping; fewer than [`INTERVALS_MAX`].
-#[derive(Clone, Debug, Default)]
+/// Busy intervals, in order, neither touching nor overlapping; no more than [`INTERVALS_MAX`].
+#[derive(Clone, Debug)]
 pub(super) struct Intervals {
-    /// Those from `first` on; the ones before are forgotten.
-    row: Vec<(Time, Time)>,
+    /// [`NEAR`] times [`NOTHING`], the intervals, [`NEVER`], and places whose contents mean nothing: so many that
+    /// there is a [`WINDOW`] from [`NEAR`] before the end on. Empty before the first reservation.
+    row: Vec<Interval>,
+    /// Where the intervals begin in the row. Some of the first may be forgotten.
     first: usize,
+    /// Where they end.
+    end: usize,
+    /// Where the row is full.
+    limit: usize,
 }
 
-impl From<Vec<(Time, Time)>> for Intervals {
-    fn from(row: Vec<(Time, Time)>) -> Intervals {
-        Intervals { row, first: 0 }
+impl Default for Intervals {
+    fn default() -> Intervals {
+        Intervals { row: Vec::new(), first: NEAR, end: NEAR, limit: NEAR }
     }
 }
 
 impl Intervals {
-    #[inline]
-    pub(super) fn as_slice(&self) -> &[(Time, Time)] {
-        &self.row[self.first..]
+    /// These intervals; one that is empty stands for none.
+    pub(super) fn of(intervals: &[Interval]) -> Intervals {
+        let mut all = Intervals::default();
+        all.begin();
+        for &interval in intervals.iter().filter(|(start, end)| start < end) {
+            all.insert(all.end, interval, Time::ZERO);
+        }
+        all
     }
 
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.row.len() - self.first
+    /// Those that end after `forgotten`, and the last one in any case.
+    pub(super) fn after(&self, forgotten: Time) -> &[Interval] {
+        let all = self.row.get(self.first..self.end).unwrap_or_default();
+        let over = all.partition_point(|&(_, end)| end <= forgotten);
+        &all[over.min(all.len().saturating_sub(1))..]
     }
 
-    /// The first gap of `duration` from `earliest` on, given that nothing is busy behind the last interval: the
-    /// interval behind the gap, and where the reservation starts.
+    /// The last one.
     #[inline]
-    pub(super) fn first_gap(&self, earliest: Time, duration: Time) -> (usize, Time) {
-        let (mut at, mut start) = (self.ended_by(earliest), earliest);
-        for &(busy_from, busy_to) in &self.as_slice()[at..] {
+    pub(super) fn last(&self) -> Interval {
+        self.row.get(self.end - 1).copied().unwrap_or(NOTHING)
+    }
+
+    /// Reserves `duration` from `earliest` on, which does not lie before the last one; gives where it starts.
+    #[inline]
+    pub(super) fn reserve_last(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
+        let Some([last, behind, end]) =
+            self.row.get_mut(self.end - 1..).and_then(|row| row.first_chunk_mut())
+        else {
+            return self.reserve_far(earliest, duration, forgotten);
+        };
+        let start = last.1.max(earliest);
+        let is_any = self.end > self.first;
+        // Whether it waits is not to be guessed by a processor.
+        let joins = is_any & (start == last.1);
+        // An interval nobody may ask about any more needs no place.
+        let replaces = joins | (is_any & (last.1 <= forgotten));
+        let interval = (select_unpredictable(joins, last.0, start), start + duration);
+        *last = select_unpredictable(replaces, interval, *last);
+        *behind = select_unpredictable(replaces, NEVER, interval);
+        *end = NEVER;
+        self.end += usize::from(!replaces);
+        if self.end == self.limit {
+            self.settle(forgotten);
+        }
+        start
+    }
+
+    /// Reserves the first gap of `duration` from `earliest` on; gives where it starts.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
+        let base = self.end - NEAR;
+        let Some(near) = self.row.get_mut(base..).and_then(|row| row.first_chunk_mut::<WINDOW>()) else {
+            return self.reserve_far(earliest, duration, forgotten);
+        };
+        if near[0].1 > earliest {
+            return self.reserve_far(earliest, duration, forgotten);
+        }
+        let later = near[1..NEAR].iter().map(|&(_, end)| usize::from(end > earliest)).sum::<usize>();
+        let at = NEAR - later;
+        let (busy_from, busy_to) = near[at % WINDOW];
+        let waits = earliest + duration > busy_from;
+        let start = select_unpredictable(waits, busy_to, earliest);
+        let at = at + usize::from(waits);
+        let end = start + duration;
+        // It waits for another one too, or touches it: both are rare.
+        if end >= near[at % WINDOW].0 {
+            return self.reserve_far(earliest, duration, forgotten);
+        }
+        let before = near[(at - 1) % WINDOW];
+        let joins = usize::from(before.1 == start) & usize::from(base + at > self.first);
+        // Where it joins the one before, what follows is moved to where it is.
+        let place = at - joins;
+        let moved: [Interval; NEAR] = *near[at % WINDOW..].first_chunk().expect("there is room");
+        *near[(place + 1) % WINDOW..].first_chunk_mut().expect("there is room") = moved;
+        near[place % WINDOW] = (select_unpredictable(joins != 0, before.0, start), end);
+        self.end += 1 - joins;
+        if self.end == self.limit {
+            self.settle(forgotten);
+        }
+        start
+    }
+
+    /// The same with a search: for gaps that may be far from the end.
+    #[inline(never)]
+    pub(super) fn reserve_far(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
+        if self.row.is_empty() {
+            self.begin();
+        }
+        while self.first + 1 < self.end && self.row[self.first].1 <= forgotten {
+            self.first += 1;
+        }
+        let mut at = self.ended_by(earliest);
+        let mut start = earliest;
+        while start + duration > self.row[at].0 {
+            start = start.max(self.row[at].1);
+            at += 1;
+        }
+        if start + duration == self.row[at].0 && at < self.end {
+            self.join_behind(at, start);
+        } else {
+            self.insert(at, (start, start + duration), forgotten);
+        }
+        start
+    }
+
+    /// The first gap of `duration` from `earliest` on.
+    pub(super) fn first_gap(&self, earliest: Time, duration: Time) -> Time {
+        let mut start = earliest;
+        let later = self.row.get(self.ended_by(earliest)..self.end).unwrap_or_default();
+        for &(busy_from, busy_to) in later {
             if start + duration <= busy_from {
                 break;
             }
             start = start.max(busy_to);
-            at += 1;
         }
-        (at, start)
+        start
     }
 
-    /// How many intervals end at or before `time`.
+    /// The place of the first interval that ends after `time`.
     #[inline]
-    pub(super) fn ended_by(&self, time: Time) -> usize {
-        let row = self.as_slice();
+    fn ended_by(&self, time: Time) -> usize {
+        let row = self.row.get(self.first..self.end).unwrap_or_default();
         match row.len().checked_sub(NEAR) {
-            Some(far) if row[far].1 > time => row[..far].partition_point(|&(_, end)| end <= time),
-            _ => row.len() - row.iter().rev().take_while(|&&(_, end)| end > time).count(),
+            Some(far) if row[far].1 > time => {
+                self.first + row[..far].partition_point(|&(_, end)| end <= time)
+            }
+            _ => self.end - row.iter().rev().take_while(|&&(_, end)| end > time).count(),
         }
     }
 
-    /// Adds `last`, which begins behind all others.
+    /// Adds `interval`, which lies in the gap before place `at` and does not touch what is there: what is nearer,
+    /// before it or behind it, moves.
     #[inline]
-    pub(super) fn push(&mut self, last: (Time, Time)) {
-        self.row.push(last);
-        self.close_oldest_gap();
-    }
-
-    /// Adds `[start, end)`, which lies in the gap before interval `at`, joining it to its neighbours.
-    #[inline]
-    pub(super) fn insert(&mut self, at: usize, start: Time, end: Time) {
-        let at = self.first + at;
-        let joins_before = at > self.first && self.row[at - 1].1 == start;
-        let joins_behind = self.row.get(at).is_some_and(|&(from, _)| from == end);
-        match (joins_before, joins_behind) {
-            (false, false) => {
-                self.make_place(at, (start, end));
-                self.close_oldest_gap();
-            }
-            (false, true) => self.row[at].0 = start,
-            (true, false) => self.row[at - 1].1 = end,
-            (true, true) => {
-                self.row[at - 1].1 = self.row[at].1;
-                self.close_place(at);
-            }
+    fn insert(&mut self, at: usize, interval: Interval, forgotten: Time) {
+        if at > self.first && self.row[at - 1].1 == interval.0 {
+            self.row[at - 1].1 = interval.1;
+            return;
         }
-    }
-
-    /// Takes interval `at` out.
-    pub(super) fn remove(&mut self, at: usize) {
-        self.close_place(self.first + at);
-    }
-
-    /// Puts `interval` into the row before place `at`: what is nearer, before it or behind it, moves.
-    #[inline]
-    fn make_place(&mut self, at: usize, interval: (Time, Time)) {
-        if self.first > 0 && at - self.first < self.row.len() - at {
+        if self.first > NEAR && at - self.first < self.end - at {
             self.row.copy_within(self.first..at, self.first - 1);
-            self.first -= 1;
             self.row[at - 1] = interval;
+            self.first -= 1;
+            self.limit = self.limit.min(self.first + INTERVALS_MAX + 1);
         } else {
-            self.row.insert(at, interval);
+            self.row.copy_within(at..self.end + 1, at + 1);
+            self.row[at] = interval;
+            self.end += 1;
+        }
+        if self.end == self.limit {
+            self.settle(forgotten);
         }
     }
 
-    /// Takes place `at` out of the row.
-    #[inline]
-    fn close_place(&mut self, at: usize) {
-        if at - self.first < self.row.len() - at {
-            self.row.copy_within(self.first..at, self.first + 1);
-            self.first += 1;
-            self.move_up();
+    /// What reaches from `start` to the interval at `at` becomes part of it.
+    fn join_behind(&mut self, at: usize, start: Time) {
+        let (from, to) = self.row[at - 1];
+        if to == start && at > self.first {
+            self.row[at].0 = from;
+            self.row.copy_within(at..self.end + 1, at - 1);
+            self.end -= 1;
         } else {
-            self.row.remove(at);
+            self.row[at].0 = start;
         }
     }
 
-    /// Forgets those that end at or before `time`.
-    #[inline]
-    pub(super) fn forget_before(&mut self, time: Time) {
-        let before = self.first;
-        while self.row.get(self.first).is_some_and(|&(_, end)| end <= time) {
-            self.first += 1;
-        }
-        if self.first != before {
-            self.move_up();
-        }
+    /// Makes the first row.
+    #[cold]
+    fn begin(&mut self) {
+        self.row = vec![NOTHING; PLACES + WINDOW];
+        self.row[NEAR] = NEVER;
+        self.limit = NEAR + PLACES;
     }
 
-    /// Keeps their number bounded.
-    #[inline]
-    fn close_oldest_gap(&mut self) {
-        if self.len() == INTERVALS_MAX {
+    /// Gives the places of those back that end at or before `forgotten`, or makes the row longer, or closes the
+    /// oldest gap.
+    #[cold]
+    fn settle(&mut self, forgotten: Time) {
+        self.first = self.end - self.after(forgotten).len();
+        if self.end - self.first > INTERVALS_MAX {
             self.row[self.first + 1].0 = self.row[self.first].0;
             self.first += 1;
-            self.move_up();
         }
-    }
-
-    /// Gives the places of forgotten intervals back when they are many.
-    #[inline]
-    fn move_up(&mut self) {
-        if self.first == self.row.len() {
-            self.row.clear();
-            self.first = 0;
-        } else if self.first >= FORGOTTEN && self.first >= self.row.len() / 2 {
-            self.row.drain(..self.first);
-            self.first = 0;
+        let places = self.row.len() - WINDOW;
+        if self.end - NEAR == places {
+            if 2 * (self.end - self.first) > places {
+                self.row.resize(2 * places + WINDOW, NOTHING);
+            }
+            self.row.copy_within(self.first..self.end + 1, NEAR);
+            self.end -= self.first - NEAR;
+            self.first = NEAR;
         }
+        self.limit = (self.first + INTERVALS_MAX + 1).min(self.row.len() - WINDOW + NEAR);
     }
 }

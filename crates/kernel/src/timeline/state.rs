@@ -8,8 +8,9 @@ impl Timeline {
     /// Adds all that is reserved.
     pub fn save(&self, state: &mut StateWriter) {
         let ends = |&(start, end): &(Time, Time)| [start.as_ps(), end.as_ps()];
-        let intervals = self.earlier.as_slice().iter().chain(std::iter::once(&self.last)).flat_map(ends);
-        state.put_u64s(&intervals.collect::<Vec<_>>());
+        let intervals = self.busy.after(self.forgotten);
+        let intervals = if intervals.is_empty() { &[(Time::ZERO, Time::ZERO)] } else { intervals };
+        state.put_u64s(&intervals.iter().flat_map(ends).collect::<Vec<_>>());
         state.put_u64(self.forgotten.as_ps());
     }
 
@@ -18,14 +19,13 @@ impl Timeline {
         let ends = state.u64s("reservations")?;
         let intervals =
             ends.as_chunks::<2>().0.iter().map(|&[start, end]| (Time::from_ps(start), Time::from_ps(end)));
-        let mut intervals: Vec<(Time, Time)> = intervals.collect();
+        let intervals: Vec<(Time, Time)> = intervals.collect();
         let ordered = intervals.iter().all(|(start, end)| start <= end)
             && intervals.windows(2).all(|neighbours| neighbours[0].1 < neighbours[1].0);
         if ends.len() % 2 != 0 || ends.is_empty() || intervals.len() > INTERVALS_MAX || !ordered {
             return Err(state.error("reservations apart and in order".into(), format!("{} ends", ends.len())));
         }
-        self.last = intervals.pop().expect("there is one");
-        self.earlier = Intervals::from(intervals);
+        self.busy = Intervals::of(&intervals);
         self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
         Ok(())
     }
@@ -41,8 +41,9 @@ impl Pool {
     /// Takes on what [`Pool::save`] wrote of as many servers. Errors: these are no reservations.
     pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
         self.servers.iter_mut().try_for_each(|server| server.restore(state))?;
-        self.ends = self.servers.iter().map(|server| server.last.1).collect();
-        self.latest_start = self.servers.iter().map(|server| server.last.0).fold(Time::ZERO, Time::max);
+        self.ends = self.servers.iter().map(|server| server.busy.last().1).collect();
+        self.latest_start =
+            self.servers.iter().map(|server| server.busy.last().0).fold(Time::ZERO, Time::max);
         self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
         Ok(())
     }
