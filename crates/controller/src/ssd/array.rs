@@ -73,6 +73,8 @@ pub(super) struct Array<S> {
     /// Those of the host come first; the last is that of wear levelling.
     pub(super) frontiers: Vec<Frontier>,
     pub(super) host_frontiers: usize,
+    /// By superblock: whether it is one of the frontiers.
+    pub(super) is_open: Vec<bool>,
     /// Units the host has programmed that cleaning has not kept pace with yet.
     unpaced: u32,
     pub(super) relocation: Option<Relocation>,
@@ -125,6 +127,7 @@ impl<S: Store> Array<S> {
             erasures: 0,
             frontiers: vec![Frontier::NONE; host_frontiers + usize::from(separate) + 1],
             host_frontiers,
+            is_open: vec![false; geometry.superblocks as usize],
             unpaced: 0,
             relocation: None,
             cleaner,
@@ -286,7 +289,7 @@ impl<S: Store> Array<S> {
 
     /// Panics when the books do not agree.
     pub(super) fn check_invariants(&self) {
-        let shift = self.geometry.shift();
+        let shift = self.geometry.shift;
         let mut live = 0;
         for (place, &superblock) in self.order.iter().enumerate() {
             if superblock == NOBODY {
@@ -316,6 +319,10 @@ impl<S: Store> Array<S> {
         }
         for &(_, superblock) in &self.erased {
             assert_eq!(self.flash.blocks()[superblock as usize].programmed, 0, "{superblock} is erased");
+        }
+        for (superblock, &is_open) in self.is_open.iter().enumerate() {
+            let is_frontier = self.frontiers.iter().any(|open| open.superblock as usize == superblock);
+            assert_eq!(is_open, is_frontier, "whether superblock {superblock} is being filled");
         }
         let Programs { host, cleaned, levelled, mapping, padding, .. } = self.programs;
         assert_eq!(

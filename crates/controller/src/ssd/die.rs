@@ -47,6 +47,8 @@ pub(super) struct Turn {
 /// What the die does when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
+    /// The channel it lies on.
+    pub(super) channel: u32,
     reads: Timeline,
     stolen: Time,
     /// In order, apart from each other.
@@ -57,6 +59,11 @@ pub(super) struct Die {
 }
 
 impl Die {
+    /// A die on `channel` that never did anything.
+    pub(super) fn on(channel: u32) -> Die {
+        Die { channel, ..Die::default() }
+    }
+
     /// The die's clock at `at`.
     #[inline]
     fn clock(&self, at: Time) -> Time {
@@ -115,7 +122,7 @@ impl Die {
     }
 
     /// Reserves the die for a read of the host that takes `duration`, before everything that has not begun.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
         if self.work.is_empty() && self.suspended.until <= at {
             self.stolen += duration;
@@ -126,6 +133,7 @@ impl Die {
     }
 
     /// The same where something is under way, or has been suspended.
+    #[inline(never)]
     fn read_before(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
         let free = self.reads.earliest_start(at, duration);
         self.forget(free);

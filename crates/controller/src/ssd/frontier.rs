@@ -91,6 +91,11 @@ impl<S: Store> Array<S> {
     /// Whether what is in `page` is in the write buffer: taken, but not on its way to the flash.
     #[inline]
     pub(super) fn is_held(&self, page: u32) -> bool {
+        self.is_open[self.flash.block_of(page) as usize] && self.is_in_frontier(page)
+    }
+
+    #[inline(never)]
+    fn is_in_frontier(&self, page: u32) -> bool {
         self.frontiers.iter().any(|frontier| frontier.holds(page))
     }
 
@@ -161,6 +166,7 @@ impl<S: Store> Array<S> {
             state.written_at = self.programs.host;
         }
         self.frontiers[frontier] = Frontier::NONE;
+        self.is_open[open.superblock as usize] = false;
     }
 
     /// Every full operation of `frontier` goes to the flash.
@@ -202,8 +208,9 @@ impl<S: Store> Array<S> {
         self.order[place] = superblock;
         self.place_of[superblock as usize] = place as u32;
         self.places[place].programmed = 0;
+        self.is_open[superblock as usize] = true;
         self.frontiers[frontier] =
-            Frontier::at(superblock, self.geometry.shift(), self.geometry.operation_units);
+            Frontier::at(superblock, self.geometry.shift, self.geometry.operation_units);
         if frontier < self.host_frontiers {
             self.partitions[self.partition_by_place[place] as usize].active = place;
         }

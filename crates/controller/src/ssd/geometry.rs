@@ -52,11 +52,12 @@ pub(super) struct Geometry {
     pub(super) mapping_units: u32,
     /// Mappings one of them holds.
     pub(super) mappings_per_unit: u32,
+    /// Bits of a physical number below those of the superblock.
+    pub(super) shift: u32,
     /// By the operations of one page number on one die: the planes, where they are not programmed together.
     by_row: Divisor,
     by_operation: Divisor,
     by_die: Divisor,
-    by_channel: Divisor,
     by_page: Divisor,
 }
 
@@ -78,6 +79,7 @@ impl Geometry {
         let logical_units = config.logical_units() as u32;
         let mapping_units =
             if config.mapping_cache.is_some() { logical_units.div_ceil(mappings_per_unit) } else { 0 };
+        let units_per_superblock = config.units_per_superblock() as u32;
         Geometry {
             channels: config.channels,
             dies,
@@ -87,28 +89,22 @@ impl Geometry {
             unit_bytes: config.unit.0 as u32,
             units_per_page,
             operation_units,
-            units_per_superblock: config.units_per_superblock() as u32,
+            units_per_superblock,
             reserve: config.reserve,
             logical_units,
             mapping_units,
             mappings_per_unit,
+            shift: units_per_superblock.next_power_of_two().trailing_zeros(),
             by_row: Divisor::new(if config.multi_plane { 1 } else { config.planes }),
             by_operation: Divisor::new(operation_units),
             by_die: Divisor::new(dies),
-            by_channel: Divisor::new(config.channels),
             by_page: Divisor::new(units_per_page),
         }
     }
 
-    /// Bits of a physical number below those of the superblock.
-    #[inline]
-    pub(super) fn shift(&self) -> u32 {
-        self.units_per_superblock.next_power_of_two().trailing_zeros()
-    }
-
     /// Numbers of physical units, those between superblocks that stand for nothing included.
     pub(super) fn numbers(&self) -> usize {
-        (self.superblocks as usize) << self.shift()
+        (self.superblocks as usize) << self.shift
     }
 
     /// Units of all superblocks.
@@ -138,18 +134,6 @@ impl Geometry {
     pub(super) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
         Spot { die, page: self.by_row.divide(row).0 }
-    }
-
-    /// The die an operation of a superblock lies on.
-    #[inline]
-    pub(super) fn die_of(&self, operation: u32) -> u32 {
-        self.by_die.divide(operation).1
-    }
-
-    /// The channel of `die`.
-    #[inline]
-    pub(super) fn channel_of(&self, die: u32) -> u32 {
-        self.by_channel.divide(die).1
     }
 
     /// Pages of one operation that so many of its units lie on, one beside the other.

@@ -45,13 +45,11 @@ impl Processors {
     }
 }
 
-/// `bytes` cross one way of the link.
-#[inline(always)]
-fn cross(way: &mut Link, at: Time, bytes: u64, id: ComponentId, trail: &mut Trail) -> Time {
-    let time = way.time_for(bytes);
-    let there = way.cross(at, time);
-    trail.add_all(id, [(Activity::Queue, there - at - time), (Activity::Link, time)]);
-    there
+/// Bytes that go to the host: how long they wait, how long they take and when they are there.
+pub(super) struct Crossing {
+    pub(super) waits: Time,
+    pub(super) takes: Time,
+    pub(super) there: Time,
 }
 
 /// The host and the drive's front end.
@@ -119,7 +117,7 @@ impl Front {
 
     /// A request of so many units comes at `now`: the driver works on it, it gets a place, `bytes` come with
     /// it, a processor of the drive works on it. Gives when the drive can begin.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, trail: &mut Trail) -> Time {
         let mut at = self.host.work(now, units, self.id, trail);
         if let Some(under_way) = &mut self.under_way {
@@ -128,15 +126,21 @@ impl Front {
             at = begin;
         }
         if bytes > 0 {
-            at = cross(&mut self.into, at, bytes, self.id, trail);
+            let takes = self.into.time_for(bytes);
+            let there = self.into.cross(at, takes);
+            trail.add_all(self.id, [(Activity::Queue, there - at - takes), (Activity::Link, takes)]);
+            at = there;
         }
         self.device.work(at, units, self.id, trail)
     }
 
-    /// So many `bytes` go to the host at `at`; gives when they are there.
-    #[inline]
-    pub(super) fn answer(&mut self, at: Time, bytes: u64, trail: &mut Trail) -> Time {
-        cross(&mut self.out, at, bytes, self.id, trail)
+    /// So many `bytes` go to the host from `at` on.
+    #[inline(always)]
+    pub(super) fn answer(&mut self, at: Time, bytes: u64) -> Crossing {
+        let takes = self.out.time_for(bytes);
+        // Reads end in another order than they came in.
+        let there = self.out.cross_unordered(at, takes);
+        Crossing { waits: there - at - takes, takes, there }
     }
 
     /// A request that entered is done at `end`.

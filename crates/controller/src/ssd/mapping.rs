@@ -45,7 +45,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn locate(&self, page: u32) -> (u32, u32) {
         let superblock = self.flash.block_of(page);
-        let index = page - (superblock << self.geometry.shift());
+        let index = page & ((1 << self.geometry.shift) - 1);
         (superblock, self.geometry.operation_of(index))
     }
 }

@@ -53,6 +53,7 @@ mod host;
 mod mapping;
 mod mapping_cache;
 mod model;
+mod reading;
 mod relocation;
 mod report;
 mod schedule;

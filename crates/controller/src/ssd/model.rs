@@ -1,11 +1,11 @@
 //! The device: what a request does to the array, and what it waits for.
 
 use super::array::{Array, Programs};
-use super::config::{Config, Unwritten};
+use super::config::Config;
 use super::frontier::Untimed;
 use super::host::Front;
 use super::mapping_cache::Lookup;
-use super::schedule::{Fetch, Schedule};
+use super::schedule::Schedule;
 use nacre_kernel::{
     Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request, Status, Time,
     Trail,
@@ -41,13 +41,6 @@ pub(super) struct Book {
     pub(super) erases_before: u64,
 }
 
-/// The part of a read that is done last, and where its time went.
-struct Last {
-    translated: Time,
-    fetch: Option<Fetch>,
-    done: Time,
-}
-
 impl Ssd {
     pub(super) fn new(
         id: ComponentId,
@@ -72,7 +65,7 @@ impl Ssd {
     /// Looks up where `unit` is. A page of the mapping table that is not cached is read first, and one that
     /// was changed and leaves for it is programmed. Gives when the mapping is known.
     #[inline(always)]
-    fn translate(&mut self, at: Time, unit: u32, changes: bool, is_timed: bool) -> Time {
+    pub(super) fn translate(&mut self, at: Time, unit: u32, changes: bool, is_timed: bool) -> Time {
         if self.array.mapping.is_none() { at } else { self.look_up(at, unit, changes, is_timed) }
     }
 
@@ -93,7 +86,8 @@ impl Ssd {
         let mut known = at;
         if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
             let (_, operation) = self.array.locate(entry - 1);
-            known = self.schedule.fetch(at, operation, 1, Activity::Translate).done;
+            let spot = self.array.geometry.spot(operation);
+            known = self.schedule.fetch(at, spot, 1, Activity::Translate).done;
             self.schedule.counts.mapping_reads += 1;
         }
         if let Some(leaving) = programmed {
@@ -107,128 +101,18 @@ impl Ssd {
         known
     }
 
-    /// Reads so many units from `first` on; pages that hold several of them are read once.
-    #[inline]
-    fn read(&mut self, at: Time, first: u32, count: u32, trail: &mut Trail) -> Time {
-        if count > 1 {
-            return self.read_many(at, first, count, trail);
-        }
-        let translated = self.translate(at, first, false, true);
-        let (superblock, operation, is_buffered) = self.find(first, at);
-        let fetch = self.fetch(translated, superblock, operation, is_buffered, 1);
-        self.tell(at, translated, fetch, trail)
-    }
-
+    /// Writes the bytes of `request` into the buffer.
     #[inline(never)]
-    fn read_many(&mut self, at: Time, first: u32, count: u32, trail: &mut Trail) -> Time {
-        let mut last = Last { translated: at, fetch: None, done: at };
-        let mut unit = first;
-        while unit < first + count {
-            let translated = self.translate(at, unit, false, true);
-            let (superblock, operation, is_buffered) = self.find(unit, at);
-            let mut units = 1;
-            if !is_buffered {
-                while unit + units < first + count && self.is_beside(unit + units, superblock, operation) {
-                    self.translate(at, unit + units, false, true);
-                    units += 1;
-                }
-            }
-            let fetch = self.fetch(translated, superblock, operation, is_buffered, units);
-            let done = fetch.map_or(translated, |fetch| fetch.done);
-            if done >= last.done {
-                last = Last { translated, fetch, done };
-            }
-            unit += units;
-        }
-        self.tell(at, last.translated, last.fetch, trail)
-    }
-
-    /// Has units of one operation read, unless the write buffer has them or they need not be read.
-    #[inline(always)]
-    fn fetch(
-        &mut self,
-        at: Time,
-        superblock: u32,
-        operation: u32,
-        is_buffered: bool,
-        units: u32,
-    ) -> Option<Fetch> {
-        if is_buffered {
-            self.book.buffer_hits += 1;
-            return None;
-        }
-        if superblock == u32::MAX && self.config.unwritten != Unwritten::Flash {
-            return None;
-        }
-        self.schedule.counts.host_reads += 1;
-        Some(self.schedule.fetch(at, operation, units, Activity::Read))
-    }
-
-    /// Where `unit` is: its superblock and operation, and whether the write buffer has it. What was never
-    /// written has no superblock, and the operation that would hold it had the drive been filled in order.
-    #[inline(always)]
-    fn find(&mut self, unit: u32, at: Time) -> (u32, u32, bool) {
-        let entry = self.array.table[unit as usize];
-        if entry == 0 {
-            self.book.unwritten_reads += 1;
-            let index = unit % self.array.geometry.units_per_superblock;
-            return (u32::MAX, self.array.geometry.operation_of(index), false);
-        }
-        let (superblock, operation) = self.array.locate(entry - 1);
-        let is_buffered =
-            self.array.is_held(entry - 1) || self.schedule.is_programming(at, superblock, operation);
-        (superblock, operation, is_buffered)
-    }
-
-    /// Whether the flash has what was last written to `unit`.
-    fn is_programmed(&self, at: Time, unit: u32) -> bool {
-        let entry = self.array.table[unit as usize];
-        if entry == 0 {
-            return true;
-        }
-        let (superblock, operation) = self.array.locate(entry - 1);
-        !self.array.is_held(entry - 1) && !self.schedule.is_programming(at, superblock, operation)
-    }
-
-    /// Whether `unit` is in the same operation.
-    #[inline]
-    fn is_beside(&self, unit: u32, superblock: u32, operation: u32) -> bool {
-        let entry = self.array.table[unit as usize];
-        if entry == 0 {
-            let index = unit % self.array.geometry.units_per_superblock;
-            return superblock == u32::MAX && self.array.geometry.operation_of(index) == operation;
-        }
-        self.array.locate(entry - 1) == (superblock, operation)
-    }
-
-    /// Adds where the time of a read went that began at `begin`; gives when it is done.
-    #[inline(always)]
-    fn tell(&self, begin: Time, translated: Time, fetch: Option<Fetch>, trail: &mut Trail) -> Time {
-        let Some(Fetch { turn, sensed, transfer, done }) = fetch else {
-            trail.add(self.id, Activity::Translate, translated - begin);
-            return translated;
-        };
-        let spans = [
-            (Activity::Translate, translated - begin),
-            (Activity::Queue, turn.start - translated - turn.suspending),
-            (Activity::Suspend, turn.suspending),
-            (Activity::Read, sensed - turn.start),
-            (Activity::Queue, transfer - sensed),
-            (Activity::Transfer, done - transfer),
-        ];
-        trail.add_all(self.id, spans);
-        done
-    }
-
-    /// Writes the bytes of `request` into the buffer; gives when they are there, and whether they could be.
-    #[inline]
-    fn write(&mut self, at: Time, request: &Request, trail: &mut Trail) -> (Time, Status) {
+    fn write(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         let (first, last) = self.units(request);
+        let at = self.front.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), trail);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);
+        let mut status = Status::Done;
         for unit in first..=last {
             if self.array.is_worn_out {
-                return (known.max(buffered), self.refuse(at));
+                status = self.refuse(at);
+                break;
             }
             let begin = u64::from(unit) * unit_bytes;
             let is_whole =
@@ -240,23 +124,17 @@ impl Ssd {
             buffered = buffered.max(self.schedule.filling_from);
             self.schedule.at = known.max(buffered);
             if !self.array.write(unit, &[], &mut self.schedule) {
-                return (known.max(buffered), self.refuse(at));
+                status = self.refuse(at);
+                break;
             }
         }
-        trail.add(self.id, Activity::Translate, known - at);
-        trail.add(self.id, Activity::Queue, buffered.saturating_sub(known));
-        (known.max(buffered), Status::Done)
-    }
-
-    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it is done.
-    #[cold]
-    fn read_rest(&mut self, at: Time, unit: u32) {
-        self.book.partial_writes += 1;
-        let (superblock, operation, is_buffered) = self.find(unit, at);
-        if superblock != u32::MAX && !is_buffered {
-            self.schedule.fetch(at, operation, 1, Activity::Read);
-            self.schedule.counts.host_reads += 1;
+        if status == Status::Done {
+            trail.add(self.id, Activity::Translate, known - at);
+            trail.add(self.id, Activity::Queue, buffered.saturating_sub(known));
         }
+        let done = known.max(buffered);
+        self.front.leave(done);
+        Completion { done, status }
     }
 
     #[cold]
@@ -268,33 +146,42 @@ impl Ssd {
     }
 
     /// Units that lie wholly in the request hold nothing any more.
-    fn trim(&mut self, at: Time, request: &Request) -> Time {
+    fn trim(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (first, last) = self.units(request);
+        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
-        let mut known = at;
+        let mut done = at;
         for unit in first..end.max(first) {
             if self.array.table[unit as usize] != 0 {
-                known = known.max(self.translate(at, unit as u32, true, true));
+                done = done.max(self.translate(at, unit as u32, true, true));
                 self.array.trim(unit as u32);
             }
         }
-        known
+        trail.add(self.id, Activity::Translate, done - at);
+        self.front.leave(done);
+        Completion { done, status: Status::Done }
     }
 
     /// Everything in the buffer is programmed, where it would not survive a power failure.
-    fn flush(&mut self, at: Time) -> Time {
-        if self.config.power_protected || self.array.is_worn_out {
-            return at;
+    fn flush(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (first, last) = self.units(request);
+        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
+        let mut done = at;
+        if !self.config.power_protected && !self.array.is_worn_out {
+            self.schedule.at = at.max(self.schedule.filling_from);
+            self.array.flush(&mut self.schedule);
+            done = at.max(self.schedule.programmed());
         }
-        self.schedule.at = at.max(self.schedule.filling_from);
-        self.array.flush(&mut self.schedule);
-        at.max(self.schedule.programmed())
+        trail.add(self.id, Activity::Drain, done - at);
+        self.front.leave(done);
+        Completion { done, status: Status::Done }
     }
 
     /// The first and the last unit of a request.
     #[inline]
-    fn units(&self, request: &Request) -> (u32, u32) {
+    pub(super) fn units(&self, request: &Request) -> (u32, u32) {
         let last = request.address + u64::from(request.bytes.max(1)) - 1;
         ((request.address >> self.unit_shift) as u32, (last >> self.unit_shift) as u32)
     }
@@ -321,29 +208,12 @@ impl Device for Ssd {
     #[inline]
     fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
         self.book.host.record(request);
-        let (first, last) = self.units(request);
-        let units = u64::from(last - first) + 1;
-        let carried = if request.op == Op::Write { u64::from(request.bytes) } else { 0 };
-        let at = self.front.enter(now, units, carried, trail);
-        let (done, status) = match request.op {
-            Op::Read => {
-                let read = self.read(at, first, units as u32, trail);
-                (self.front.answer(read, u64::from(request.bytes), trail), Status::Done)
-            }
-            Op::Write => self.write(at, request, trail),
-            Op::Trim => {
-                let done = self.trim(at, request);
-                trail.add(self.id, Activity::Translate, done - at);
-                (done, Status::Done)
-            }
-            Op::Flush => {
-                let done = self.flush(at);
-                trail.add(self.id, Activity::Drain, done - at);
-                (done, Status::Done)
-            }
-        };
-        self.front.leave(done);
-        Completion { done, status }
+        match request.op {
+            Op::Read => self.read(now, request, trail),
+            Op::Write => self.write(now, request, trail),
+            Op::Trim => self.trim(now, request, trail),
+            Op::Flush => self.flush(now, request, trail),
+        }
     }
 
     fn advance(&mut self, to: Time) {

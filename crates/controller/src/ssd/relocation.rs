@@ -199,7 +199,7 @@ impl<S: Store> Array<S> {
     pub(super) fn begin(&mut self, place: usize, cause: Cause) {
         let superblock = self.order[place];
         let units = self.geometry.units_per_superblock;
-        let word = ((superblock as usize) << self.geometry.shift()) / 64;
+        let word = ((superblock as usize) << self.geometry.shift) / 64;
         let live = self.places[place].live;
         self.relocation = Some(Relocation {
             cause,
@@ -264,7 +264,7 @@ impl<S: Store> Array<S> {
         work: &mut W,
     ) -> u32 {
         let first = relocation.word * 64;
-        let base = (relocation.superblock as usize) << self.geometry.shift();
+        let base = (relocation.superblock as usize) << self.geometry.shift;
         self.warm_entries(first, bits, limit);
         let (mut bits, mut copied) = (bits, 0);
         while bits != 0 && copied < limit {
@@ -384,7 +384,7 @@ impl<S: Store> Array<S> {
         let written_at = self.places[place].written_at;
         self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
         self.open(frontier, fresh, place);
-        let base = old << self.geometry.shift();
+        let base = old << self.geometry.shift;
         let (mut number, mut reading) = (0, Reading::new(old, cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);

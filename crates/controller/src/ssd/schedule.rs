@@ -3,7 +3,7 @@
 use super::Config;
 use super::die::{Die, Suspending, Turn};
 use super::frontier::{Cause, Work};
-use super::geometry::{Divisor, Geometry};
+use super::geometry::{Geometry, Spot};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;
 
@@ -20,27 +20,11 @@ pub(super) struct Counts {
     pub(super) transfers: u64,
 }
 
-/// Times of the pages that share a word line, over and over.
-struct Cycle {
-    times: Vec<Time>,
-    by_count: Divisor,
-}
-
-impl Cycle {
-    fn new(times: &[Time]) -> Cycle {
-        Cycle { times: times.to_vec(), by_count: Divisor::new(times.len() as u32) }
-    }
-
-    #[inline]
-    fn of(&self, page: u32) -> Time {
-        self.times[self.by_count.divide(page).1 as usize]
-    }
-}
-
 /// How long things take.
 pub(super) struct Pace {
-    read: Cycle,
-    program: Cycle,
+    /// By page of a block: those that share a word line differ.
+    read: Vec<Time>,
+    program: Vec<Time>,
     erase: Time,
     /// Commands and the bytes of what one operation programs.
     program_transfer: Time,
@@ -95,11 +79,12 @@ impl Schedule {
         let pages = u64::from(geometry.operation_units / geometry.units_per_page);
         let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
         let transfer = config.bus.time_for(config.operation_bytes());
+        let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
             pace: Pace {
-                read: Cycle::new(&config.read),
-                program: Cycle::new(&config.program),
+                read: by_page(&config.read),
+                program: by_page(&config.program),
                 erase: Time::from_ps(config.erase.as_ps() * planes),
                 program_transfer: transfer + config.command * pages,
                 command: config.command,
@@ -114,7 +99,7 @@ impl Schedule {
                 },
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
-            dies: vec![Die::default(); geometry.dies as usize],
+            dies: (0..geometry.dies).map(|die| Die::on(die % geometry.channels)).collect(),
             at: Time::ZERO,
             copied: Time::ZERO,
             programs: VecDeque::new(),
@@ -128,11 +113,12 @@ impl Schedule {
         }
     }
 
-    /// Reads so many `units` of an operation for the host at `at`. `activity` is what the die's time is for.
+    /// Reads so many `units` of the operation at `spot` for the host at `at`. `activity` is what the die's time
+    /// is for.
     #[inline(always)]
-    pub(super) fn fetch(&mut self, at: Time, operation: u32, units: u32, activity: Activity) -> Fetch {
-        let spot = self.geometry.spot(operation);
-        let read = self.pace.read.of(spot.page);
+    pub(super) fn fetch(&mut self, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+        let read = self.pace.read[spot.page as usize];
+        let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let turn = if self.pace.read_priority {
             die.read(at, read, &self.pace.suspending)
@@ -140,12 +126,11 @@ impl Schedule {
             die.read_in_turn(at, read)
         };
         let sensed = turn.start + read;
-        let (pages, time) = self.crossing(units);
-        let transfer = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
+        let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
         let done = transfer + time;
         self.die_ledger.charge(activity, read);
         if !self.pace.cached {
-            self.dies[spot.die as usize].hold(sensed, done);
+            die.hold(sensed, done);
         }
         if turn.has_suspended {
             self.counts.suspensions += 1;
@@ -156,10 +141,10 @@ impl Schedule {
         Fetch { turn, sensed, transfer, done }
     }
 
-    /// Whether an operation is yet to be programmed at `now`: the buffer still has its data.
+    /// Whether `operation` of `superblock`, on `die`, is yet to be programmed at `now`: the buffer still has its
+    /// data.
     #[inline]
-    pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32) -> bool {
-        let die = self.geometry.die_of(operation);
+    pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
         self.dies[die as usize].is_programming(now, self.number(superblock, operation))
     }
 
@@ -235,12 +220,12 @@ fn activity(cause: Cause) -> Activity {
 impl Work for Schedule {
     fn program(&mut self, superblock: u32, operation: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
-        let time = self.pace.program.of(spot.page);
+        let time = self.pace.program[spot.page as usize];
         let transfer = self.pace.program_transfer;
         let number = self.number(superblock, operation);
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
         let die = &mut self.dies[spot.die as usize];
-        let channel = &mut self.channels[self.geometry.channel_of(spot.die) as usize];
+        let channel = &mut self.channels[die.channel as usize];
         // A die takes data in while it works on what came before; without that it has to be idle.
         let open = if self.pace.cached { die.last_start() } else { die.free_from() };
         let begin = channel.reserve(ready.max(open), transfer);
@@ -261,13 +246,13 @@ impl Work for Schedule {
 
     fn read(&mut self, _superblock: u32, operation: u32, units: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
-        let read = self.pace.read.of(spot.page);
+        let read = self.pace.read[spot.page as usize];
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };
         let end = die.work(self.at, occupied, None, false);
         let sensed = die.time_of(end).saturating_sub(occupied - read);
-        let begin = self.channels[self.geometry.channel_of(spot.die) as usize].reserve(sensed, time);
+        let begin = self.channels[die.channel as usize].reserve(sensed, time);
         self.copied = self.copied.max(begin + time);
         self.die_ledger.charge(activity(cause), occupied);
         self.channel_ledger.charge(Activity::Transfer, time);

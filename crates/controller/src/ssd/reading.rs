@@ -1,0 +1,162 @@
+//! Reads of the host: where a unit is, what reading it waits for, and where that time went.
+
+use super::config::Unwritten;
+use super::geometry::Spot;
+use super::model::Ssd;
+use super::schedule::Fetch;
+use nacre_kernel::{Activity, Completion, Request, Status, Time, Trail};
+
+/// Where a unit is.
+#[derive(Clone, Copy)]
+struct Found {
+    /// `u32::MAX` where it was never written.
+    superblock: u32,
+    operation: u32,
+    spot: Spot,
+    /// Whether the write buffer has it.
+    is_buffered: bool,
+}
+
+/// The part of a read that is done last, and where its time went.
+struct Last {
+    translated: Time,
+    fetch: Option<Fetch>,
+    done: Time,
+}
+
+impl Ssd {
+    /// Reads the units of `request`.
+    #[inline(always)]
+    pub(super) fn read(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+        let (first, last) = self.units(request);
+        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
+        let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
+        let crossing = self.front.answer(read.done, u64::from(request.bytes));
+        let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
+        let Last { translated, fetch, .. } = read;
+        if let Some(Fetch { turn, sensed, transfer, done }) = fetch {
+            let mut waits = turn.start - translated;
+            // Apart, because there is hardly ever something of them.
+            if translated != at || !turn.suspending.is_zero() {
+                waits = waits - turn.suspending;
+                trail.add_all(self.id, [(Activity::Translate, translated - at), (Activity::Queue, waits)]);
+                waits = Time::ZERO;
+                trail.add(self.id, Activity::Suspend, turn.suspending);
+            }
+            let spans = [
+                (Activity::Queue, waits),
+                (Activity::Read, sensed - turn.start),
+                (Activity::Queue, transfer - sensed),
+                (Activity::Transfer, done - transfer),
+                link[0],
+                link[1],
+            ];
+            trail.add_all(self.id, spans);
+        } else {
+            trail.add(self.id, Activity::Translate, translated - at);
+            trail.add_all(self.id, link);
+        }
+        self.front.leave(crossing.there);
+        Completion { done: crossing.there, status: Status::Done }
+    }
+
+    #[inline(always)]
+    fn read_unit(&mut self, at: Time, unit: u32) -> Last {
+        let translated = self.translate(at, unit, false, true);
+        let found = self.find(unit, at);
+        let fetch = self.fetch(translated, &found, 1);
+        Last { translated, done: fetch.map_or(translated, |fetch| fetch.done), fetch }
+    }
+
+    /// Reads units from `first` to `last`; pages that hold several of them are read once.
+    #[inline(never)]
+    fn read_units(&mut self, at: Time, first: u32, last: u32) -> Last {
+        let mut slowest = Last { translated: at, fetch: None, done: at };
+        let mut unit = first;
+        while unit <= last {
+            let translated = self.translate(at, unit, false, true);
+            let found = self.find(unit, at);
+            let mut units = 1;
+            if !found.is_buffered {
+                while unit + units <= last && self.is_beside(unit + units, &found) {
+                    self.translate(at, unit + units, false, true);
+                    units += 1;
+                }
+            }
+            let fetch = self.fetch(translated, &found, units);
+            let done = fetch.map_or(translated, |fetch| fetch.done);
+            if done >= slowest.done {
+                slowest = Last { translated, fetch, done };
+            }
+            unit += units;
+        }
+        slowest
+    }
+
+    /// Has units of one operation read, unless the write buffer has them or they need not be read.
+    #[inline(always)]
+    fn fetch(&mut self, at: Time, found: &Found, units: u32) -> Option<Fetch> {
+        if found.is_buffered {
+            self.book.buffer_hits += 1;
+            return None;
+        }
+        if found.superblock == u32::MAX && self.config.unwritten != Unwritten::Flash {
+            return None;
+        }
+        self.schedule.counts.host_reads += 1;
+        Some(self.schedule.fetch(at, found.spot, units, Activity::Read))
+    }
+
+    /// Where `unit` is. What was never written has the operation that would hold it had the drive been filled
+    /// in order.
+    #[inline(always)]
+    fn find(&mut self, unit: u32, at: Time) -> Found {
+        let geometry = &self.array.geometry;
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            self.book.unwritten_reads += 1;
+            let operation = geometry.operation_of(unit % geometry.units_per_superblock);
+            let spot = geometry.spot(operation);
+            return Found { superblock: u32::MAX, operation, spot, is_buffered: false };
+        }
+        let (superblock, operation) = self.array.locate(entry - 1);
+        let spot = geometry.spot(operation);
+        let is_buffered = self.array.is_held(entry - 1)
+            || self.schedule.is_programming(at, superblock, operation, spot.die);
+        Found { superblock, operation, spot, is_buffered }
+    }
+
+    /// Whether the flash has what was last written to `unit`.
+    pub(super) fn is_programmed(&self, at: Time, unit: u32) -> bool {
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            return true;
+        }
+        let (superblock, operation) = self.array.locate(entry - 1);
+        let die = self.array.geometry.spot(operation).die;
+        !self.array.is_held(entry - 1) && !self.schedule.is_programming(at, superblock, operation, die)
+    }
+
+    /// Whether `unit` is in the operation that was `found`.
+    #[inline]
+    fn is_beside(&self, unit: u32, found: &Found) -> bool {
+        let entry = self.array.table[unit as usize];
+        if entry == 0 {
+            let index = unit % self.array.geometry.units_per_superblock;
+            let operation = self.array.geometry.operation_of(index);
+            return found.superblock == u32::MAX && found.operation == operation;
+        }
+        self.array.locate(entry - 1) == (found.superblock, found.operation)
+    }
+
+    /// A write that covers a unit in part needs the rest of it before it is programmed, not before it is done.
+    #[cold]
+    pub(super) fn read_rest(&mut self, at: Time, unit: u32) {
+        self.book.partial_writes += 1;
+        let found = self.find(unit, at);
+        if found.superblock != u32::MAX && !found.is_buffered {
+            self.schedule.fetch(at, found.spot, 1, Activity::Read);
+            self.schedule.counts.host_reads += 1;
+        }
+    }
+}
