@@ -53,14 +53,20 @@ impl Report {
 
 /// The seconds of processor time of the best of several runs of `work`; what it returns is kept from being
 /// optimised away.
-pub(crate) fn best_of<T>(mut work: impl FnMut() -> T) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..REPEATS {
+pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> f64 {
+    repeated(REPEATS, work)[0]
+}
+
+/// The seconds of processor time of so many runs of `work`, the best first.
+pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Vec<f64> {
+    let timed = |_| {
         let start = processor_seconds();
         std::hint::black_box(work());
-        best = best.min(processor_seconds() - start);
-    }
-    best
+        processor_seconds() - start
+    };
+    let mut seconds: Vec<f64> = (0..times).map(timed).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds
 }
 
 /// Seconds this thread has run on a processor: what others do on the machine counts less than on the clock.

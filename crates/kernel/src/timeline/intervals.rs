@@ -138,12 +138,7 @@ impl Intervals {
         while self.first + 1 < self.end && self.row[self.first].1 <= forgotten {
             self.first += 1;
         }
-        let mut at = self.ended_by(earliest);
-        let mut start = earliest;
-        while start + duration > self.row[at].0 {
-            start = start.max(self.row[at].1);
-            at += 1;
-        }
+        let (at, start) = self.gap(earliest, duration);
         if start + duration == self.row[at].0 && at < self.end {
             self.join_behind(at, start);
         } else {
@@ -152,17 +147,22 @@ impl Intervals {
         start
     }
 
-    /// The first gap of `duration` from `earliest` on.
+    /// Where the first gap of `duration` from `earliest` on starts.
     pub(super) fn first_gap(&self, earliest: Time, duration: Time) -> Time {
-        let mut start = earliest;
-        let later = self.row.get(self.ended_by(earliest)..self.end).unwrap_or_default();
-        for &(busy_from, busy_to) in later {
-            if start + duration <= busy_from {
-                break;
-            }
-            start = start.max(busy_to);
+        if self.row.is_empty() { earliest } else { self.gap(earliest, duration).1 }
+    }
+
+    /// The place behind the first gap of `duration` from `earliest` on, and where it starts.
+    #[inline]
+    fn gap(&self, earliest: Time, duration: Time) -> (usize, Time) {
+        let at = self.ended_by(earliest);
+        let row = &self.row[at..=self.end];
+        if earliest + duration <= row[0].0 {
+            return (at, earliest);
         }
-        start
+        let mut gaps = row[1..].iter().zip(row).map(|(behind, before)| behind.0 - before.1);
+        let before = gaps.position(|gap| gap >= duration).expect("nothing is busy behind the last");
+        (at + before + 1, row[before].1)
     }
 
     /// The place of the first interval that ends after `time`.
