@@ -14,7 +14,7 @@ pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
         let keys = stream.keys();
         for room in ROOMS {
-            let kind = room.card.kind;
+            let kind = room.descriptor.kind;
             let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
             let budget = BUDGETS.iter().find(|(name, ..)| *name == kind);
             let budget = budget.map(|&(_, inside, outside)| if stream.is_small { inside } else { outside });
@@ -34,7 +34,7 @@ fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let origin = Origin::Override("bench".into());
     let node = Node { value: Value::Text(kind.into()), origin };
     let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
-    let room = ROOMS.iter().find(|room| room.card.kind == kind).expect("a room of the table");
+    let room = ROOMS.iter().find(|room| room.descriptor.kind == kind).expect("a room of the table");
     (room.build)(&slot, &mut Context { families: &rooms, capacity }).expect("a legal capacity")
 }
 

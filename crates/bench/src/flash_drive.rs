@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, repeated};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Device, Op, Request, Streams, Time, Trail};
+use nacre_kernel::{Breakdown, Device, Op, Request, Streams, Time};
 use nacre_machine::stack::build;
 
 /// Page requests per repeat: a tenth of a second, since what others do to a machine lasts for seconds.
@@ -13,7 +13,7 @@ const REPEATS: usize = 40;
 const TURNOVERS: u64 = 4;
 /// Requests given to a device at a time, and asked ahead for, as the driver of runs does.
 const BATCH: usize = 64;
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 /// What the host asks for.
 const PAGE: u64 = 4096;
 
@@ -33,7 +33,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         random: Streams::new(1).stream("bench.drive"),
         pages,
         now: Time::ZERO,
-        trail: Trail::new(),
+        breakdown: Breakdown::new(),
         batch: Vec::with_capacity(BATCH),
         errors: 0,
     };
@@ -70,7 +70,7 @@ struct Host {
     random: nacre_kernel::Random,
     pages: u64,
     now: Time,
-    trail: Trail,
+    breakdown: Breakdown,
     batch: Vec<Request>,
     errors: u64,
 }
@@ -105,12 +105,12 @@ impl Host {
             self.draw(op, left);
             left -= self.batch.len() as u64;
             let mut at = 0;
-            for warmed in self.batch.chunks(WARMED) {
-                device.warm(warmed);
-                for request in warmed {
-                    self.trail.clear();
+            for group in self.batch.chunks(PREFETCHED) {
+                device.prefetch(group);
+                for request in group {
+                    self.breakdown.clear();
                     self.now = self.now.max(ends[at]);
-                    let completion = device.submit(self.now, request, &mut self.trail);
+                    let completion = device.submit(self.now, request, &mut self.breakdown);
                     self.errors += u64::from(completion.status != nacre_kernel::Status::Done);
                     ends[at] = completion.done;
                     at += 1;

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Device, Op, Request, Streams, Time, Trail};
+use nacre_kernel::{Breakdown, Device, Op, Request, Streams, Time};
 use nacre_machine::stack::build;
 use nacre_workload::Workload;
 
@@ -26,7 +26,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     let seconds = best_of(|| pages.write(&mut *device, PAGE_WRITES));
     report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
     device.restart_ledger();
-    let mut host = Host { now: Time::ZERO, trail: Trail::new(), batch: Vec::with_capacity(BATCH) };
+    let mut host = Host { now: Time::ZERO, breakdown: Breakdown::new(), batch: Vec::with_capacity(BATCH) };
     let mut failed = None;
     let seconds = best_of(|| failed = host.ask(&mut *device, &mut *workload).err().or(failed.take()));
     if let Some(error) = failed {
@@ -70,7 +70,7 @@ impl PageWrites {
 /// One processor, which issues an access when the one before is done.
 struct Host {
     now: Time,
-    trail: Trail,
+    breakdown: Breakdown,
     batch: Vec<Request>,
 }
 
@@ -81,9 +81,9 @@ impl Host {
             self.batch.clear();
             workload.fill(&mut self.batch, left.min(BATCH as u64) as usize)?;
             for request in &self.batch {
-                self.trail.clear();
+                self.breakdown.clear();
                 let now = self.now.max(request.arrival);
-                self.now = device.submit(now, request, &mut self.trail).done;
+                self.now = device.submit(now, request, &mut self.breakdown).done;
             }
             left -= self.batch.len() as u64;
         }

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Device, Op, Random, Request, Streams, Time, Trail};
+use nacre_kernel::{Breakdown, Device, Op, Random, Request, Streams, Time};
 use nacre_machine::stack::build;
 
 /// Requests per repeat.
@@ -11,7 +11,7 @@ const REQUESTS: u64 = 2_000_000;
 /// Requests under way at a time.
 const DEPTH: usize = 16;
 /// Requests whose memory is asked for at once, and times of that between two calls of `advance`, as of the driver.
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 const GROUPS: u64 = 2;
 
 /// Measures the drive of the paper, through the device alone.
@@ -41,22 +41,22 @@ struct Host {
     bytes: u32,
     places: u64,
     threads: [Time; DEPTH],
-    trail: Trail,
+    breakdown: Breakdown,
 }
 
 impl Host {
     fn new(device: &dyn Device, op: Op, bytes: u32) -> Host {
         let places = device.capacity().map_or(0, |capacity| capacity.0 / u64::from(bytes));
         let random = Streams::new(1).stream("bench.pcm");
-        Host { random, op, bytes, places, threads: [Time::ZERO; DEPTH], trail: Trail::new() }
+        Host { random, op, bytes, places, threads: [Time::ZERO; DEPTH], breakdown: Breakdown::new() }
     }
 
     fn ask(&mut self, device: &mut dyn Device, count: u64) {
-        let mut batch = Vec::with_capacity(WARMED);
-        for number in 0..count / WARMED as u64 {
+        let mut batch = Vec::with_capacity(PREFETCHED);
+        for number in 0..count / PREFETCHED as u64 {
             batch.clear();
-            batch.extend((0..WARMED).map(|_| self.request()));
-            device.warm(&batch);
+            batch.extend((0..PREFETCHED).map(|_| self.request()));
+            device.prefetch(&batch);
             for request in &batch {
                 self.issue(device, request);
             }
@@ -79,7 +79,7 @@ impl Host {
                 if self.threads[other] < self.threads[first] { other } else { first }
             },
         );
-        self.trail.clear();
-        self.threads[first] = device.submit(self.threads[first], request, &mut self.trail).done;
+        self.breakdown.clear();
+        self.threads[first] = device.submit(self.threads[first], request, &mut self.breakdown).done;
     }
 }

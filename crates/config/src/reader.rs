@@ -3,7 +3,7 @@
 use crate::field::{Field, FieldType, Shape, bound_problem, missing_problem};
 use crate::node::{Node, Origin, Value};
 use crate::problem::{Problem, Problems, known_names};
-use crate::room::{Card, Families};
+use crate::room::{Descriptor, Families};
 
 /// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Finds the room a slot asks for and checks its configuration. Used by [`crate::Slot`].
-    pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Card> {
+    pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
         let kind = match &node.value {
             Value::Text(_) => node,
             Value::Table(_) => match node.get("kind") {
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
             _ => return self.expected(node, &Shape::Text),
         };
         let Some(word) = kind.text() else { return self.expected(kind, &Shape::Text) };
-        let Some(card) = self.families.card(family, word) else {
+        let Some(descriptor) = self.families.descriptor(family, word) else {
             let remedy = known_names(word, &self.families.kinds(family));
             self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
             return None;
@@ -159,8 +159,8 @@ impl<'a> Reader<'a> {
             });
         }
         let before = self.problems.len();
-        (card.check)(&settings(node), self);
-        (self.problems.len() == before).then_some(card)
+        (descriptor.check)(&settings(node), self);
+        (self.problems.len() == before).then_some(descriptor)
     }
 
     fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {

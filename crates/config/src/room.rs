@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 /// What a room says about itself. Everything generated comes from here.
 #[derive(Clone, Copy, Debug)]
-pub struct Card {
+pub struct Descriptor {
     /// Its name in documents; equal to its folder.
     pub kind: &'static str,
     /// What it is, in one line.
@@ -28,8 +28,8 @@ pub struct Card {
     pub needs: &'static str,
 }
 
-impl Card {
-    /// The card of a room configured by `C`. `doc` is the source text of the room, whose module
+impl Descriptor {
+    /// The descriptor of a room configured by `C`. `doc` is the source text of the room, whose module
     /// documentation is harvested: pass `include_str!("mod.rs")`.
     pub const fn of<C: Configuration>(
         kind: &'static str,
@@ -37,9 +37,9 @@ impl Card {
         sources: &'static [&'static str],
         model_version: u32,
         doc: &'static str,
-    ) -> Card {
+    ) -> Descriptor {
         assert!(!sources.is_empty(), "a room needs a source");
-        Card {
+        Descriptor {
             kind,
             summary,
             sources,
@@ -53,17 +53,17 @@ impl Card {
         }
     }
 
-    /// The card of a room that needs `what` of the place where it stands.
+    /// The descriptor of a room that needs `what` of the place where it stands.
     #[must_use]
-    pub const fn needing(self, what: &'static str) -> Card {
-        Card { needs: what, ..self }
+    pub const fn needing(self, what: &'static str) -> Descriptor {
+        Descriptor { needs: what, ..self }
     }
 }
 
-/// A room of the family `F`: its card and how it is built from its table.
+/// A room of the family `F`: its descriptor and how it is built from its table.
 pub struct Room<F: Family> {
     /// What it says about itself.
-    pub card: Card,
+    pub descriptor: Descriptor,
     /// Builds it from a slot that was checked. Errors are the user's (a missing file, a size that fits nowhere).
     pub build: Build<F>,
 }
@@ -93,14 +93,14 @@ pub type Table<F> = [Room<F>];
 
 /// The room of `table` that `slot` holds. The slot was checked against the same table.
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
-    let found = table.iter().find(|room| room.card.kind == slot.kind);
+    let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
 }
 
 /// All families of the product; implemented by the one crate that knows every room.
 pub trait Families {
-    /// The card of `kind` in `family`.
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card>;
+    /// The descriptor of `kind` in `family`.
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;
     /// The kinds of `family`.
     fn kinds(&self, family: &str) -> Vec<&'static str>;
 }
@@ -148,8 +148,8 @@ impl<F: Family> Slot<F> {
 
     /// Whether the room it holds has a field called `field`.
     pub fn has_field(&self, families: &dyn Families, field: &str) -> bool {
-        let card = families.card(F::NAME, self.kind).expect("the slot was checked");
-        (card.fields)().iter().any(|known| known.name == field)
+        let descriptor = families.descriptor(F::NAME, self.kind).expect("the slot was checked");
+        (descriptor.fields)().iter().any(|known| known.name == field)
     }
 
     /// The configuration of the room it holds. The slot was checked, so reading cannot fail.
@@ -170,8 +170,13 @@ impl<F: Family> FieldType for Slot<F> {
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
         let in_full = in_full::<F>(node);
         let node = in_full.as_ref().unwrap_or(node);
-        let card = reader.slot(node, F::NAME)?;
-        Some(Slot { kind: card.kind, path: reader.path().into(), node: settings(node), family: PhantomData })
+        let descriptor = reader.slot(node, F::NAME)?;
+        Some(Slot {
+            kind: descriptor.kind,
+            path: reader.path().into(),
+            node: settings(node),
+            family: PhantomData,
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::{Card, Choice, Configuration, Families, Family, Node, Origin, Reader, Resolved, Slot};
+use crate::{Choice, Configuration, Descriptor, Families, Family, Node, Origin, Reader, Resolved, Slot};
 use nacre_kernel::{Bytes, Ratio, Time};
 
 #[derive(Clone, Debug, PartialEq, Choice)]
@@ -50,9 +50,9 @@ struct Cache {
 }
 
 struct Known;
-static LRU: Card = Card::of::<Lru>("lru", "least recently used", &["any textbook"], 1, "");
+static LRU: Descriptor = Descriptor::of::<Lru>("lru", "least recently used", &["any textbook"], 1, "");
 impl Families for Known {
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
         (family == "replacement" && kind == "lru").then_some(&LRU)
     }
     fn kinds(&self, _: &str) -> Vec<&'static str> {
@@ -173,9 +173,10 @@ struct Constant {
 }
 
 struct KnownLatencies;
-static CONSTANT: Card = Card::of::<Constant>("constant", "always the same", &["any textbook"], 1, "");
+static CONSTANT: Descriptor =
+    Descriptor::of::<Constant>("constant", "always the same", &["any textbook"], 1, "");
 impl Families for KnownLatencies {
-    fn card(&self, _: &str, kind: &str) -> Option<&'static Card> {
+    fn descriptor(&self, _: &str, kind: &str) -> Option<&'static Descriptor> {
         (kind == "constant").then_some(&CONSTANT)
     }
     fn kinds(&self, _: &str) -> Vec<&'static str> {
@@ -358,11 +359,17 @@ impl Family for PolicyRooms {
 #[test]
 fn the_room_in_a_slot_is_found_in_its_table() {
     static ROOMS: &crate::Table<PolicyRooms> = &[
-        crate::Room { card: Card::of::<Lru>("fifo", "", &["a"], 1, ""), build: |_, _| Ok(1) },
-        crate::Room { card: Card::of::<Lru>("lru", "", &["a"], 1, "").needing("time"), build: |_, _| Ok(2) },
+        crate::Room { descriptor: Descriptor::of::<Lru>("fifo", "", &["a"], 1, ""), build: |_, _| Ok(1) },
+        crate::Room {
+            descriptor: Descriptor::of::<Lru>("lru", "", &["a"], 1, "").needing("time"),
+            build: |_, _| Ok(2),
+        },
     ];
     let node = Node::parse_value("lru", &Origin::Override("x".into()));
     let slot = <Slot<PolicyRooms> as crate::FieldType>::read(&node, &mut Reader::new(&Known)).unwrap();
     let room = crate::room_of(ROOMS, &slot);
-    assert_eq!((room.card.kind, room.card.needs, (room.build)(&slot, &mut ())), ("lru", "time", Ok(2)));
+    assert_eq!(
+        (room.descriptor.kind, room.descriptor.needs, (room.build)(&slot, &mut ())),
+        ("lru", "time", Ok(2))
+    );
 }

@@ -16,7 +16,7 @@ pub mod wear_levelling;
 mod workbench;
 
 use nacre_config::{Families, Family, Problem, Problems, Slot};
-use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Op, Random, Request, Time, Trail};
+use nacre_kernel::{Breakdown, Bytes, ComponentId, Device, MemoryDevice, Op, Random, Request, Time};
 use nacre_media::store::Store;
 
 /// The family of everything that serves block requests.
@@ -79,7 +79,7 @@ impl Idle {
                 let address = random.below(units) * UNIT;
                 let bytes = device.capacity().map_or(UNIT, |capacity| capacity.0.min(UNIT)) as u32;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
-                let done = device.submit(now, &request, &mut Trail::new()).done;
+                let done = device.submit(now, &request, &mut Breakdown::new()).done;
                 total += done - now;
                 now = device.busy_until().max(done);
                 device.advance(now);

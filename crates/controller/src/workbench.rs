@@ -4,28 +4,31 @@ use crate::cleaning::{self, Cleaner, CleaningFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::wear_levelling::{self, WearLevellingFamily};
 use crate::{Accesses, Builder, DEVICES, DeviceFamily, Idle};
-use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
+use nacre_config::{
+    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
+};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate.
 struct Rooms;
 
 impl Families for Rooms {
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
-        cards(family).find(|card| card.kind == kind)
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
+        descriptors(family).find(|descriptor| descriptor.kind == kind)
     }
 
     fn kinds(&self, family: &str) -> Vec<&'static str> {
-        cards(family).map(|card| card.kind).collect()
+        descriptors(family).map(|descriptor| descriptor.kind).collect()
     }
 }
 
-fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
-    let devices = DEVICES.iter().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
-    let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
-    let policies = cleaning::ROOMS.iter().map(|room| &room.card);
+fn descriptors(family: &str) -> impl Iterator<Item = &'static Descriptor> {
+    let devices = DEVICES.iter().map(|room| &room.descriptor).filter(move |_| family == DeviceFamily::NAME);
+    let latencies =
+        LATENCIES.iter().map(|room| &room.descriptor).filter(move |_| family == LatencyFamily::NAME);
+    let policies = cleaning::ROOMS.iter().map(|room| &room.descriptor);
     let policies = policies.filter(move |_| family == CleaningFamily::NAME);
-    let levellers = wear_levelling::ROOMS.iter().map(|room| &room.card);
+    let levellers = wear_levelling::ROOMS.iter().map(|room| &room.descriptor);
     let levellers = levellers.filter(move |_| family == WearLevellingFamily::NAME);
     devices.chain(latencies).chain(policies).chain(levellers)
 }

@@ -1,8 +1,8 @@
 //! The parts of one request, and which of them is done last.
 
-use nacre_kernel::{Completion, Status, Time, Trail};
+use nacre_kernel::{Breakdown, Completion, Status, Time};
 
-/// The parts of one request, served side by side: the trail keeps the one that is done last.
+/// The parts of one request, served side by side: the breakdown keeps the one that is done last.
 pub(crate) struct Parts {
     pub(crate) start: Time,
     pub(crate) from: usize,
@@ -12,18 +12,18 @@ pub(crate) struct Parts {
 
 impl Parts {
     #[inline]
-    pub(crate) fn new(start: Time, trail: &Trail) -> Parts {
-        Parts { start, from: trail.mark(), done: start, status: Status::Done }
+    pub(crate) fn new(start: Time, breakdown: &Breakdown) -> Parts {
+        Parts { start, from: breakdown.mark(), done: start, status: Status::Done }
     }
 
     /// Adds a part whose segments begin at mark `from`.
     #[inline]
-    pub(crate) fn add(&mut self, part: Completion, from: usize, trail: &mut Trail) {
+    pub(crate) fn add(&mut self, part: Completion, from: usize, breakdown: &mut Breakdown) {
         if part.done > self.done {
             self.done = part.done;
-            trail.drop_range(self.from, from);
+            breakdown.drop_range(self.from, from);
         } else {
-            trail.drop_range(from, trail.mark());
+            breakdown.drop_range(from, breakdown.mark());
         }
         if part.status != Status::Done {
             self.status = part.status;

@@ -3,7 +3,7 @@
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{
-    Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
+    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_controller::cleaning::Cleaner;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
@@ -14,12 +14,12 @@ use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 pub(crate) struct Rooms;
 
 impl Families for Rooms {
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
-        cards(family).find(|card| card.kind == kind)
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
+        descriptors(family).find(|descriptor| descriptor.kind == kind)
     }
 
     fn kinds(&self, family: &str) -> Vec<&'static str> {
-        cards(family).map(|card| card.kind).collect()
+        descriptors(family).map(|descriptor| descriptor.kind).collect()
     }
 }
 
@@ -27,12 +27,13 @@ fn devices() -> impl Iterator<Item = &'static Room<DeviceFamily>> {
     nacre_controller::DEVICES.iter().chain(crate::DEVICES)
 }
 
-fn cards(family: &str) -> impl Iterator<Item = &'static Card> {
-    let devices = devices().map(|room| &room.card).filter(move |_| family == DeviceFamily::NAME);
-    let latencies = LATENCIES.iter().map(|room| &room.card).filter(move |_| family == LatencyFamily::NAME);
-    let policies = replacement::ROOMS.iter().map(|room| &room.card);
+fn descriptors(family: &str) -> impl Iterator<Item = &'static Descriptor> {
+    let devices = devices().map(|room| &room.descriptor).filter(move |_| family == DeviceFamily::NAME);
+    let latencies =
+        LATENCIES.iter().map(|room| &room.descriptor).filter(move |_| family == LatencyFamily::NAME);
+    let policies = replacement::ROOMS.iter().map(|room| &room.descriptor);
     let policies = policies.filter(move |_| family == ReplacementFamily::NAME);
-    let placements = placement::ROOMS.iter().map(|room| &room.card);
+    let placements = placement::ROOMS.iter().map(|room| &room.descriptor);
     let placements = placements.filter(move |_| family == PlacementFamily::NAME);
     devices.chain(latencies).chain(policies).chain(placements)
 }
@@ -71,7 +72,7 @@ impl Builder for Workbench {
     }
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
-        let room = devices().find(|room| room.card.kind == slot.kind()).expect("the slot was checked");
+        let room = devices().find(|room| room.descriptor.kind == slot.kind()).expect("the slot was checked");
         (room.build)(slot, self)
     }
 

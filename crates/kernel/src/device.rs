@@ -17,9 +17,9 @@ use crate::units::Bytes;
 pub trait Device: Send {
     /// Serves `request`, which reaches the device at `now`, and says when it is done and how it went.
     ///
-    /// The device adds the time the request spent in it, and in its children, to `trail`; the added
+    /// The device adds the time the request spent in it, and in its children, to `breakdown`; the added
     /// segments sum to `done - now`. The request lies within [`Device::capacity`].
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion;
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion;
 
     /// Forgets what lies before `to`; no later call has a `now` before it.
     ///
@@ -70,7 +70,7 @@ pub trait Device: Send {
     /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     #[inline]
-    fn warm(&self, _requests: &[Request]) {}
+    fn prefetch(&self, _requests: &[Request]) {}
 }
 
 /// A write that is made again and again.
@@ -136,22 +136,22 @@ const EMPTY: Segment = Segment { component: ComponentId(0), activity: Activity::
 ///
 /// Of parts served side by side only the one that finishes last is on the path.
 #[derive(Clone, Debug)]
-pub struct Trail {
+pub struct Breakdown {
     /// The first `count` are those of the request.
     segments: Vec<Segment>,
     count: usize,
 }
 
-impl Default for Trail {
-    fn default() -> Trail {
-        Trail::new()
+impl Default for Breakdown {
+    fn default() -> Breakdown {
+        Breakdown::new()
     }
 }
 
-impl Trail {
-    /// An empty trail.
-    pub fn new() -> Trail {
-        Trail { segments: vec![EMPTY; 32], count: 0 }
+impl Breakdown {
+    /// An empty breakdown.
+    pub fn new() -> Breakdown {
+        Breakdown { segments: vec![EMPTY; 32], count: 0 }
     }
 
     /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
@@ -188,7 +188,7 @@ impl Trail {
         &self.segments[..self.count]
     }
 
-    /// How many segments there are: a mark to come back to with [`Trail::drop_range`].
+    /// How many segments there are: a mark to come back to with [`Breakdown::drop_range`].
     #[inline]
     pub fn mark(&self) -> usize {
         self.count

@@ -33,7 +33,7 @@ pub mod time;
 pub mod timeline;
 pub mod units;
 
-pub use device::{Burst, Completion, ComponentId, Device, Endured, Segment, Status, Trail};
+pub use device::{Breakdown, Burst, Completion, ComponentId, Device, Endured, Segment, Status};
 pub use host_counts::HostCounts;
 pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;

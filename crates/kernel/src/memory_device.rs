@@ -1,6 +1,6 @@
 //! Devices that carry bytes, and what becomes of the bytes when the power fails.
 
-use crate::device::{Completion, Device, Trail};
+use crate::device::{Breakdown, Completion, Device};
 use crate::state::{StateError, StateReader, StateWriter};
 use crate::time::Time;
 
@@ -10,7 +10,7 @@ use crate::time::Time;
 /// within the capacity.
 pub trait MemoryDevice: Device {
     /// Reads from `address` on. What was never written reads as zero.
-    fn read(&mut self, now: Time, address: u64, into: &mut [u8], trail: &mut Trail) -> Completion;
+    fn read(&mut self, now: Time, address: u64, into: &mut [u8], breakdown: &mut Breakdown) -> Completion;
 
     /// Writes from `address` on. Refused are writes that an open transaction has no room for; then nothing
     /// has changed.
@@ -19,7 +19,7 @@ pub trait MemoryDevice: Device {
         now: Time,
         address: u64,
         bytes: &[u8],
-        trail: &mut Trail,
+        breakdown: &mut Breakdown,
     ) -> Result<Completion, Refused>;
 
     /// From here on writes belong to a transaction, until [`MemoryDevice::commit`] makes them last or

@@ -35,7 +35,7 @@ struct Closed {
 impl Clock {
     pub(crate) fn new(pacing: Pacing) -> Clock {
         let pace = match pacing {
-            Pacing::Open | Pacing::Told => Pace::Open,
+            Pacing::Open | Pacing::CompletionDriven => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
             Pacing::Closed { queue_depth, think } => {
                 Pace::Closed(Closed { free: BinaryHeap::new(), unused: queue_depth, think })

@@ -15,9 +15,9 @@ pub fn identity(checked: &Checked) -> String {
     let mut lines: Vec<String> =
         settings.map(|resolved| format!("{} = {}", resolved.path, canonical(&resolved.node))).collect();
     let kind = checked.scenario.stack.kind();
-    let card = Rooms::new().card("device", kind).expect("the scenario was checked");
+    let descriptor = Rooms::new().descriptor("device", kind).expect("the scenario was checked");
     lines.push(format!("run.seed = {}", checked.run.seed));
-    lines.push(format!("version of the model of {kind} = {}", card.model_version));
+    lines.push(format!("version of the model of {kind} = {}", descriptor.model_version));
     lines.join("\n")
 }
 

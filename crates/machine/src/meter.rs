@@ -2,7 +2,7 @@
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::statistics::{BatchMeans, Bin, TimeSeries};
-use nacre_kernel::{Activity, Completion, Op, Request, Status, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Completion, Op, Request, Status, Time};
 
 /// Requests of one kind that are noted before they are added to the sums, all at once.
 const NOTED_MAX: usize = 64;
@@ -66,9 +66,9 @@ impl OpMeter {
 
     /// Notes a request; `true` when it is time to settle.
     #[inline]
-    fn note(&mut self, note: Note, trail: &Trail) -> bool {
+    fn note(&mut self, note: Note, breakdown: &Breakdown) -> bool {
         self.noted.push(note);
-        for segment in trail.segments() {
+        for segment in breakdown.segments() {
             self.spent[segment.component.0 as usize][segment.activity as usize] +=
                 u128::from(segment.time.as_ps());
         }
@@ -147,7 +147,7 @@ impl Meter {
 
     /// Adds one request that was issued at `issued`.
     #[inline]
-    pub fn record(&mut self, request: &Request, issued: Time, completion: Completion, trail: &Trail) {
+    pub fn record(&mut self, request: &Request, issued: Time, completion: Completion, breakdown: &Breakdown) {
         self.end = self.end.max(completion.done);
         self.errors += u64::from(completion.status != Status::Done);
         let note = Note {
@@ -160,7 +160,7 @@ impl Meter {
             return self.record_other(request.op);
         }
         let meter = if reads { &mut self.reads } else { &mut self.writes };
-        if meter.note(note, trail) {
+        if meter.note(note, breakdown) {
             self.settle();
         }
     }
@@ -197,10 +197,10 @@ mod tests {
         let mut meter = Meter::new(1, Time::ZERO);
         let day = Time::from_s(86_400);
         let request = Request { arrival: Time::ZERO, address: 0, bytes: 512, volume: 0, op: Op::Read };
-        let mut trail = Trail::new();
-        trail.add(ComponentId(0), Activity::Queue, day);
+        let mut breakdown = Breakdown::new();
+        breakdown.add(ComponentId(0), Activity::Queue, day);
         let completion = Completion { done: day, status: Status::Done };
-        (0..300).for_each(|_| meter.record(&request, Time::ZERO, completion, &trail));
+        (0..300).for_each(|_| meter.record(&request, Time::ZERO, completion, &breakdown));
         meter.settle();
         assert_eq!(meter.reads.spent_ps(0, Activity::Queue), meter.reads.latency.sum_ps());
         assert_eq!(meter.reads.latency.sum_ps(), 300 * u128::from(day.as_ps()));

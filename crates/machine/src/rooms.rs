@@ -1,6 +1,6 @@
 //! Every family and every room of the product.
 
-use nacre_config::{Card, Families, Family, Room};
+use nacre_config::{Descriptor, Families, Family, Room};
 use nacre_controller::DeviceFamily;
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
@@ -11,17 +11,17 @@ use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};
 
 /// One family as users see it.
 #[derive(Clone, Debug)]
-pub struct FamilyCard {
+pub struct FamilyDescriptor {
     /// Its name in messages, schemas and documents.
     pub name: &'static str,
     /// What its rooms do, in one line.
     pub summary: &'static str,
     /// Its rooms, in the order users see them.
-    pub cards: Vec<&'static Card>,
+    pub descriptors: Vec<&'static Descriptor>,
 }
 
 /// Every family with its rooms. Adding a family is one line here.
-pub fn families() -> Vec<FamilyCard> {
+pub fn families() -> Vec<FamilyDescriptor> {
     vec![
         family::<WorkloadFamily>("who asks, and for what", [nacre_workload::WORKLOADS, &[]]),
         family::<PatternFamily>(
@@ -44,21 +44,21 @@ pub fn families() -> Vec<FamilyCard> {
     ]
 }
 
-fn family<F: Family>(summary: &'static str, tables: [&'static [Room<F>]; 2]) -> FamilyCard {
-    let cards = tables.into_iter().flatten().map(|room| &room.card).collect();
-    FamilyCard { name: F::NAME, summary, cards }
+fn family<F: Family>(summary: &'static str, tables: [&'static [Room<F>]; 2]) -> FamilyDescriptor {
+    let descriptors = tables.into_iter().flatten().map(|room| &room.descriptor).collect();
+    FamilyDescriptor { name: F::NAME, summary, descriptors }
 }
 
 /// The device room called `kind`.
 pub(crate) fn device(kind: &str) -> &'static Room<DeviceFamily> {
     let mut rooms = nacre_hierarchy::DEVICES.iter().chain(nacre_controller::DEVICES);
-    rooms.find(|room| room.card.kind == kind).expect("the slot was checked against the same tables")
+    rooms.find(|room| room.descriptor.kind == kind).expect("the slot was checked against the same tables")
 }
 
 /// All rooms, for reading and checking documents.
 #[derive(Clone, Debug)]
 pub struct Rooms {
-    families: Vec<FamilyCard>,
+    families: Vec<FamilyDescriptor>,
 }
 
 impl Default for Rooms {
@@ -73,18 +73,18 @@ impl Rooms {
         Rooms { families: families() }
     }
 
-    fn cards(&self, family: &str) -> &[&'static Card] {
+    fn descriptors(&self, family: &str) -> &[&'static Descriptor] {
         let found = self.families.iter().find(|known| known.name == family);
-        &found.unwrap_or_else(|| panic!("the family {family} is not listed in machine::rooms")).cards
+        &found.unwrap_or_else(|| panic!("the family {family} is not listed in machine::rooms")).descriptors
     }
 }
 
 impl Families for Rooms {
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
-        self.cards(family).iter().find(|card| card.kind == kind).copied()
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
+        self.descriptors(family).iter().find(|descriptor| descriptor.kind == kind).copied()
     }
 
     fn kinds(&self, family: &str) -> Vec<&'static str> {
-        self.cards(family).iter().map(|card| card.kind).collect()
+        self.descriptors(family).iter().map(|descriptor| descriptor.kind).collect()
     }
 }

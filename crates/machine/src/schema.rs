@@ -2,9 +2,9 @@
 //! rooms that Python classes and the model reference are made from.
 
 use crate::record::Record;
-use crate::rooms::{FamilyCard, families};
+use crate::rooms::{FamilyDescriptor, families};
 use crate::scenario::{RunConfig, Scenario};
-use nacre_config::{Card, Configuration, Field, Literal, Shape};
+use nacre_config::{Configuration, Descriptor, Field, Literal, Shape};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (2020-12) of a scenario, for editors.
@@ -12,11 +12,11 @@ pub fn scenario_schema() -> Value {
     let mut definitions = Map::new();
     for family in families() {
         let rooms: Vec<Value> = family
-            .cards
+            .descriptors
             .iter()
-            .map(|card| json!({ "$ref": definition_ref(family.name, card.kind) }))
+            .map(|descriptor| json!({ "$ref": definition_ref(family.name, descriptor.kind) }))
             .collect();
-        let kinds: Vec<&str> = family.cards.iter().map(|card| card.kind).collect();
+        let kinds: Vec<&str> = family.descriptors.iter().map(|descriptor| descriptor.kind).collect();
         let mut choices = vec![
             json!({ "type": "string", "description": "the kind alone, with its defaults" }),
             json!({ "type": "object", "required": ["preset"], "properties": { "preset": { "type": "string" } } }),
@@ -26,8 +26,8 @@ pub fn scenario_schema() -> Value {
             family.name.into(),
             json!({ "description": family.summary, "examples": kinds, "anyOf": choices }),
         );
-        for card in &family.cards {
-            definitions.insert(format!("{}.{}", family.name, card.kind), room_schema(card));
+        for descriptor in &family.descriptors {
+            definitions.insert(format!("{}.{}", family.name, descriptor.kind), room_schema(descriptor));
         }
     }
     let mut root = table_schema(Scenario::DOC, &Scenario::fields());
@@ -54,19 +54,20 @@ pub fn rooms_description() -> Value {
     json!({ "scenario": scenario, "families": families })
 }
 
-fn family_description(family: &FamilyCard) -> Value {
-    let rooms: Vec<Value> = family.cards.iter().map(|card| room_description(card)).collect();
+fn family_description(family: &FamilyDescriptor) -> Value {
+    let rooms: Vec<Value> =
+        family.descriptors.iter().map(|descriptor| room_description(descriptor)).collect();
     json!({ "name": family.name, "summary": family.summary, "rooms": rooms })
 }
 
-fn room_description(card: &Card) -> Value {
+fn room_description(descriptor: &Descriptor) -> Value {
     json!({
-        "kind": card.kind,
-        "summary": card.summary,
-        "sources": card.sources,
-        "model_version": card.model_version,
-        "doc": module_doc(card.doc),
-        "fields": fields_description(&(card.fields)()),
+        "kind": descriptor.kind,
+        "summary": descriptor.summary,
+        "sources": descriptor.sources,
+        "model_version": descriptor.model_version,
+        "doc": module_doc(descriptor.doc),
+        "fields": fields_description(&(descriptor.fields)()),
     })
 }
 
@@ -118,10 +119,10 @@ fn definition_ref(family: &str, kind: &str) -> String {
     format!("#/$defs/{family}.{kind}")
 }
 
-fn room_schema(card: &Card) -> Value {
-    let mut schema = table_schema(card.summary, &(card.fields)());
+fn room_schema(descriptor: &Descriptor) -> Value {
+    let mut schema = table_schema(descriptor.summary, &(descriptor.fields)());
     let properties = schema["properties"].as_object_mut().expect("a table schema has properties");
-    properties.insert("kind".into(), json!({ "const": card.kind }));
+    properties.insert("kind".into(), json!({ "const": descriptor.kind }));
     properties.insert("preset".into(), json!({ "type": "string" }));
     let required = schema["required"].as_array_mut().expect("a table schema lists what is required");
     required.insert(0, "kind".into());

@@ -6,7 +6,7 @@ use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::{Geometry, Image, Opened};
 use nacre_kernel::state::{StateReader, StateWriter};
-use nacre_kernel::{MemoryDevice, Recovery, Refused, Time, Trail};
+use nacre_kernel::{Breakdown, MemoryDevice, Recovery, Refused, Time};
 use nacre_machine::identity::identity;
 use nacre_machine::record::{self, Component};
 use nacre_machine::stack::{build_memory, store_layout};
@@ -28,7 +28,7 @@ pub struct Memory {
     /// When this process opened it.
     opened_at: Time,
     has_power: bool,
-    trail: Trail,
+    breakdown: Breakdown,
     /// For a record of the journal.
     record: Vec<u8>,
 }
@@ -107,7 +107,7 @@ impl Memory {
             clock: Clock::default(),
             opened_at: Time::ZERO,
             has_power: true,
-            trail: Trail::new(),
+            breakdown: Breakdown::new(),
             record: Vec::new(),
         }
     }
@@ -273,10 +273,12 @@ impl Memory {
     /// Lets the device do it, and time pass.
     pub(crate) fn apply(&mut self, step: Step<'_>) -> Result<Recovery, Refused> {
         let now = self.clock.device;
-        self.trail.clear();
+        self.breakdown.clear();
         let mut recovery = Recovery::default();
         let done = match step {
-            Step::Write { address, bytes } => self.device.write(now, address, bytes, &mut self.trail)?.done,
+            Step::Write { address, bytes } => {
+                self.device.write(now, address, bytes, &mut self.breakdown)?.done
+            }
             Step::Begin => self.device.begin(now)?.done,
             Step::Commit => self.device.commit(now)?.done,
             Step::Abort => self.device.abort(now)?.done,
@@ -308,8 +310,8 @@ impl Memory {
     }
 
     fn serve_read(&mut self, address: u64, into: &mut [u8]) {
-        self.trail.clear();
-        let done = self.device.read(self.clock.device, address, into, &mut self.trail).done;
+        self.breakdown.clear();
+        let done = self.device.read(self.clock.device, address, into, &mut self.breakdown).done;
         self.clock.pass(done);
     }
 

@@ -3,7 +3,7 @@
 use crate::awake::Awake;
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
-use crate::model::Verdict;
+use crate::model::TimedReply;
 use crate::outbox::Outbox;
 use crate::serving::Disk;
 use crate::stream::Stream;
@@ -223,7 +223,7 @@ impl Line<'_> {
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
                     let served = self.disk.serve(&self.session, &request, payload, &mut out);
-                    let earlier = |(op, verdict): (_, Verdict)| (op, verdict.earlier(turnaround.excess()));
+                    let earlier = |(op, reply): (_, TimedReply)| (op, reply.earlier(turnaround.excess()));
                     outbox.put(out, served.asked.map(earlier));
                 }
                 Some(Found::Farewell) => is_leaving = true,

@@ -2,7 +2,7 @@
 
 use crate::harm::{Harm, UNIT, touched};
 use crate::image::{Entry, ImageError, What};
-use crate::model::{Asked, Said};
+use crate::model::{HostRequest, Outcome};
 use crate::serving::Disk;
 use crate::undo::Fate;
 use nacre_kernel::{Op, Streams, Time};
@@ -88,7 +88,7 @@ impl Disk {
     }
 
     /// Whether what is asked fails because somebody wants it to.
-    pub(crate) fn fails(&self, asked: Asked) -> bool {
+    pub(crate) fn fails(&self, asked: HostRequest) -> bool {
         if !self.is_harmed.load(Ordering::Acquire) {
             return false;
         }
@@ -111,11 +111,11 @@ impl Disk {
     /// them back.
     pub(crate) fn replace(
         &self,
-        said: Option<Said>,
+        said: Option<Outcome>,
         range: Range<u64>,
         write: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
-        if let Some(Said { now, done, durable, .. }) = said.filter(|_| self.model.is_timed()) {
+        if let Some(Outcome { now, done, durable, .. }) = said.filter(|_| self.model.is_timed()) {
             // Held while the bytes change: old bytes are those of the write before.
             let mut undo = self.undo();
             let pieces = self.image.pieces(range.start, range.end - range.start, OLD_MAX)?;
@@ -130,10 +130,10 @@ impl Disk {
     }
 
     /// Trimmed bytes are nobody's: a loss of power does not bring them back.
-    pub(crate) fn trim(&self, said: Option<Said>, range: Range<u64>) -> io::Result<()> {
+    pub(crate) fn trim(&self, said: Option<Outcome>, range: Range<u64>) -> io::Result<()> {
         let mut undo = self.undo();
         self.image.zero(range.start, range.end - range.start, false)?;
-        if let Some(Said { now, .. }) = said.filter(|_| self.model.is_timed()) {
+        if let Some(Outcome { now, .. }) = said.filter(|_| self.model.is_timed()) {
             undo.push(now, range.clone(), Fate { done: now, durable: now }, Vec::new());
         }
         drop(undo);
@@ -141,11 +141,11 @@ impl Disk {
     }
 
     /// What was acknowledged is on the disk under the image, and for the model in the medium.
-    pub(crate) fn flush(&self, said: Option<Said>) -> io::Result<()> {
+    pub(crate) fn flush(&self, said: Option<Outcome>) -> io::Result<()> {
         if !self.image.is_read_only() {
             self.image.sync()?;
         }
-        if let Some(Said { now, done, .. }) = said.filter(|_| self.model.is_timed()) {
+        if let Some(Outcome { now, done, .. }) = said.filter(|_| self.model.is_timed()) {
             self.undo().flush(now, done);
         }
         Ok(())

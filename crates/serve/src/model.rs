@@ -3,7 +3,7 @@
 use crate::image::{Entry, Image, What};
 use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Device, Op, Request, Status, Time, Trail};
+use nacre_kernel::{Breakdown, Device, Op, Request, Status, Time};
 use nacre_machine::record::{StackReport, stack_report};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ pub enum Timing {
 
 /// What a request asks of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct HostRequest {
     /// What.
     pub op: Op,
     /// First byte.
@@ -43,7 +43,7 @@ pub struct Asked {
 
 /// What the model says of one request.
 #[derive(Clone, Copy, Debug)]
-pub struct Verdict {
+pub struct TimedReply {
     /// When its client sent it, as far as the server can tell: the whole way, there and back, lies before.
     pub sent: Instant,
     /// When it is to be answered.
@@ -51,12 +51,12 @@ pub struct Verdict {
     /// Whether the device did it.
     pub status: Status,
     /// The same in simulated time.
-    pub said: Said,
+    pub said: Outcome,
 }
 
 /// What the model says of one request, in simulated time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Outcome {
     /// When the device was asked.
     pub now: Time,
     /// When it is done.
@@ -118,10 +118,10 @@ pub struct Reported {
     pub stack: StackReport,
 }
 
-impl Verdict {
+impl TimedReply {
     /// The same for a client to whom the way is so much longer.
-    pub(crate) fn earlier(self, by: Duration) -> Verdict {
-        Verdict { sent: self.sent - by, deadline: self.deadline - by, ..self }
+    pub(crate) fn earlier(self, by: Duration) -> TimedReply {
+        TimedReply { sent: self.sent - by, deadline: self.deadline - by, ..self }
     }
 }
 
@@ -160,7 +160,7 @@ impl Model {
     /// Asks the device, at this moment, and has it noted in the journal of `image` that it was asked; `None` where
     /// it is not to be asked.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn ask(&self, asked: Asked, image: &Image) -> Option<Verdict> {
+    pub fn ask(&self, asked: HostRequest, image: &Image) -> Option<TimedReply> {
         let Timing::Emulated { dilation } = self.timing else {
             self.answered_at_once.fetch_add(1, Ordering::Relaxed);
             return None;
@@ -175,12 +175,12 @@ impl Model {
         }
         let waits = Duration::from_secs_f64(latency.as_secs_f64() * dilation);
         let sent = arrived - self.transport.of(asked.bytes);
-        Some(Verdict { sent, deadline: sent + waits, status: said.status, said })
+        Some(TimedReply { sent, deadline: sent + waits, status: said.status, said })
     }
 
     /// Asks the device when it is `came`.
     #[cfg(test)]
-    pub(crate) fn ask_at(&self, came: Time, asked: Asked, image: &Image) -> Said {
+    pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, image: &Image) -> Outcome {
         self.state().ask(came, asked, image)
     }
 
@@ -224,14 +224,14 @@ impl Model {
     }
 
     /// An answer was sent at `left`. What sending takes is part of the way, which was measured with it.
-    pub fn answered(&self, op: Op, verdict: Verdict, left: Instant) {
-        let wall = left - verdict.sent;
+    pub fn answered(&self, op: Op, reply: TimedReply, left: Instant) {
+        let wall = left - reply.sent;
         let mut seen = self.seen.lock().expect("nobody panics with the lock");
         if let Op::Read | Op::Write = op {
             seen.wall[op as usize].record(Time::from_secs_f64(wall.as_secs_f64()));
         }
-        let late = left.saturating_duration_since(verdict.deadline);
-        let wanted = verdict.deadline - verdict.sent;
+        let late = left.saturating_duration_since(reply.deadline);
+        let wanted = reply.deadline - reply.sent;
         seen.late += u64::from(late > wanted / 10 && late > Duration::from_micros(50));
         seen.answered += 1;
     }
@@ -271,10 +271,10 @@ impl Model {
 
 impl State {
     /// Asks at `came`, or as soon as the device may be asked again.
-    fn ask(&mut self, came: Time, asked: Asked, image: &Image) -> Said {
+    fn ask(&mut self, came: Time, asked: HostRequest, image: &Image) -> Outcome {
         let now = self.now.max(came);
         if now > HORIZON {
-            return Said { now, done: now, durable: now, status: Status::MediaError };
+            return Outcome { now, done: now, durable: now, status: Status::MediaError };
         }
         self.now = now;
         if !image.is_read_only() {
@@ -290,9 +290,9 @@ impl State {
     }
 }
 
-impl Asked {
+impl HostRequest {
     fn entry(self, now: Time) -> Entry {
-        let Asked { op, offset, bytes, forced } = self;
+        let HostRequest { op, offset, bytes, forced } = self;
         Entry { now, address: offset, length: bytes, what: What::Request { op, forced } }
     }
 }
@@ -302,37 +302,37 @@ pub(crate) struct Asking {
     device: Box<dyn Device>,
     /// Requests so far.
     asked: u64,
-    trail: Trail,
+    breakdown: Breakdown,
 }
 
 impl Asking {
     /// A device that was never asked.
     pub(crate) fn new(device: Box<dyn Device>) -> Asking {
-        Asking { device, asked: 0, trail: Trail::new() }
+        Asking { device, asked: 0, breakdown: Breakdown::new() }
     }
 
     pub(crate) fn device(&self) -> &dyn Device {
         &*self.device
     }
 
-    pub(crate) fn submit(&mut self, now: Time, asked: Asked) -> Said {
-        let Asked { op, offset, bytes, forced } = asked;
+    pub(crate) fn submit(&mut self, now: Time, asked: HostRequest) -> Outcome {
+        let HostRequest { op, offset, bytes, forced } = asked;
         if self.asked.is_multiple_of(FORGETS_EVERY) {
             self.device.advance(now);
         }
         self.asked += 1;
-        self.trail.clear();
+        self.breakdown.clear();
         let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-        let completion = self.device.submit(now, &request, &mut self.trail);
+        let completion = self.device.submit(now, &request, &mut self.breakdown);
         let is_durable = op != Op::Write || self.device.is_durable(completion.done, offset, bytes);
         let durable = if is_durable { completion.done } else { Time::MAX };
         if !forced {
-            return Said { now, done: completion.done, durable, status: completion.status };
+            return Outcome { now, done: completion.done, durable, status: completion.status };
         }
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        self.trail.clear();
-        let flushed = self.device.submit(now, &flush, &mut self.trail);
+        self.breakdown.clear();
+        let flushed = self.device.submit(now, &flush, &mut self.breakdown);
         let done = completion.done.max(flushed.done);
-        Said { now, done, durable: durable.min(done), status: completion.status }
+        Outcome { now, done, durable: durable.min(done), status: completion.status }
     }
 }

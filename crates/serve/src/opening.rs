@@ -2,7 +2,7 @@
 
 use crate::harm::{Harmed, UNIT};
 use crate::image::{Entry, Image, ImageError, Problem, Wanted, What};
-use crate::model::{Asked, Asking, HORIZON, Model, Timing};
+use crate::model::{Asking, HORIZON, HostRequest, Model, Timing};
 use crate::recorder::Recorder;
 use crate::server::{Offer, ServeError};
 use crate::serving::Disk;
@@ -101,7 +101,7 @@ fn play_back(
                     return Err(unfit("it is older than the one before"));
                 }
                 if let Some(device) = &mut device {
-                    device.submit(entry.now, Asked { op, offset, bytes: entry.length, forced });
+                    device.submit(entry.now, HostRequest { op, offset, bytes: entry.length, forced });
                 }
             }
             What::Harm(harm) => {

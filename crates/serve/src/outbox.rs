@@ -1,6 +1,6 @@
 //! Answers that wait for their time.
 
-use crate::model::{Model, Verdict};
+use crate::model::{Model, TimedReply};
 use crate::stream::Stream;
 use nacre_kernel::Op;
 use std::collections::BinaryHeap;
@@ -35,7 +35,7 @@ struct Answer {
     deadline: Instant,
     number: u64,
     bytes: Vec<u8>,
-    asked: Option<(Op, Verdict)>,
+    asked: Option<(Op, TimedReply)>,
 }
 
 impl Outbox {
@@ -45,8 +45,8 @@ impl Outbox {
     }
 
     /// Puts an answer in. One of which the model was not asked is due at once.
-    pub(crate) fn put(&mut self, bytes: Vec<u8>, asked: Option<(Op, Verdict)>) {
-        let deadline = asked.map_or_else(now, |(_, verdict)| verdict.deadline);
+    pub(crate) fn put(&mut self, bytes: Vec<u8>, asked: Option<(Op, TimedReply)>) {
+        let deadline = asked.map_or_else(now, |(_, reply)| reply.deadline);
         self.bytes += bytes.len();
         self.number += 1;
         self.answers.push(Answer { deadline, number: self.number, bytes, asked });
@@ -81,8 +81,8 @@ impl Outbox {
             stream.write_all(&self.together)?;
         }
         for Answer { mut bytes, asked, .. } in self.due.drain(..) {
-            if let Some((op, verdict)) = asked {
-                model.answered(op, verdict, now);
+            if let Some((op, reply)) = asked {
+                model.answered(op, reply, now);
             }
             if self.papers.len() < PAPERS_MAX && bytes.capacity() <= PAPER_BYTES {
                 bytes.clear();

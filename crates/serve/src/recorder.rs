@@ -4,7 +4,7 @@
 //! them. The trace appears under its name when the recording is ended; one that fails leaves nothing and
 //! tells why, and the clients do not notice.
 
-use crate::model::Asked;
+use crate::model::HostRequest;
 use nacre_files::SharedFile;
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
@@ -115,13 +115,13 @@ impl Recorder {
 
     /// A request that the device was asked at `arrived`; now, where nobody looked at the clock.
     #[inline]
-    pub(crate) fn note(&self, asked: Asked, arrived: Option<Instant>) {
+    pub(crate) fn note(&self, asked: HostRequest, arrived: Option<Instant>) {
         if self.is_on.load(Ordering::Relaxed) {
             self.add(asked, arrived.unwrap_or_else(now));
         }
     }
 
-    fn add(&self, asked: Asked, arrived: Instant) {
+    fn add(&self, asked: HostRequest, arrived: Instant) {
         let mut state = self.state();
         let Some(recording) = &mut state.under_way else { return };
         if !recording.add(asked, arrived) {
@@ -182,10 +182,10 @@ impl Recording {
     }
 
     /// False where the writer is gone, or so slow that there is no room for more.
-    fn add(&mut self, asked: Asked, arrived: Instant) -> bool {
+    fn add(&mut self, asked: HostRequest, arrived: Instant) -> bool {
         let elapsed = arrived.saturating_duration_since(self.from).as_secs_f64() / self.dilation;
         let arrival = Time::from_secs_f64(elapsed);
-        let Asked { op, offset, bytes, forced } = asked;
+        let HostRequest { op, offset, bytes, forced } = asked;
         self.gathered.push(Request { arrival, address: offset, bytes, volume: 0, op });
         self.requests += 1;
         if forced {

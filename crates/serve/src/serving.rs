@@ -2,7 +2,7 @@
 
 use crate::harm::Harmed;
 use crate::image::Image;
-use crate::model::{Asked, Model, Said, Timing, Verdict};
+use crate::model::{HostRequest, Model, Outcome, TimedReply, Timing};
 use crate::recorder::{RecordError, Recorded, Recorder};
 use crate::statistics::ExportStatistics;
 use crate::tally::Tally;
@@ -38,7 +38,7 @@ pub(crate) struct Disk {
 #[derive(Clone, Copy)]
 pub(crate) struct Served {
     /// What the model was asked and said; `None` where it was not asked.
-    pub(crate) asked: Option<(Op, Verdict)>,
+    pub(crate) asked: Option<(Op, TimedReply)>,
 }
 
 impl Disk {
@@ -57,17 +57,17 @@ impl Disk {
             return Served { asked: None };
         }
         let asked = asked(request);
-        let verdict = match asked.map(|asked| self.ask(asked)).transpose() {
-            Ok(verdict) => verdict.flatten(),
+        let reply = match asked.map(|asked| self.ask(asked)).transpose() {
+            Ok(reply) => reply.flatten(),
             Err(error) => {
                 self.tally.failed(request.command);
                 Reply::new(session, request, out).failed(refusal_of(&error));
                 return Served { asked: None };
             }
         };
-        let said = verdict.map(|verdict| verdict.said);
-        let is_done = verdict.is_none_or(|verdict| verdict.status == Status::Done);
-        let served = Served { asked: asked.map(|asked| asked.op).zip(verdict) };
+        let said = reply.map(|reply| reply.said);
+        let is_done = reply.is_none_or(|reply| reply.status == Status::Done);
+        let served = Served { asked: asked.map(|asked| asked.op).zip(reply) };
         if !is_done || asked.is_some_and(|asked| self.fails(asked)) {
             self.tally.failed(request.command);
             Reply::new(session, request, out).failed(Refusal::medium());
@@ -87,18 +87,18 @@ impl Disk {
 
     /// Asks the model, where it is to be asked. That it was asked is in the image when this returns. Errors: it
     /// cannot be written there.
-    fn ask(&self, asked: Asked) -> io::Result<Option<Verdict>> {
+    fn ask(&self, asked: HostRequest) -> io::Result<Option<TimedReply>> {
         // What could not be written keeps its place: nothing more is asked before.
         self.image.catch_up()?;
         if asked.op == Op::Write && self.model.is_timed() {
             self.settle(&(asked.offset..asked.offset + u64::from(asked.bytes)));
         }
-        let verdict = self.model.ask(asked, &self.image);
-        if verdict.is_some() {
+        let reply = self.model.ask(asked, &self.image);
+        if reply.is_some() {
             self.image.commit()?;
         }
-        self.recorder.note(asked, verdict.map(|verdict| verdict.sent));
-        Ok(verdict)
+        self.recorder.note(asked, reply.map(|reply| reply.sent));
+        Ok(reply)
     }
 
     /// Everything that is known of it.
@@ -135,7 +135,7 @@ impl Disk {
         &self,
         session: &Session,
         request: &Request,
-        said: Option<Said>,
+        said: Option<Outcome>,
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> io::Result<()> {
@@ -178,7 +178,7 @@ impl Disk {
     }
 }
 
-fn asked(request: &Request) -> Option<Asked> {
+fn asked(request: &Request) -> Option<HostRequest> {
     let op = match request.command {
         Command::Read => Op::Read,
         Command::Write => Op::Write,
@@ -194,7 +194,7 @@ fn asked(request: &Request) -> Option<Asked> {
         Command::Cache | Command::BlockStatus | Command::Disconnect | Command::Unknown(_) => return None,
     };
     let forced = request.is_forced() && op != Op::Flush;
-    Some(Asked { op, offset: request.offset, bytes: request.length, forced })
+    Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
 }
 
 fn refusal_of(error: &io::Error) -> Refusal {

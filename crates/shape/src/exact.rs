@@ -38,7 +38,7 @@ impl ExactCurve {
     /// Takes `batch` in.
     pub fn add(&mut self, batch: &[Request]) {
         for group in batch.chunks(GROUP) {
-            self.warm(group);
+            self.prefetch(group);
             for request in group {
                 self.take(request);
             }
@@ -105,7 +105,7 @@ impl ExactCurve {
     /// Reads the memory that the group will need, all at once, so that it is in the processor's caches when
     /// its turn comes.
     #[inline]
-    fn warm(&self, group: &[Request]) {
+    fn prefetch(&self, group: &[Request]) {
         let (mut latest, mut seen) = ([0u32; GROUP], 0);
         for (latest, request) in latest.iter_mut().zip(group) {
             let (first, _) = request.blocks(self.block_bytes);

@@ -13,7 +13,7 @@ fn lru(capacity: u64) -> Box<dyn Replacement> {
     let mut reader = Reader::new(&rooms);
     let node = Node { value: Value::Text("lru".into()), origin: Origin::Default("assumed: test") };
     let slot = Slot::<ReplacementFamily>::read(&node, &mut reader).expect("a room of the table");
-    let room = ROOMS.iter().find(|room| room.card.kind == "lru").expect("a room of the table");
+    let room = ROOMS.iter().find(|room| room.descriptor.kind == "lru").expect("a room of the table");
     (room.build)(&slot, &mut Context { families: &rooms, capacity: capacity as usize }).expect("legal")
 }
 

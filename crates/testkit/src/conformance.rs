@@ -1,7 +1,7 @@
 //! The suite every device passes, whatever it models.
 
 use nacre_kernel::{
-    Activity, ComponentId, ComponentReport, Device, Op, Random, Request, Resource, Streams, Time, Trail,
+    Activity, Breakdown, ComponentId, ComponentReport, Device, Op, Random, Request, Resource, Streams, Time,
 };
 
 /// Requests of one run of the suite.
@@ -12,7 +12,7 @@ const UNLIMITED_BYTES: u64 = 1 << 30;
 const BLOCK: u64 = 4096;
 
 /// Panics unless the device that `build` makes keeps the contract of [`Device`]:
-/// the trail adds up and names known components, nothing is done before it was asked, the same calls
+/// the breakdown adds up and names known components, nothing is done before it was asked, the same calls
 /// give the same results, advancing changes no completion, the ledger fits into the time and starts over
 /// when told to, the last block is served, and the future does not delay the past.
 pub fn conformance(mut build: impl FnMut() -> Box<dyn Device>) {
@@ -57,22 +57,22 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Ru
     let mut random = Streams::new(seed).stream("conformance");
     let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
     let known = components(&device.report(Time::ZERO));
-    let (mut now, mut end, mut trail) = (from, from, Trail::new());
+    let (mut now, mut end, mut breakdown) = (from, from, Breakdown::new());
     let mut completions = Vec::new();
     for number in 0..REQUESTS {
         now += Time::from_ns(random.below(100_000));
         if random.chance(0.5) && advances == Advances::Often {
             device.advance(now);
         }
-        let mark = if random.chance(0.5) { 0 } else { trail.mark() };
+        let mark = if random.chance(0.5) { 0 } else { breakdown.mark() };
         if mark == 0 {
-            trail.clear();
+            breakdown.clear();
         }
         let request = any_request(&mut random, size, now);
-        let done = device.submit(now, &request, &mut trail).done;
+        let done = device.submit(now, &request, &mut breakdown).done;
         assert!(done >= now, "{request:?} is done at {done}, before {now}");
-        assert_eq!(trail.total_from(mark), done - now, "the trail of {request:?} does not add up");
-        for segment in &trail.segments()[mark..] {
+        assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");
+        for segment in &breakdown.segments()[mark..] {
             assert!(known.contains(&segment.component), "{segment:?} is of no component in the report");
         }
         completions.push(done);
@@ -107,19 +107,19 @@ fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
 fn what_was_flushed_survives(device: &mut dyn Device) {
     let mut random = Streams::new(9).stream("flushed");
     let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
-    let (mut now, mut trail, mut written) = (Time::ZERO, Trail::new(), Vec::new());
+    let (mut now, mut breakdown, mut written) = (Time::ZERO, Breakdown::new(), Vec::new());
     for _ in 0..10 {
         for _ in 0..20 {
             now += Time::from_ns(random.below(100_000));
-            trail.clear();
+            breakdown.clear();
             let request = Request { op: Op::Write, ..any_request(&mut random, size, now) };
             if request.bytes > 0 {
-                device.submit(now, &request, &mut trail);
+                device.submit(now, &request, &mut breakdown);
                 written.push((request.address, request.bytes));
             }
         }
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        now = device.submit(now, &flush, &mut trail).done;
+        now = device.submit(now, &flush, &mut breakdown).done;
         for &(address, bytes) in &written {
             assert!(device.is_durable(now, address, bytes), "{bytes} flushed bytes at {address} are lost");
         }
@@ -154,12 +154,12 @@ fn the_future_does_not_delay_the_past(device: &mut dyn Device) {
     let future = Time::from_s(100);
     let read = Request { arrival: Time::ZERO, address: 0, bytes: BLOCK as u32, volume: 0, op: Op::Read };
     for step in 0..1000 {
-        device.submit(future + Time::from_ms(step), &read, &mut Trail::new());
+        device.submit(future + Time::from_ms(step), &read, &mut Breakdown::new());
     }
-    let mut trail = Trail::new();
-    let done = device.submit(Time::ZERO, &read, &mut trail).done;
+    let mut breakdown = Breakdown::new();
+    let done = device.submit(Time::ZERO, &read, &mut breakdown).done;
     assert!(done < future, "a read at the start is done at {done}: it queued behind reads from {future} on");
-    assert_eq!(trail.total_from(0), done, "the trail of a read before the future does not add up");
+    assert_eq!(breakdown.total_from(0), done, "the breakdown of a read before the future does not add up");
     device.check_invariants();
 }
 
@@ -169,7 +169,7 @@ fn the_last_block_is_served(device: &mut dyn Device) {
     let address = (capacity.0 / BLOCK - 1) * BLOCK;
     for op in [Op::Write, Op::Read] {
         let request = Request { arrival: Time::ZERO, address, bytes: BLOCK as u32, volume: 0, op };
-        device.submit(Time::ZERO, &request, &mut Trail::new());
+        device.submit(Time::ZERO, &request, &mut Breakdown::new());
     }
     device.check_invariants();
 }

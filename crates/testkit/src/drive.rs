@@ -1,7 +1,7 @@
 //! Drivers: what a host does to a device, at its smallest.
 
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Activity, Device, Random, Request, Status, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Device, Random, Request, Status, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -44,9 +44,9 @@ impl Seen {
         self.latency.sum_ps() as f64 / self.end.as_ps() as f64
     }
 
-    fn record(&mut self, now: Time, done: Time, status: Status, trail: &Trail) {
+    fn record(&mut self, now: Time, done: Time, status: Status, breakdown: &Breakdown) {
         self.latency.record(done - now);
-        let waits = trail.segments().iter().filter(|segment| segment.activity == Activity::Queue);
+        let waits = breakdown.segments().iter().filter(|segment| segment.activity == Activity::Queue);
         self.queued = waits.fold(self.queued, |sum, segment| sum + segment.time);
         self.errors += u64::from(status != Status::Done);
         self.end = self.end.max(done);
@@ -55,12 +55,12 @@ impl Seen {
 
 /// Sends `requests` at their arrival times, which never decrease.
 pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Request>) -> Seen {
-    let (mut seen, mut trail) = (Seen::default(), Trail::new());
+    let (mut seen, mut breakdown) = (Seen::default(), Breakdown::new());
     for request in requests {
-        trail.clear();
+        breakdown.clear();
         device.advance(request.arrival);
-        let completion = device.submit(request.arrival, &request, &mut trail);
-        seen.record(request.arrival, completion.done, completion.status, &trail);
+        let completion = device.submit(request.arrival, &request, &mut breakdown);
+        seen.record(request.arrival, completion.done, completion.status, &breakdown);
     }
     seen
 }
@@ -73,15 +73,15 @@ pub fn closed_loop(
     count: u64,
     mut next: impl FnMut(u64) -> Request,
 ) -> Seen {
-    let (mut seen, mut trail) = (Seen::default(), Trail::new());
+    let (mut seen, mut breakdown) = (Seen::default(), Breakdown::new());
     let mut free: BinaryHeap<Reverse<Time>> = (0..depth).map(|_| Reverse(Time::ZERO)).collect();
     for number in 0..count {
         let Reverse(now) = free.pop().expect("the loop has a depth");
-        trail.clear();
+        breakdown.clear();
         device.advance(now);
         let request = Request { arrival: now, ..next(number) };
-        let completion = device.submit(now, &request, &mut trail);
-        seen.record(now, completion.done, completion.status, &trail);
+        let completion = device.submit(now, &request, &mut breakdown);
+        seen.record(now, completion.done, completion.status, &breakdown);
         free.push(Reverse(completion.done));
     }
     seen

@@ -62,7 +62,7 @@ pub trait Workload: Send {
         None
     }
 
-    /// The request it gave last is done at `done`. Where its [`Workload::pacing`] is [`Pacing::Told`] the driver
+    /// The request it gave last is done at `done`. Where its [`Workload::pacing`] is [`Pacing::CompletionDriven`] the driver
     /// says so of every request before it asks for the next; a request it does not hear of is done at once.
     fn complete(&mut self, _done: Time) {}
 

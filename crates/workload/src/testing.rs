@@ -5,7 +5,9 @@ use crate::{
     ARRIVALS, Arrival, ArrivalFamily, PATTERNS, Pattern, PatternFamily, WORKLOADS, Workload, WorkloadBuilder,
     WorkloadError, WorkloadFamily,
 };
-use nacre_config::{Card, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
+use nacre_config::{
+    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
+};
 use nacre_kernel::{Random, Request, Streams, Time};
 use std::io::Cursor;
 
@@ -28,20 +30,20 @@ struct Builder {
 struct Known;
 
 impl Families for Known {
-    fn card(&self, family: &str, kind: &str) -> Option<&'static Card> {
-        cards(family).into_iter().find(|card| card.kind == kind)
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
+        descriptors(family).into_iter().find(|descriptor| descriptor.kind == kind)
     }
 
     fn kinds(&self, family: &str) -> Vec<&'static str> {
-        cards(family).into_iter().map(|card| card.kind).collect()
+        descriptors(family).into_iter().map(|descriptor| descriptor.kind).collect()
     }
 }
 
-fn cards(family: &str) -> Vec<&'static Card> {
+fn descriptors(family: &str) -> Vec<&'static Descriptor> {
     match family {
-        WorkloadFamily::NAME => WORKLOADS.iter().map(|room| &room.card).collect(),
-        PatternFamily::NAME => PATTERNS.iter().map(|room| &room.card).collect(),
-        ArrivalFamily::NAME => ARRIVALS.iter().map(|room| &room.card).collect(),
+        WorkloadFamily::NAME => WORKLOADS.iter().map(|room| &room.descriptor).collect(),
+        PatternFamily::NAME => PATTERNS.iter().map(|room| &room.descriptor).collect(),
+        ArrivalFamily::NAME => ARRIVALS.iter().map(|room| &room.descriptor).collect(),
         _ => panic!("no family {family}"),
     }
 }

@@ -1,21 +1,21 @@
 //! The model reference: one page per room, from its module documentation and its fields.
 
-use nacre_config::{Card, Field, Shape};
-use nacre_machine::rooms::FamilyCard;
+use nacre_config::{Descriptor, Field, Shape};
+use nacre_machine::rooms::FamilyDescriptor;
 use std::fmt::Write as _;
 
 /// The pages, by path below `docs/models`.
-pub(super) fn pages(families: &[FamilyCard]) -> Vec<(String, String)> {
+pub(super) fn pages(families: &[FamilyDescriptor]) -> Vec<(String, String)> {
     let mut pages = vec![("README.md".to_string(), index(families))];
     for family in families {
-        for card in &family.cards {
-            pages.push((format!("{}/{}.md", family.name, card.kind), page(family, card)));
+        for descriptor in &family.descriptors {
+            pages.push((format!("{}/{}.md", family.name, descriptor.kind), page(family, descriptor)));
         }
     }
     pages
 }
 
-fn index(families: &[FamilyCard]) -> String {
+fn index(families: &[FamilyDescriptor]) -> String {
     let mut text = String::from(
         "# Models\n\nEvery component Nacre knows, generated from its room. \
          In a scenario, `kind` chooses the room; the fields below are its settings.\n",
@@ -23,17 +23,23 @@ fn index(families: &[FamilyCard]) -> String {
     for family in families {
         write!(text, "\n## {}: {}\n\n| kind | what it is |\n|---|---|\n", family.name, family.summary)
             .expect("writing to a string");
-        for card in &family.cards {
-            writeln!(text, "| [`{kind}`]({}/{kind}.md) | {} |", family.name, card.summary, kind = card.kind)
-                .expect("writing to a string");
+        for descriptor in &family.descriptors {
+            writeln!(
+                text,
+                "| [`{kind}`]({}/{kind}.md) | {} |",
+                family.name,
+                descriptor.summary,
+                kind = descriptor.kind
+            )
+            .expect("writing to a string");
         }
     }
     text
 }
 
-fn page(family: &FamilyCard, card: &Card) -> String {
-    let mut text = format!("# {}: `{}`\n\n", family.name, card.kind);
-    for line in card.doc.lines().map_while(|line| line.strip_prefix("//!")) {
+fn page(family: &FamilyDescriptor, descriptor: &Descriptor) -> String {
+    let mut text = format!("# {}: `{}`\n\n", family.name, descriptor.kind);
+    for line in descriptor.doc.lines().map_while(|line| line.strip_prefix("//!")) {
         let line = line.strip_prefix(' ').unwrap_or(line);
         // Headings move one level down, below the page's own.
         if line.starts_with("# ") {
@@ -43,15 +49,15 @@ fn page(family: &FamilyCard, card: &Card) -> String {
         text.push('\n');
     }
     text.push_str("\n## Settings\n\n");
-    let fields = (card.fields)();
+    let fields = (descriptor.fields)();
     if fields.is_empty() {
         text.push_str("None.\n");
     } else {
         text.push_str("| setting | holds | default | meaning |\n|---|---|---|---|\n");
         rows(&fields, "", &mut text);
     }
-    let sources = card.sources.join(", ");
-    writeln!(text, "\nModel version {}. Sources: {sources}.", card.model_version)
+    let sources = descriptor.sources.join(", ");
+    writeln!(text, "\nModel version {}. Sources: {sources}.", descriptor.model_version)
         .expect("writing to a string");
     text
 }

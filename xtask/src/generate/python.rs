@@ -1,7 +1,7 @@
 //! The typed Python configuration classes: one per room, one per nested table.
 
-use nacre_config::{Card, Configuration, Field, Shape};
-use nacre_machine::rooms::FamilyCard;
+use nacre_config::{Configuration, Descriptor, Field, Shape};
+use nacre_machine::rooms::FamilyDescriptor;
 use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
@@ -26,13 +26,20 @@ from nacre.config.base import Preset, Table
 "#;
 
 /// The text of `_generated.py`.
-pub(super) fn classes(families: &[FamilyCard]) -> String {
+pub(super) fn classes(families: &[FamilyDescriptor]) -> String {
     let mut text = String::from(HEAD);
     let mut names = vec!["Run".to_string(), "Scenario".to_string()];
     for family in families {
-        for card in &family.cards {
-            let name = class_name(family.name, card.kind);
-            class(&name, &card_doc(card), &(card.fields)(), Some(card.kind), &mut text, &mut names);
+        for descriptor in &family.descriptors {
+            let name = class_name(family.name, descriptor.kind);
+            class(
+                &name,
+                &descriptor_doc(descriptor),
+                &(descriptor.fields)(),
+                Some(descriptor.kind),
+                &mut text,
+                &mut names,
+            );
         }
     }
     class("Run", RunConfig::DOC, &RunConfig::fields(), None, &mut text, &mut names);
@@ -42,7 +49,7 @@ pub(super) fn classes(families: &[FamilyCard]) -> String {
     for family in families {
         let alias = camel(family.name);
         let mut union: Vec<String> =
-            family.cards.iter().map(|card| class_name(family.name, card.kind)).collect();
+            family.descriptors.iter().map(|descriptor| class_name(family.name, descriptor.kind)).collect();
         union.extend(["Preset".into(), "str".into()]);
         writeln!(text, "{alias}: TypeAlias = (\n    {}\n)", union.join("\n    | "))
             .expect("writing to a string");
@@ -55,8 +62,8 @@ pub(super) fn classes(families: &[FamilyCard]) -> String {
     text
 }
 
-fn card_doc(card: &Card) -> String {
-    let mut letters = card.summary.chars();
+fn descriptor_doc(descriptor: &Descriptor) -> String {
+    let mut letters = descriptor.summary.chars();
     letters
         .next()
         .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())

@@ -8,7 +8,7 @@ use super::tree::{File, Tree};
 const HEADINGS: [&str; 4] = ["Models", "Leaves out", "Sources", "Checks"];
 
 /// The constants that make a module folder a room, and what stands before its kind in them.
-const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Card::of"), ("FORMAT", "kind:")];
+const CONSTANTS: [(&str, &str); 2] = [("ROOM", "Descriptor::of"), ("FORMAT", "kind:")];
 
 /// A module folder that declares one of these constants.
 struct Room<'a> {
@@ -88,8 +88,8 @@ fn missing_in_table(tree: &Tree, room: &Room<'_>) -> Option<Problem> {
 
 /// A room's name in documents is equal to its folder.
 fn other_kind(room: &Room<'_>) -> Option<Problem> {
-    let (_, card) = room.file.text.split_once(room.before_kind)?;
-    let kind = card.split('"').nth(1)?;
+    let (_, descriptor) = room.file.text.split_once(room.before_kind)?;
+    let kind = descriptor.split('"').nth(1)?;
     let folder = room.module.last().expect("a module has a name");
     (kind != folder).then(|| {
         Problem::new(
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_room_is_called_as_its_folder() {
-        let room = format!("{WHOLE}card: Card::of::<Config>(\n\"nand\", \"cells\")\n");
+        let room = format!("{WHOLE}descriptor: Descriptor::of::<Config>(\n\"nand\", \"cells\")\n");
         let path = "crates/media/src/flash/mod.rs";
         let expected = format!("{path}:1: the room in the folder \"flash\" calls itself \"nand\"");
         assert_eq!(found(&[FAMILY, (path, &room)]), [expected]);

@@ -3,7 +3,7 @@
 use super::model::{Envy, Visit};
 use super::page_table::Location;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
-use nacre_kernel::{Completion, MemoryDevice, Op, Recovery, Refused, Status, Time, Trail};
+use nacre_kernel::{Breakdown, Completion, MemoryDevice, Op, Recovery, Refused, Status, Time};
 use nacre_media::store::Store;
 
 /// The part of a request that lies in one page.
@@ -58,10 +58,10 @@ impl<S: Store> Envy<S> {
 }
 
 impl<S: Store> MemoryDevice for Envy<S> {
-    fn read(&mut self, now: Time, address: u64, into: &mut [u8], trail: &mut Trail) -> Completion {
+    fn read(&mut self, now: Time, address: u64, into: &mut [u8], breakdown: &mut Breakdown) -> Completion {
         self.check_power();
         self.book.host.count(Op::Read, into.len() as u64);
-        let mut visit = Visit { at: self.meet(now, trail), trail };
+        let mut visit = Visit { at: self.meet(now, breakdown), breakdown };
         for piece in self.pieces(address, into.len()) {
             self.access(&mut visit, Op::Read, piece.lpn, self.words(&piece));
             self.copy_out(&piece, &mut into[piece.range.clone()]);
@@ -76,7 +76,7 @@ impl<S: Store> MemoryDevice for Envy<S> {
         now: Time,
         address: u64,
         bytes: &[u8],
-        trail: &mut Trail,
+        breakdown: &mut Breakdown,
     ) -> Result<Completion, Refused> {
         self.check_power();
         if !bytes.is_empty() {
@@ -84,7 +84,7 @@ impl<S: Store> MemoryDevice for Envy<S> {
             self.check_transaction(address >> self.page_shift, last >> self.page_shift)?;
         }
         self.book.host.count(Op::Write, bytes.len() as u64);
-        let mut visit = Visit { at: self.meet(now, trail), trail };
+        let mut visit = Visit { at: self.meet(now, breakdown), breakdown };
         for piece in self.pieces(address, bytes.len()) {
             let location = self.access(&mut visit, Op::Write, piece.lpn, self.words(&piece));
             let Location::Buffer(slot) = location else { unreachable!("writes go to the buffer") };

@@ -63,13 +63,13 @@ use crate::cleaning::{self, Cleaner};
 use crate::{Builder, DeviceFamily, StoreLayout};
 use geometry::Geometry;
 use model::Envy;
-use nacre_config::{Card, Families, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, Families, Problem, Problems, Room, Slot};
 use nacre_kernel::{ComponentId, MemoryDevice};
 use nacre_media::store::{Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "envy",
         "flash as main memory: copy-on-write, an SRAM write buffer, cleaning",
         &["wu-1994"],

@@ -10,14 +10,14 @@ use super::translation::Translation;
 use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op, Recovery,
-    Request, Status, Time, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op,
+    Recovery, Request, Status, Time,
 };
 use nacre_media::store::Store;
 
 /// Requests whose memory is asked for at once before a device is preconditioned with them: as many as one
 /// core can wait for side by side.
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 
 /// Flash as main memory.
 pub(super) struct Envy<S> {
@@ -54,10 +54,10 @@ pub(super) struct Book {
     pub(super) history: History,
 }
 
-/// Where one request is: its time so far and the trail that tells of it.
+/// Where one request is: its time so far and the breakdown that tells of it.
 pub(super) struct Visit<'a> {
     pub(super) at: Time,
-    pub(super) trail: &'a mut Trail,
+    pub(super) breakdown: &'a mut Breakdown,
 }
 
 impl<S: Store> Envy<S> {
@@ -106,9 +106,9 @@ impl<S: Store> Envy<S> {
 
     /// The controller is free for a request that comes at `now`; until then the flash is worked in.
     #[inline]
-    pub(super) fn meet(&mut self, now: Time, trail: &mut Trail) -> Time {
+    pub(super) fn meet(&mut self, now: Time, breakdown: &mut Breakdown) -> Time {
         if now <= self.free_at {
-            trail.add(self.id, Activity::Queue, self.free_at - now);
+            breakdown.add(self.id, Activity::Queue, self.free_at - now);
             return self.free_at;
         }
         self.work_until(now);
@@ -116,7 +116,7 @@ impl<S: Store> Envy<S> {
         if self.config.suspend.is_zero() || !has_resumed || !self.background.is_running() {
             return now;
         }
-        trail.add(self.id, Activity::Suspend, self.config.suspend);
+        breakdown.add(self.id, Activity::Suspend, self.config.suspend);
         self.book.ledger.charge(Activity::Suspend, self.config.suspend);
         now + self.config.suspend
     }
@@ -183,7 +183,7 @@ impl<S: Store> Envy<S> {
     #[inline]
     pub(super) fn spend(&mut self, visit: &mut Visit<'_>, activity: Activity, time: Time) {
         visit.at += time;
-        visit.trail.add(self.id, activity, time);
+        visit.breakdown.add(self.id, activity, time);
         self.book.ledger.charge(activity, time);
     }
 
@@ -207,7 +207,7 @@ impl<S: Store> Envy<S> {
         }
         assert!(self.buffer.count(SlotState::Free) > 0, "draining a full buffer frees a slot");
         for (activity, spent) in SPENT.into_iter().zip(self.background.spent) {
-            visit.trail.add(self.id, activity, spent);
+            visit.breakdown.add(self.id, activity, spent);
         }
         visit.at += time;
         self.note_cleanings(visit.at);
@@ -301,11 +301,11 @@ impl Book {
 
 impl<S: Store> Device for Envy<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
-        let at = self.meet(now, trail);
-        let mut visit = Visit { at, trail };
+        let at = self.meet(now, breakdown);
+        let mut visit = Visit { at, breakdown };
         match request.op {
             Op::Read | Op::Write => self.serve(&mut visit, request),
             Op::Trim => {
@@ -336,8 +336,8 @@ impl<S: Store> Device for Envy<S> {
     }
 
     fn precondition(&mut self, requests: &[Request]) -> bool {
-        for group in requests.chunks(WARMED) {
-            self.warm(group);
+        for group in requests.chunks(PREFETCHED) {
+            self.prefetch(group);
             // As many pages leave the buffer as come in.
             let leaving = self.buffer.next_to_leave().take(group.len());
             let entries = leaving.fold(0, |sum, slot| sum ^ self.array.table.entry(slot.lpn));
@@ -363,7 +363,7 @@ impl<S: Store> Device for Envy<S> {
     }
 
     #[inline]
-    fn warm(&self, requests: &[Request]) {
+    fn prefetch(&self, requests: &[Request]) {
         let lpn = |request: &Request| (request.address >> self.page_shift) as u32;
         // Two rounds: what the second reads is known only when the first has read the table.
         let entries = requests.iter().fold(0, |sum, request| sum ^ self.array.table.entry(lpn(request)));

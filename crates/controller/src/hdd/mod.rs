@@ -33,7 +33,7 @@ mod tests;
 
 use crate::DeviceFamily;
 use model::Hdd;
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Bandwidth, Bytes, Power, Price, Rate, Time};
 use nacre_media::disk::{SeekCurve, SeekTimes};
 
@@ -164,7 +164,7 @@ fn check_power(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "hdd",
         "a hard disk drive: seek, rotation, transfer",
         &["ruemmler-1994"],

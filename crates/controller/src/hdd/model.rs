@@ -3,8 +3,8 @@
 use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Link, Op, Power, Request,
-    Resource, Status, Time, Timeline, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Link, Op,
+    Power, Request, Resource, Status, Time, Timeline,
 };
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
 
@@ -80,35 +80,49 @@ impl Hdd {
     }
 
     /// Serves a request from the platter; returns when it is done.
-    fn mechanical(&mut self, now: Time, address: u64, bytes: u64, is_write: bool, trail: &mut Trail) -> Time {
+    fn mechanical(
+        &mut self,
+        now: Time,
+        address: u64,
+        bytes: u64,
+        is_write: bool,
+        breakdown: &mut Breakdown,
+    ) -> Time {
         let (start, access) = self.access(now, address, bytes, is_write);
-        trail.add(self.id, Activity::Queue, start - now);
-        trail.add(self.id, Activity::Seek, access.seek);
-        trail.add(self.id, Activity::Rotate, access.rotate);
-        trail.add(self.id, Activity::Transfer, access.transfer);
+        breakdown.add(self.id, Activity::Queue, start - now);
+        breakdown.add(self.id, Activity::Seek, access.seek);
+        breakdown.add(self.id, Activity::Rotate, access.rotate);
+        breakdown.add(self.id, Activity::Transfer, access.transfer);
         start + access.total()
     }
 
-    fn read(&mut self, now: Time, address: u64, bytes: u64, trail: &mut Trail) -> Time {
+    fn read(&mut self, now: Time, address: u64, bytes: u64, breakdown: &mut Breakdown) -> Time {
         let end = address + bytes;
         let layout = self.disk.layout();
         if let Some(ready) = self.read_ahead.and_then(|ahead| ahead.ready(layout, address, end)) {
-            return self.read_buffered(now, address, end, ready, trail);
+            return self.read_buffered(now, address, end, ready, breakdown);
         }
-        let done = self.mechanical(now, address, bytes, false, trail);
+        let done = self.mechanical(now, address, bytes, false, breakdown);
         let depth = self.config.read_ahead.0;
         self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, done, depth));
         done
     }
 
     /// Serves a read whose bytes are in the buffer at `ready`; the last ones cross the interface then.
-    fn read_buffered(&mut self, now: Time, address: u64, end: u64, ready: Time, trail: &mut Trail) -> Time {
+    fn read_buffered(
+        &mut self,
+        now: Time,
+        address: u64,
+        end: u64,
+        ready: Time,
+        breakdown: &mut Breakdown,
+    ) -> Time {
         let link = self.interface.time_for(end - address);
         let available = ready.saturating_sub(link).max(now);
         let done = self.interface.cross(available, link);
-        trail.add(self.id, Activity::Transfer, available - now);
-        trail.add(self.id, Activity::Queue, done - link - available);
-        trail.add(self.id, Activity::Link, link);
+        breakdown.add(self.id, Activity::Transfer, available - now);
+        breakdown.add(self.id, Activity::Queue, done - link - available);
+        breakdown.add(self.id, Activity::Link, link);
         let layout = self.disk.layout();
         let transfer = layout.turns_at(end) - layout.turns_at(address);
         if let Some(ahead) = &mut self.read_ahead {
@@ -131,18 +145,18 @@ impl Hdd {
         self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
-    fn write(&mut self, now: Time, address: u64, bytes: u64, trail: &mut Trail) -> Time {
+    fn write(&mut self, now: Time, address: u64, bytes: u64, breakdown: &mut Breakdown) -> Time {
         self.read_ahead = None;
         if self.config.write_cache.0 == 0 || !self.write_cache.takes(bytes) {
-            let done = self.mechanical(now, address, bytes, true, trail);
+            let done = self.mechanical(now, address, bytes, true, breakdown);
             self.written_at = self.written_at.max(done);
             return done;
         }
         let room = self.write_cache.make_room(now, bytes);
         let link = self.interface.time_for(bytes);
         let acknowledged = self.interface.cross(room, link);
-        trail.add(self.id, Activity::Queue, acknowledged - link - now);
-        trail.add(self.id, Activity::Link, link);
+        breakdown.add(self.id, Activity::Queue, acknowledged - link - now);
+        breakdown.add(self.id, Activity::Link, link);
         let (start, access) = self.access(acknowledged, address, bytes, true);
         let written = start + access.total();
         self.write_cache.keep(written, address, bytes);
@@ -162,17 +176,17 @@ impl Hdd {
 }
 
 impl Device for Hdd {
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (op, bytes) = (request.op, u64::from(request.bytes));
         self.book.host.record(request);
         self.book.since.get_or_insert(now);
         let done = match op {
-            Op::Read => self.read(now, request.address, bytes, trail),
-            Op::Write => self.write(now, request.address, bytes, trail),
+            Op::Read => self.read(now, request.address, bytes, breakdown),
+            Op::Write => self.write(now, request.address, bytes, breakdown),
             Op::Trim => now,
             Op::Flush => {
                 let written = self.written_at.max(now);
-                trail.add(self.id, Activity::Queue, written - now);
+                breakdown.add(self.id, Activity::Queue, written - now);
                 written
             }
         };

@@ -1,5 +1,5 @@
 use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Device, Energy, Op, Request, Streams, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, closed_loop, conformance};
 
 const DRIVE: &str = "kind = \"hdd\"\ncapacity = \"600 GB\"\nrotation = \"15000 /min\"\nheads = 8\n\
@@ -23,9 +23,9 @@ fn counter(device: &dyn Device, name: &str) -> u64 {
 }
 
 fn latency(device: &mut dyn Device, now: Time, op: Op, address: u64, bytes: u32) -> Time {
-    let mut trail = Trail::new();
-    let done = device.submit(now, &request(op, address, bytes), &mut trail).done;
-    assert_eq!(trail.total_from(0), done - now);
+    let mut breakdown = Breakdown::new();
+    let done = device.submit(now, &request(op, address, bytes), &mut breakdown).done;
+    assert_eq!(breakdown.total_from(0), done - now);
     done - now
 }
 

@@ -33,7 +33,7 @@ mod tests;
 use crate::DeviceFamily;
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
-use nacre_config::{Card, Configuration, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Room, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 
 /// A device known only by its measured latencies.
@@ -84,7 +84,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "measured",
         "a device known only by its measured latencies",
         &["kim-2014"],

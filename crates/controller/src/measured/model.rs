@@ -3,8 +3,8 @@
 use super::Config;
 use crate::latency::Latency;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, HostCounts, Ledger, Link, Op,
-    Pool, Request, Resource, Status, Time, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, HostCounts, Ledger,
+    Link, Op, Pool, Request, Resource, Status, Time,
 };
 
 /// When one unit is done, and how much of that the device worked on it.
@@ -155,29 +155,29 @@ fn serve_over_link(
 
 impl Device for Measured {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let op = request.op;
         self.book.host.record(request);
         let done = match op {
             Op::Read | Op::Write => {
                 let served = self.serve(now, op, u64::from(request.bytes));
                 let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
-                trail.add(self.id, Activity::Queue, served.done - now - served.latency - served.overrun);
-                trail.add(self.id, activity, served.latency);
-                trail.add(self.id, Activity::Link, served.overrun);
+                breakdown.add(self.id, Activity::Queue, served.done - now - served.latency - served.overrun);
+                breakdown.add(self.id, activity, served.latency);
+                breakdown.add(self.id, Activity::Link, served.overrun);
                 if op == Op::Write {
                     self.last_write_done = self.last_write_done.max(served.done);
                 }
                 served.done
             }
             Op::Trim => {
-                trail.add(self.id, Activity::Software, self.config.trim);
+                breakdown.add(self.id, Activity::Software, self.config.trim);
                 now + self.config.trim
             }
             Op::Flush => {
                 let written = self.last_write_done.max(now);
-                trail.add(self.id, Activity::Queue, written - now);
-                trail.add(self.id, Activity::Write, self.config.flush);
+                breakdown.add(self.id, Activity::Queue, written - now);
+                breakdown.add(self.id, Activity::Write, self.config.flush);
                 written + self.config.flush
             }
         };

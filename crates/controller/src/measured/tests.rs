@@ -1,5 +1,5 @@
 use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Device, Energy, Op, Request, Streams, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::drive::poisson;
 use nacre_testkit::queueing::{md1_wait, mg1_wait, mm1_wait, mmc_wait};
 use nacre_testkit::{assert_close, closed_loop, conformance, open_loop};
@@ -13,7 +13,7 @@ fn request(op: Op, bytes: u32) -> Request {
 }
 
 fn latency_of(device: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
-    device.submit(now, &request(op, bytes), &mut Trail::new()).done - now
+    device.submit(now, &request(op, bytes), &mut Breakdown::new()).done - now
 }
 
 #[test]
@@ -26,12 +26,12 @@ fn an_idle_device_takes_its_measured_latency() {
 #[test]
 fn the_units_of_a_large_request_share_the_servers() {
     let mut ssd = device("read = \"10 us\"\nwrite = \"20 us\"\nparallelism = 4");
-    let mut trail = Trail::new();
-    let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), &mut trail).done;
+    let mut breakdown = Breakdown::new();
+    let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), &mut breakdown).done;
     assert_eq!(done, Time::from_us(30), "ten units on four servers take three rounds");
-    assert_eq!(trail.segments()[0].activity, Activity::Queue);
-    assert_eq!(trail.segments()[0].time, Time::from_us(20));
-    assert_eq!(trail.total_from(0), done);
+    assert_eq!(breakdown.segments()[0].activity, Activity::Queue);
+    assert_eq!(breakdown.segments()[0].time, Time::from_us(20));
+    assert_eq!(breakdown.total_from(0), done);
     assert_eq!(ssd.report(done).busy_s(Activity::Read), 100e-6);
 }
 
@@ -63,11 +63,11 @@ fn a_link_slower_than_the_device_limits_its_bandwidth() {
     let seen = closed_loop(&mut *ssd, 64, 20_000, |_| request(Op::Read, 4096));
     assert_close("bytes per second", seen.per_second() * 4096.0, 1e9, 0.01);
     let mut slow = device("read = \"1 us\"\nwrite = \"1 us\"\nbandwidth = \"1 GB/s\"");
-    let mut trail = Trail::new();
-    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), &mut trail).done;
+    let mut breakdown = Breakdown::new();
+    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), &mut breakdown).done;
     assert_eq!(done, Time::from_ns(4096), "the transfer takes longer than the latency");
-    assert_eq!(trail.segments()[1].activity, Activity::Link);
-    assert_eq!(trail.total_from(0), done);
+    assert_eq!(breakdown.segments()[1].activity, Activity::Link);
+    assert_eq!(breakdown.total_from(0), done);
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn poisson_arrivals_at_four_servers_wait_as_erlang_says() {
 fn requests_inside_are_arrival_rate_times_latency() {
     let (lambda, count) = (0.5 / SERVICE_S, 500_000);
     let mut ssd = device(EXPONENTIAL);
-    let (mut trail, mut events) = (Trail::new(), Vec::new());
+    let (mut breakdown, mut events) = (Breakdown::new(), Vec::new());
     for arrival in poisson(Streams::new(4).stream("arrivals"), lambda).take(count) {
-        trail.clear();
+        breakdown.clear();
         events.push((arrival, 1));
-        events.push((ssd.submit(arrival, &request(Op::Read, 4096), &mut trail).done, -1));
+        events.push((ssd.submit(arrival, &request(Op::Read, 4096), &mut breakdown).done, -1));
     }
     events.sort();
     let (mut inside, mut area, mut last) = (0, 0.0, Time::ZERO);

@@ -8,7 +8,7 @@ use super::controller::Part;
 use super::model::Onyx;
 use super::unfinished::{PartWrite, RowMove};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
-use nacre_kernel::{Completion, MemoryDevice, Op, Recovery, Refused, Status, Time, Trail};
+use nacre_kernel::{Breakdown, Completion, MemoryDevice, Op, Recovery, Refused, Status, Time};
 use nacre_media::store::Store;
 
 /// The largest request of the driver: what is longer is several, one after the other.
@@ -48,7 +48,13 @@ impl<S: Store> Onyx<S> {
     }
 
     /// One request of a write; its bytes.
-    fn write_request(&mut self, now: Time, address: u64, bytes: &[u8], trail: &mut Trail) -> Completion {
+    fn write_request(
+        &mut self,
+        now: Time,
+        address: u64,
+        bytes: &[u8],
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let mut visit = self.enter(now, Op::Write);
         let first = self.unfinished.writes.len();
         let mut at = 0;
@@ -59,7 +65,7 @@ impl<S: Store> Onyx<S> {
             self.overwrite(number, part, new);
             at += part.bytes as usize;
         }
-        let done = self.leave(&visit, trail);
+        let done = self.leave(&visit, breakdown);
         self.unfinished.writes.range_mut(first..).for_each(|write| write.acknowledged = done.done);
         done
     }
@@ -81,7 +87,7 @@ impl<S: Store> Onyx<S> {
 }
 
 impl<S: Store> MemoryDevice for Onyx<S> {
-    fn read(&mut self, now: Time, address: u64, into: &mut [u8], trail: &mut Trail) -> Completion {
+    fn read(&mut self, now: Time, address: u64, into: &mut [u8], breakdown: &mut Breakdown) -> Completion {
         self.check_power();
         let mut done = now;
         let mut address = address;
@@ -97,7 +103,7 @@ impl<S: Store> MemoryDevice for Onyx<S> {
                 at = end;
             }
             address += request.len() as u64;
-            done = self.leave(&visit, trail).done;
+            done = self.leave(&visit, breakdown).done;
         }
         Completion { done, status: Status::Done }
     }
@@ -107,14 +113,14 @@ impl<S: Store> MemoryDevice for Onyx<S> {
         now: Time,
         address: u64,
         bytes: &[u8],
-        trail: &mut Trail,
+        breakdown: &mut Breakdown,
     ) -> Result<Completion, Refused> {
         self.check_power();
         let (mut done, mut address) = (now, address);
         for request in bytes.chunks(REQUEST_MAX) {
             self.unfinished.settle(done);
             self.book.host.count(Op::Write, request.len() as u64);
-            done = self.write_request(done, address, request, trail).done;
+            done = self.write_request(done, address, request, breakdown).done;
             address += request.len() as u64;
         }
         Ok(Completion { done, status: Status::Done })

@@ -1,6 +1,6 @@
 //! The configuration of Onyx.
 
-use crate::wear_levelling::{Ground, WearLevellingFamily};
+use crate::wear_levelling::{Region, WearLevellingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
 use nacre_media::pcm::Rank;
@@ -196,8 +196,8 @@ impl Config {
     }
 
     /// The rows of controller `number`, for wear levelling.
-    pub(super) fn ground(&self, number: u32) -> Ground {
-        Ground { number, rows: self.rows(), endurance: self.endurance }
+    pub(super) fn region(&self, number: u32) -> Region {
+        Region { number, rows: self.rows(), endurance: self.endurance }
     }
 
     /// Chunks of a row: what one rank programs at one time.

@@ -65,13 +65,13 @@ pub use config::{CompletionPoint, Config};
 use crate::{Builder, DeviceFamily, StoreLayout, wear_levelling};
 use controller::Controller;
 use model::Onyx;
-use nacre_config::{Card, Families, Problems, Room, Slot};
+use nacre_config::{Descriptor, Families, Problems, Room, Slot};
 use nacre_kernel::MemoryDevice;
 use nacre_media::store::{Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "onyx",
         "a PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion",
         &["akel-2011", "caulfield-2010"],
@@ -90,7 +90,7 @@ pub(crate) fn store_layout(
     families: &dyn Families,
 ) -> Result<StoreLayout, Problems> {
     let config: Config = slot.config(families);
-    let rows = wear_levelling::physical_rows(&config.wear_levelling, config.ground(0), families)?;
+    let rows = wear_levelling::physical_rows(&config.wear_levelling, config.region(0), families)?;
     Ok(StoreLayout {
         page_bytes: config.row.0 as u32,
         pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),
@@ -117,7 +117,7 @@ fn build<S: Store>(
     let config: Config = slot.config(builder.families());
     let mut controllers = Vec::new();
     for number in 0..config.controllers {
-        let leveller = wear_levelling::build(&config.wear_levelling, config.ground(number), builder)?;
+        let leveller = wear_levelling::build(&config.wear_levelling, config.region(number), builder)?;
         controllers.push(Controller::new(&config, leveller, S::CARRIES_BYTES));
     }
     Ok(Onyx::new(id, slot.path().to_string(), config, controllers, store))

@@ -6,8 +6,8 @@ use super::outstanding::Outstanding;
 use super::report;
 use super::unfinished::Unfinished;
 use nacre_kernel::{
-    Activity, Burst, Bytes, Completion, ComponentId, ComponentReport, Device, Endured, HostCounts, Ledger,
-    Link, Op, Pool, Recovery, Request, Status, Time, Timeline, Trail,
+    Activity, Breakdown, Burst, Bytes, Completion, ComponentId, ComponentReport, Device, Endured, HostCounts,
+    Ledger, Link, Op, Pool, Recovery, Request, Status, Time, Timeline,
 };
 use nacre_media::store::Store;
 
@@ -189,28 +189,28 @@ impl<S: Store> Onyx<S> {
 
     /// All parts are on their way: when the last of them is done, and where the time went.
     #[inline]
-    pub(super) fn leave(&mut self, visit: &Visit, trail: &mut Trail) -> Completion {
+    pub(super) fn leave(&mut self, visit: &Visit, breakdown: &mut Breakdown) -> Completion {
         let Visit { op, now, software, last: path, .. } = *visit;
         if matches!(op, Op::Read | Op::Write) {
             self.tags.hold(path.done);
         }
         let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
-        trail.add(self.id, Activity::Software, software);
-        trail.add(self.id, Activity::Queue, path.done - now - software - path.medium - path.carried);
-        trail.add(self.id, Activity::Link, path.carried);
-        trail.add(self.id, activity, path.medium);
+        breakdown.add(self.id, Activity::Software, software);
+        breakdown.add(self.id, Activity::Queue, path.done - now - software - path.medium - path.carried);
+        breakdown.add(self.id, Activity::Link, path.carried);
+        breakdown.add(self.id, activity, path.medium);
         Completion { done: path.done, status: Status::Done }
     }
 }
 
 /// Requests whose counters are read together.
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 
 impl<S: Store> Onyx<S> {
     /// Reads the counters that the writes of a group of requests will change. Where they are is worked out
     /// before, so that the loads follow each other closely and wait for memory side by side.
-    fn warm_counters(&self, group: &[Request]) {
-        let (mut places, mut count) = ([(0, 0); WARMED], 0);
+    fn prefetch_counters(&self, group: &[Request]) {
+        let (mut places, mut count) = ([(0, 0); PREFETCHED], 0);
         for request in group.iter().filter(|request| request.op == Op::Write) {
             let (number, part) = self.part(request.address, u64::from(request.bytes));
             places[count] = (number, self.controllers[number].leveller.physical(part.row));
@@ -233,7 +233,7 @@ impl Visit {
 
 impl<S: Store> Device for Onyx<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         self.book.host.record(request);
         let mut visit = self.enter(now, request.op);
         if matches!(request.op, Op::Read | Op::Write) {
@@ -247,7 +247,7 @@ impl<S: Store> Device for Onyx<S> {
                 (address, left) = (address + part.bytes, left - part.bytes);
             }
         }
-        self.leave(&visit, trail)
+        self.leave(&visit, breakdown)
     }
 
     fn advance(&mut self, to: Time) {
@@ -296,8 +296,8 @@ impl<S: Store> Device for Onyx<S> {
         true
     }
 
-    fn warm(&self, requests: &[Request]) {
-        requests.chunks(WARMED).for_each(|group| self.warm_counters(group));
+    fn prefetch(&self, requests: &[Request]) {
+        requests.chunks(PREFETCHED).for_each(|group| self.prefetch_counters(group));
     }
 
     fn wear_out(&mut self, bursts: &[Burst]) -> Option<Endured> {

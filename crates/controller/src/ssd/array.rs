@@ -1,12 +1,12 @@
 //! The flash array: which unit of data is where, and which of its old places are free to be cleaned.
 //!
-//! It knows no time: what the flash has to do is told to a [`Work`].
+//! It knows no time: what the flash has to do is told to a [`FlashOps`].
 //!
 //! Four bytes say where each logical unit is, four bytes and a bit whose each physical unit is; all arrays
 //! are flat and zero until touched, so that memory follows what was written.
 
 use super::blocks::Blocks;
-use super::frontier::{Cause, Frontier, Work};
+use super::frontier::{Cause, FlashOps, Frontier};
 use super::geometry::Geometry;
 use super::mapping_cache::MappingCache;
 use super::relocation::Relocation;
@@ -148,7 +148,7 @@ impl<S: Store> Array<S> {
 
     /// The host writes `bytes` to unit `unit`; `false` where nothing can be written any more.
     #[inline]
-    pub(super) fn write<W: Work>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
+    pub(super) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.table[unit as usize];
         let mut frontier = if self.rules.separate { 0 } else { self.frontier_of(unit, old) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
@@ -177,7 +177,7 @@ impl<S: Store> Array<S> {
 
     /// The host has programmed one unit more.
     #[inline]
-    fn count_pace<W: Work>(&mut self, work: &mut W) {
+    fn count_pace<W: FlashOps>(&mut self, work: &mut W) {
         self.unpaced += 1;
         if self.unpaced == PACE {
             self.unpaced = 0;
@@ -194,7 +194,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Page `page` of the mapping table is programmed anew, beside the host's data.
-    pub(super) fn write_mapping<W: Work>(&mut self, page: u32, work: &mut W) {
+    pub(super) fn write_mapping<W: FlashOps>(&mut self, page: u32, work: &mut W) {
         if self.room(0) == 0 && self.next_superblock(0, work).is_none() {
             return;
         }
@@ -203,7 +203,7 @@ impl<S: Store> Array<S> {
     }
 
     /// The same, into `frontier`, which has room.
-    pub(super) fn append_mapping<W: Work>(&mut self, page: u32, frontier: usize, work: &mut W) {
+    pub(super) fn append_mapping<W: FlashOps>(&mut self, page: u32, frontier: usize, work: &mut W) {
         let unit = self.geometry.logical_units + page;
         let old = self.table[unit as usize];
         if old != 0 {

@@ -17,7 +17,7 @@ pub(super) enum Cause {
 }
 
 /// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
-pub(super) trait Work {
+pub(super) trait FlashOps {
     /// An operation is programmed; `cause` is that of its last unit.
     fn program(&mut self, superblock: u32, operation: u32, cause: Cause);
 
@@ -31,7 +31,7 @@ pub(super) trait Work {
 /// Nobody listens: state changes in no time.
 pub(super) struct Untimed;
 
-impl Work for Untimed {
+impl FlashOps for Untimed {
     #[inline]
     fn program(&mut self, _superblock: u32, _operation: u32, _cause: Cause) {}
 
@@ -101,7 +101,13 @@ impl<S: Store> Array<S> {
 
     /// The next unit of `frontier`, which has room, is to hold `owner`; gives its number.
     #[inline]
-    pub(super) fn append<W: Work>(&mut self, frontier: usize, owner: u32, cause: Cause, work: &mut W) -> u32 {
+    pub(super) fn append<W: FlashOps>(
+        &mut self,
+        frontier: usize,
+        owner: u32,
+        cause: Cause,
+        work: &mut W,
+    ) -> u32 {
         let page = self.take(frontier, 1);
         self.own(page, owner);
         self.issue_complete(frontier, cause, work);
@@ -128,7 +134,7 @@ impl<S: Store> Array<S> {
 
     /// An operation of `frontier` that is full is issued, as far as the buffer does not hold it.
     #[inline]
-    pub(super) fn issue_complete<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    pub(super) fn issue_complete<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = &self.frontiers[frontier];
         if open.taken == open.operation_end {
             self.complete_operation(frontier, cause, work);
@@ -138,7 +144,7 @@ impl<S: Store> Array<S> {
     /// An operation of `frontier` is full: it, or one before it that the buffer held until now, goes to the
     /// flash.
     #[inline]
-    fn complete_operation<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let units = self.geometry.operation_units;
         let held = if frontier < self.host_frontiers { self.rules.held_units } else { 0 };
         let open = &mut self.frontiers[frontier];
@@ -151,7 +157,7 @@ impl<S: Store> Array<S> {
     }
 
     /// The superblock of `frontier` is full: what the buffer holds of it goes to the flash.
-    pub(super) fn seal<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    pub(super) fn seal<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let open = self.frontiers[frontier];
         if open.superblock == NOBODY {
             return;
@@ -170,7 +176,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Every full operation of `frontier` goes to the flash.
-    fn issue_all<W: Work>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
+    fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let units = self.geometry.operation_units;
         let open = &mut self.frontiers[frontier];
         while open.issued + units <= open.taken {
@@ -181,7 +187,7 @@ impl<S: Store> Array<S> {
     }
 
     /// What the buffer holds of the host's data goes to the flash; an operation that is not full is padded.
-    pub(super) fn flush<W: Work>(&mut self, work: &mut W) {
+    pub(super) fn flush<W: FlashOps>(&mut self, work: &mut W) {
         for frontier in 0..self.host_frontiers {
             self.pad(frontier);
             self.issue_all(frontier, Cause::Host, work);

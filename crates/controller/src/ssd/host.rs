@@ -1,7 +1,7 @@
 //! The way between host and flash: driver, link, places for requests, processors.
 
 use super::config::{Config, Translator};
-use nacre_kernel::{Activity, ComponentId, Ledger, Link, Pool, Resource, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, ComponentId, Ledger, Link, Pool, Resource, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,20 +23,20 @@ impl Processors {
 
     /// One of them works on a request of so many units from `at` on; gives when it is done.
     #[inline(always)]
-    fn work(&mut self, at: Time, units: u64, id: ComponentId, trail: &mut Trail) -> Time {
-        if self.are_free { at } else { self.work_on(at, units, id, trail) }
+    fn work(&mut self, at: Time, units: u64, id: ComponentId, breakdown: &mut Breakdown) -> Time {
+        if self.are_free { at } else { self.work_on(at, units, id, breakdown) }
     }
 
     #[inline(never)]
-    fn work_on(&mut self, at: Time, units: u64, id: ComponentId, trail: &mut Trail) -> Time {
+    fn work_on(&mut self, at: Time, units: u64, id: ComponentId, breakdown: &mut Breakdown) -> Time {
         let time = self.request + self.unit * units;
         if time.is_zero() {
             return at;
         }
         let start = self.pool.reserve(at, time);
         self.busy.charge(Activity::Software, time);
-        trail.add(id, Activity::Queue, start - at);
-        trail.add(id, Activity::Software, time);
+        breakdown.add(id, Activity::Queue, start - at);
+        breakdown.add(id, Activity::Software, time);
         start + time
     }
 
@@ -52,8 +52,8 @@ pub(super) struct Crossing {
     pub(super) there: Time,
 }
 
-/// The host and the drive's front end.
-pub(super) struct Front {
+/// The host and the drive's interface end.
+pub(super) struct HostInterface {
     id: ComponentId,
     host: Processors,
     device: Processors,
@@ -94,13 +94,13 @@ impl UnderWay {
     }
 }
 
-impl Front {
-    pub(super) fn new(id: ComponentId, config: &Config) -> Front {
+impl HostInterface {
+    pub(super) fn new(id: ComponentId, config: &Config) -> HostInterface {
         let (at_host, at_device) = match config.translator {
             Translator::Host => ((config.translation, config.translation_unit), (Time::ZERO, Time::ZERO)),
             Translator::Device => ((Time::ZERO, Time::ZERO), (config.translation, config.translation_unit)),
         };
-        Front {
+        HostInterface {
             id,
             host: Processors::new(config.cpus, config.driver + at_host.0, at_host.1),
             device: Processors::new(config.processors, config.firmware + at_device.0, at_device.1),
@@ -118,20 +118,20 @@ impl Front {
     /// A request of so many units comes at `now`: the driver works on it, it gets a place, `bytes` come with
     /// it, a processor of the drive works on it. Gives when the drive can begin.
     #[inline(always)]
-    pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, trail: &mut Trail) -> Time {
-        let mut at = self.host.work(now, units, self.id, trail);
+    pub(super) fn enter(&mut self, now: Time, units: u64, bytes: u64, breakdown: &mut Breakdown) -> Time {
+        let mut at = self.host.work(now, units, self.id, breakdown);
         if let Some(under_way) = &mut self.under_way {
             let begin = under_way.enter(at);
-            trail.add(self.id, Activity::Queue, begin - at);
+            breakdown.add(self.id, Activity::Queue, begin - at);
             at = begin;
         }
         if bytes > 0 {
             let takes = self.into.time_for(bytes);
             let there = self.into.cross(at, takes);
-            trail.add_all(self.id, [(Activity::Queue, there - at - takes), (Activity::Link, takes)]);
+            breakdown.add_all(self.id, [(Activity::Queue, there - at - takes), (Activity::Link, takes)]);
             at = there;
         }
-        self.device.work(at, units, self.id, trail)
+        self.device.work(at, units, self.id, breakdown)
     }
 
     /// So many `bytes` go to the host from `at` on.

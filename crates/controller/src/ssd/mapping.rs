@@ -1,7 +1,7 @@
 //! What the mapping table in flash costs the array: its pages move and are programmed like data.
 
 use super::array::Array;
-use super::frontier::{Cause, Work};
+use super::frontier::{Cause, FlashOps};
 use super::mapping_cache::MappingCache;
 use super::relocation::LAST;
 use nacre_media::store::Store;
@@ -19,7 +19,7 @@ impl<S: Store> Array<S> {
 
     /// Programs the pages of the mapping table whose mappings moved and are not cached, each once. Where
     /// nearly nothing is erased they wait in DRAM for the next victim.
-    pub(super) fn write_moved<W: Work>(&mut self, work: &mut W) {
+    pub(super) fn write_moved<W: FlashOps>(&mut self, work: &mut W) {
         let frontier = self.host_frontiers;
         while self.erased.len() > LAST {
             let Some(page) = self.mapping.as_mut().and_then(MappingCache::take_moved) else { return };
@@ -33,7 +33,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Reads page `page` of the mapping table, where it was ever programmed.
-    fn read_mapping<W: Work>(&mut self, page: u32, cause: Cause, work: &mut W) {
+    fn read_mapping<W: FlashOps>(&mut self, page: u32, cause: Cause, work: &mut W) {
         let entry = self.table[(self.geometry.logical_units + page) as usize];
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);

@@ -69,15 +69,15 @@ use crate::{Builder, DeviceFamily};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
 use geometry::Geometry;
-use host::Front;
+use host::HostInterface;
 use mapping_cache::MappingCache;
 use model::Ssd;
-use nacre_config::{Card, Problem, Problems, Room, Slot};
+use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_media::store::Nothing;
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
         &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012"],
@@ -122,6 +122,6 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Pr
         let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
         return Err(problem.remedy("lower it, or give more spare_blocks or over_provisioning").into());
     }
-    let front = Front::new(id, &config);
-    Ok(Ssd::new(id, slot.path().to_string(), config, array, front))
+    let interface = HostInterface::new(id, &config);
+    Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
 }

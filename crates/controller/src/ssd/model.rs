@@ -3,12 +3,12 @@
 use super::array::{Array, Programs};
 use super::config::Config;
 use super::frontier::Untimed;
-use super::host::Front;
+use super::host::HostInterface;
 use super::mapping_cache::Lookup;
 use super::schedule::Schedule;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request, Status, Time,
-    Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request,
+    Status, Time,
 };
 use nacre_media::store::Nothing;
 
@@ -19,7 +19,7 @@ pub(super) struct Ssd {
     pub(super) config: Config,
     pub(super) array: Array<Nothing>,
     pub(super) schedule: Schedule,
-    pub(super) front: Front,
+    pub(super) interface: HostInterface,
     pub(super) book: Book,
     /// When the drive could be written no more, and how many bytes it had taken in by then.
     pub(super) end_of_life: Option<(Time, u64)>,
@@ -47,13 +47,13 @@ impl Ssd {
         path: String,
         config: Config,
         array: Array<Nothing>,
-        front: Front,
+        interface: HostInterface,
     ) -> Ssd {
         Ssd {
             id,
             path,
             schedule: Schedule::new(array.geometry, &config),
-            front,
+            interface,
             book: Book::default(),
             end_of_life: None,
             unit_shift: array.geometry.unit_bytes.trailing_zeros(),
@@ -103,9 +103,9 @@ impl Ssd {
 
     /// Writes the bytes of `request` into the buffer.
     #[inline(never)]
-    fn write(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn write(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.front.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), trail);
+        let at = self.interface.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), breakdown);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);
         let mut status = Status::Done;
@@ -129,11 +129,11 @@ impl Ssd {
             }
         }
         if status == Status::Done {
-            trail.add(self.id, Activity::Translate, known - at);
-            trail.add(self.id, Activity::Queue, buffered.saturating_sub(known));
+            breakdown.add(self.id, Activity::Translate, known - at);
+            breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
         }
         let done = known.max(buffered);
-        self.front.leave(done);
+        self.interface.leave(done);
         Completion { done, status }
     }
 
@@ -146,9 +146,9 @@ impl Ssd {
     }
 
     /// Units that lie wholly in the request hold nothing any more.
-    fn trim(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
+        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
@@ -159,23 +159,23 @@ impl Ssd {
                 self.array.trim(unit as u32);
             }
         }
-        trail.add(self.id, Activity::Translate, done - at);
-        self.front.leave(done);
+        breakdown.add(self.id, Activity::Translate, done - at);
+        self.interface.leave(done);
         Completion { done, status: Status::Done }
     }
 
     /// Everything in the buffer is programmed, where it would not survive a power failure.
-    fn flush(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
+        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
         let mut done = at;
         if !self.config.power_protected && !self.array.is_worn_out {
             self.schedule.at = at.max(self.schedule.filling_from);
             self.array.flush(&mut self.schedule);
             done = at.max(self.schedule.programmed());
         }
-        trail.add(self.id, Activity::Drain, done - at);
-        self.front.leave(done);
+        breakdown.add(self.id, Activity::Drain, done - at);
+        self.interface.leave(done);
         Completion { done, status: Status::Done }
     }
 
@@ -202,22 +202,22 @@ impl Ssd {
 }
 
 /// Requests whose memory is asked for at once before a drive is preconditioned with them.
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 
 impl Device for Ssd {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         self.book.host.record(request);
         match request.op {
-            Op::Read => self.read(now, request, trail),
-            Op::Write => self.write(now, request, trail),
-            Op::Trim => self.trim(now, request, trail),
-            Op::Flush => self.flush(now, request, trail),
+            Op::Read => self.read(now, request, breakdown),
+            Op::Write => self.write(now, request, breakdown),
+            Op::Trim => self.trim(now, request, breakdown),
+            Op::Flush => self.flush(now, request, breakdown),
         }
     }
 
     fn advance(&mut self, to: Time) {
-        self.front.forget_before(to);
+        self.interface.forget_before(to);
         self.schedule.forget_before(to);
     }
 
@@ -226,11 +226,11 @@ impl Device for Ssd {
     }
 
     fn busy_until(&self) -> Time {
-        self.front.busy_until().max(self.schedule.busy_until())
+        self.interface.busy_until().max(self.schedule.busy_until())
     }
 
     fn restart_ledger(&mut self) {
-        self.front.restart_ledger();
+        self.interface.restart_ledger();
         self.schedule.restart_ledger();
         self.book = Book {
             programs_before: self.array.programs,
@@ -240,7 +240,7 @@ impl Device for Ssd {
     }
 
     fn precondition(&mut self, requests: &[Request]) -> bool {
-        for group in requests.chunks(WARMED) {
+        for group in requests.chunks(PREFETCHED) {
             self.warm_entries(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
                 let (first, last) = self.units(request);
@@ -268,11 +268,11 @@ impl Device for Ssd {
     fn check_invariants(&self) {
         self.array.check_invariants();
         self.schedule.check_invariants();
-        self.front.check_invariants();
+        self.interface.check_invariants();
     }
 
     #[inline]
-    fn warm(&self, requests: &[Request]) {
+    fn prefetch(&self, requests: &[Request]) {
         self.warm_entries(requests);
     }
 }

@@ -4,7 +4,7 @@ use super::config::Unwritten;
 use super::geometry::Spot;
 use super::model::Ssd;
 use super::schedule::Fetch;
-use nacre_kernel::{Activity, Completion, Request, Status, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Completion, Request, Status, Time};
 
 /// Where a unit is.
 #[derive(Clone, Copy)]
@@ -27,11 +27,11 @@ struct Last {
 impl Ssd {
     /// Reads the units of `request`.
     #[inline(always)]
-    pub(super) fn read(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.front.enter(now, u64::from(last - first) + 1, 0, trail);
+        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
         let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
-        let crossing = self.front.answer(read.done, u64::from(request.bytes));
+        let crossing = self.interface.answer(read.done, u64::from(request.bytes));
         let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
         let Last { translated, fetch, .. } = read;
         if let Some(Fetch { turn, sensed, transfer, done }) = fetch {
@@ -39,9 +39,10 @@ impl Ssd {
             // Apart, because there is hardly ever something of them.
             if translated != at || !turn.suspending.is_zero() {
                 waits = waits - turn.suspending;
-                trail.add_all(self.id, [(Activity::Translate, translated - at), (Activity::Queue, waits)]);
+                breakdown
+                    .add_all(self.id, [(Activity::Translate, translated - at), (Activity::Queue, waits)]);
                 waits = Time::ZERO;
-                trail.add(self.id, Activity::Suspend, turn.suspending);
+                breakdown.add(self.id, Activity::Suspend, turn.suspending);
             }
             let spans = [
                 (Activity::Queue, waits),
@@ -51,12 +52,12 @@ impl Ssd {
                 link[0],
                 link[1],
             ];
-            trail.add_all(self.id, spans);
+            breakdown.add_all(self.id, spans);
         } else {
-            trail.add(self.id, Activity::Translate, translated - at);
-            trail.add_all(self.id, link);
+            breakdown.add(self.id, Activity::Translate, translated - at);
+            breakdown.add_all(self.id, link);
         }
-        self.front.leave(crossing.there);
+        self.interface.leave(crossing.there);
         Completion { done: crossing.there, status: Status::Done }
     }
 

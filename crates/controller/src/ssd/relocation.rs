@@ -7,7 +7,7 @@
 //! [`crate::cleaning`].
 
 use super::array::{Array, NOBODY};
-use super::frontier::{Cause, Work};
+use super::frontier::{Cause, FlashOps};
 use crate::cleaning::{Decision, Place, View};
 use nacre_media::store::Store;
 
@@ -50,7 +50,7 @@ impl Reading {
 
     /// A unit of `operation` is copied next.
     #[inline]
-    fn copy<W: Work>(&mut self, operation: u32, work: &mut W) {
+    fn copy<W: FlashOps>(&mut self, operation: u32, work: &mut W) {
         if operation != self.operation {
             self.end(work);
             self.operation = operation;
@@ -60,7 +60,7 @@ impl Reading {
 
     /// No more of it is copied.
     #[inline]
-    fn end<W: Work>(&mut self, work: &mut W) {
+    fn end<W: FlashOps>(&mut self, work: &mut W) {
         if self.units > 0 {
             work.read(self.superblock, self.operation, self.units, self.cause);
             self.units = 0;
@@ -72,7 +72,7 @@ impl<S: Store> Array<S> {
     /// A frontier of the host with room, in place of `frontier` which has none: itself, opened anew, or where
     /// all its data is live the nearest other one. `None` where too many blocks are worn out.
     #[inline(never)]
-    pub(super) fn next_superblock<W: Work>(&mut self, frontier: usize, work: &mut W) -> Option<usize> {
+    pub(super) fn next_superblock<W: FlashOps>(&mut self, frontier: usize, work: &mut W) -> Option<usize> {
         if self.rules.separate {
             self.seal(frontier, Cause::Host, work);
             while self.erased.len() <= LAST && !self.is_worn_out {
@@ -147,7 +147,7 @@ impl<S: Store> Array<S> {
 
     /// The host has programmed so many `units`: cleaning keeps pace.
     #[inline(never)]
-    pub(super) fn keep_pace<W: Work>(&mut self, units: u32, work: &mut W) {
+    pub(super) fn keep_pace<W: FlashOps>(&mut self, units: u32, work: &mut W) {
         if !self.rules.separate {
             return;
         }
@@ -173,7 +173,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Cleans a superblock, or what is left of the one being cleaned, at once.
-    fn clean_on<W: Work>(&mut self, work: &mut W) {
+    fn clean_on<W: FlashOps>(&mut self, work: &mut W) {
         if self.relocation.is_none() {
             self.begin_cleaning();
         }
@@ -232,7 +232,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Copies up to `limit` live units of the superblock that is being emptied; erases it when none is left.
-    pub(super) fn copy<W: Work>(&mut self, limit: u32, work: &mut W) {
+    pub(super) fn copy<W: FlashOps>(&mut self, limit: u32, work: &mut W) {
         let Some(mut relocation) = self.relocation.take() else { return };
         let frontier = match relocation.cause {
             Cause::Wear => self.frontiers.len() - 1,
@@ -255,7 +255,7 @@ impl<S: Store> Array<S> {
 
     /// Copies up to `limit` of the units whose `bits` are set in the word at hand; gives how many.
     #[inline]
-    fn copy_word<W: Work>(
+    fn copy_word<W: FlashOps>(
         &mut self,
         relocation: &mut Relocation,
         bits: u64,
@@ -319,7 +319,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Nothing in the superblock is live any more: it is erased.
-    fn finish<W: Work>(&mut self, work: &mut W) {
+    fn finish<W: FlashOps>(&mut self, work: &mut W) {
         let mut relocation = self.relocation.take().expect("a superblock is being emptied");
         relocation.reading.end(work);
         if self.mapping.is_some() {
@@ -343,7 +343,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
-    pub(super) fn erase<W: Work>(&mut self, superblock: u32, work: &mut W) {
+    pub(super) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.flash.erase(superblock);
         work.erase(superblock);
         self.place_of[superblock as usize] = NOBODY;
@@ -355,7 +355,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Every superblock of `partition` is full: one is emptied at once into another that takes its place.
-    fn clean_partition<W: Work>(&mut self, partition: usize, work: &mut W) {
+    fn clean_partition<W: FlashOps>(&mut self, partition: usize, work: &mut W) {
         if self.erased.is_empty() {
             self.is_worn_out = true;
             return;
@@ -368,7 +368,7 @@ impl<S: Store> Array<S> {
 
     /// The live data in `place` moves into an erased superblock, which takes its place and is open in
     /// `frontier`. So many units from its end go to the partition before, and from its head to the one behind.
-    pub(super) fn exchange<W: Work>(
+    pub(super) fn exchange<W: FlashOps>(
         &mut self,
         place: usize,
         frontier: usize,
@@ -418,7 +418,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Nothing more goes into the superblock of `frontier`, which stays as full as it is.
-    pub(super) fn close<W: Work>(&mut self, frontier: usize, work: &mut W) {
+    pub(super) fn close<W: FlashOps>(&mut self, frontier: usize, work: &mut W) {
         self.pad(frontier);
         self.seal(frontier, Cause::Wear, work);
     }

@@ -72,7 +72,7 @@ fn resources(ssd: &Ssd) -> Vec<Resource> {
     charge(Activity::Erase, config.erase_energy, counts.erases);
     let each = config.transfer_energy.unwrap_or_default().0;
     channels.charge_energy(Activity::Transfer, Energy(each * counts.transfers as f64));
-    let mut resources = ssd.front.resources();
+    let mut resources = ssd.interface.resources();
     resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
     resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies });
     resources

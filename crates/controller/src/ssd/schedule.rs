@@ -2,7 +2,7 @@
 
 use super::Config;
 use super::die::{Die, Suspending, Turn};
-use super::frontier::{Cause, Work};
+use super::frontier::{Cause, FlashOps};
 use super::geometry::{Geometry, Spot};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;
@@ -217,7 +217,7 @@ fn activity(cause: Cause) -> Activity {
     }
 }
 
-impl Work for Schedule {
+impl FlashOps for Schedule {
     fn program(&mut self, superblock: u32, operation: u32, cause: Cause) {
         let spot = self.geometry.spot(operation);
         let time = self.pace.program[spot.page as usize];

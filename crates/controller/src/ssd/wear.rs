@@ -5,13 +5,13 @@
 //! data moves into the erased superblock with the most erases, and the young one joins the others.
 
 use super::array::Array;
-use super::frontier::{Cause, Work};
+use super::frontier::{Cause, FlashOps};
 use super::relocation::LAST;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {
     /// Moves the data of the youngest superblock where erases have spread too far. Called after an erase.
-    pub(super) fn level_wear<W: Work>(&mut self, work: &mut W) {
+    pub(super) fn level_wear<W: FlashOps>(&mut self, work: &mut W) {
         let spread = self.rules.wear_spread;
         if spread == 0 || self.erased.len() <= LAST + 1 {
             return;

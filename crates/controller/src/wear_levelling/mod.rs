@@ -39,7 +39,7 @@ pub trait WearLevellingContext {
 
 /// The rows that a scheme is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground {
+pub struct Region {
     /// Which of a device's equal parts they are.
     pub number: u32,
     /// Logical rows.
@@ -48,28 +48,28 @@ pub struct Ground {
     pub endurance: u64,
 }
 
-/// The scheme in `slot`, for the rows of `ground`.
+/// The scheme in `slot`, for the rows of `region`.
 pub fn build(
     slot: &Slot<WearLevellingFamily>,
-    ground: Ground,
+    region: Region,
     builder: &mut dyn Builder,
 ) -> Result<Box<dyn WearLeveller>, Problems> {
-    (room_of(ROOMS, slot).build)(slot, &mut Context { ground, builder })
+    (room_of(ROOMS, slot).build)(slot, &mut Context { region, builder })
 }
 
-/// Physical rows that the scheme in `slot` needs for the rows of `ground`. Errors: as of [`build`].
+/// Physical rows that the scheme in `slot` needs for the rows of `region`. Errors: as of [`build`].
 pub fn physical_rows(
     slot: &Slot<WearLevellingFamily>,
-    ground: Ground,
+    region: Region,
     families: &dyn Families,
 ) -> Result<u64, Problems> {
-    let built = (room_of(ROOMS, slot).build)(slot, &mut Question { ground, families })?;
+    let built = (room_of(ROOMS, slot).build)(slot, &mut Question { region, families })?;
     Ok(built.physical_rows())
 }
 
 /// Who only asks what a scheme needs: any random numbers serve.
 struct Question<'a> {
-    ground: Ground,
+    region: Region,
     families: &'a dyn Families,
 }
 
@@ -79,11 +79,11 @@ impl WearLevellingContext for Question<'_> {
     }
 
     fn rows(&self) -> u64 {
-        self.ground.rows
+        self.region.rows
     }
 
     fn endurance(&self) -> u64 {
-        self.ground.endurance
+        self.region.endurance
     }
 
     fn random(&self, name: &str) -> Random {
@@ -93,7 +93,7 @@ impl WearLevellingContext for Question<'_> {
 
 /// What a device's builder offers to its scheme.
 struct Context<'a> {
-    ground: Ground,
+    region: Region,
     builder: &'a mut dyn Builder,
 }
 
@@ -103,15 +103,15 @@ impl WearLevellingContext for Context<'_> {
     }
 
     fn rows(&self) -> u64 {
-        self.ground.rows
+        self.region.rows
     }
 
     fn endurance(&self) -> u64 {
-        self.ground.endurance
+        self.region.endurance
     }
 
     fn random(&self, name: &str) -> Random {
-        self.builder.random(&format!("{name}.{}", self.ground.number))
+        self.builder.random(&format!("{name}.{}", self.region.number))
     }
 }
 

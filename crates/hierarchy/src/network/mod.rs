@@ -20,7 +20,7 @@
 //!
 //! # Checks
 //! Unloaded latencies to the picosecond; closed loop: min(Q / latency, parallelism / latency); a saturated
-//! link carries exactly its bandwidth; the trail sums to the latency.
+//! link carries exactly its bandwidth; the breakdown sums to the latency.
 
 mod model;
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests;
 
 use model::Network;
 use nacre_config::Slot;
-use nacre_config::{Card, Configuration, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_controller::DeviceFamily;
 use nacre_controller::latency::{self, LatencyFamily};
 use nacre_kernel::{Bandwidth, Bytes, Price};
@@ -67,7 +67,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "network",
         "a store behind a network, known by its latencies",
         &["kim-2014"],

@@ -3,8 +3,8 @@
 use super::Config;
 use nacre_controller::latency::Latency;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Link, Op, Pool,
-    Request, Resource, Status, Time, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Link,
+    Op, Pool, Request, Resource, Status, Time,
 };
 
 /// A store behind a network.
@@ -81,7 +81,7 @@ impl Network {
 
 impl Device for Network {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let op = request.op;
         let carried = if matches!(op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
         self.host.record(request);
@@ -99,9 +99,9 @@ impl Device for Network {
             self.work(sent, work)
         };
         self.ledger.charge(activity, work);
-        trail.add(self.id, Activity::Queue, done - now - work - transfer.time);
-        trail.add(self.id, activity, work);
-        trail.add(self.id, Activity::Link, transfer.time);
+        breakdown.add(self.id, Activity::Queue, done - now - work - transfer.time);
+        breakdown.add(self.id, activity, work);
+        breakdown.add(self.id, Activity::Link, transfer.time);
         Completion { done, status: Status::Done }
     }
 

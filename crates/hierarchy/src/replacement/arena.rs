@@ -254,7 +254,7 @@ impl<const QUEUES: usize> Arena<QUEUES> {
 impl<const QUEUES: usize> Arena<QUEUES> {
     /// Reads the index places and the nodes of `blocks`.
     #[inline]
-    pub(super) fn warm(&self, blocks: &[u64]) {
+    pub(super) fn prefetch(&self, blocks: &[u64]) {
         std::hint::black_box(self.sum_nodes(blocks, |node| node.block));
     }
 

@@ -100,13 +100,13 @@ pub trait Replacement: Send {
 
     /// Reads the memory that coming accesses to `blocks` will need, all at once, so that the
     /// accesses find it in the processor's caches. Changes nothing.
-    fn warm(&self, blocks: &[u64]);
+    fn prefetch(&self, blocks: &[u64]);
 
     /// Accesses every block in turn and says how many hit.
     fn replay(&mut self, blocks: &[u64]) -> u64 {
         let mut hits = 0;
         for group in blocks.chunks(GROUP) {
-            self.warm(group);
+            self.prefetch(group);
             for &block in group {
                 hits += u64::from(self.access(block).is_hit());
             }
@@ -119,7 +119,7 @@ pub trait Replacement: Send {
     fn replay_each(&mut self, blocks: &[u64], hits: &mut [bool]) {
         assert_eq!(blocks.len(), hits.len(), "one place per block");
         for (group, hits) in blocks.chunks(GROUP).zip(hits.chunks_mut(GROUP)) {
-            self.warm(group);
+            self.prefetch(group);
             for (&block, hit) in group.iter().zip(hits) {
                 *hit = self.access(block).is_hit();
             }

@@ -103,7 +103,7 @@ impl<P: Policy> Replacement for P {
     }
 
     #[inline]
-    fn warm(&self, blocks: &[u64]) {
+    fn prefetch(&self, blocks: &[u64]) {
         self.read_ahead(blocks);
     }
 

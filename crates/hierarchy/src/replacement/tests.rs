@@ -2,17 +2,17 @@
 
 use super::index::Index;
 use super::{Context, ROOMS, Replacement, ReplacementFamily, streams};
-use nacre_config::{Card, Families, FieldType, Node, Origin, Reader, Slot, Value};
+use nacre_config::{Descriptor, Families, FieldType, Node, Origin, Reader, Slot, Value};
 
 struct Known;
 
 impl Families for Known {
-    fn card(&self, _family: &str, kind: &str) -> Option<&'static Card> {
-        ROOMS.iter().map(|room| &room.card).find(|card| card.kind == kind)
+    fn descriptor(&self, _family: &str, kind: &str) -> Option<&'static Descriptor> {
+        ROOMS.iter().map(|room| &room.descriptor).find(|descriptor| descriptor.kind == kind)
     }
 
     fn kinds(&self, _family: &str) -> Vec<&'static str> {
-        ROOMS.iter().map(|room| room.card.kind).collect()
+        ROOMS.iter().map(|room| room.descriptor.kind).collect()
     }
 }
 
@@ -22,7 +22,7 @@ fn build(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node { value: Value::Text(kind.into()), origin: Origin::Default("assumed: test") };
     let slot: Slot<ReplacementFamily> = Slot::read(&node, &mut reader).expect("a known room");
     assert!(reader.finish().is_ok(), "the defaults of {kind} are legal");
-    let room = ROOMS.iter().find(|room| room.card.kind == kind).expect("a known room");
+    let room = ROOMS.iter().find(|room| room.descriptor.kind == kind).expect("a known room");
     (room.build)(&slot, &mut Context { families: &Known, capacity }).expect("nothing can go wrong")
 }
 
@@ -38,9 +38,13 @@ fn every_room_is_built_from_its_name_and_never_exceeds_its_capacity() {
     let blocks = streams::zipf(3000, 0.9, 20_000, &mut streams::random("all"));
     for room in ROOMS {
         for capacity in [1, 2, 3, 10, 99, 1000, 5000] {
-            let mut policy = build(room.card.kind, capacity);
+            let mut policy = build(room.descriptor.kind, capacity);
             policy.replay(&blocks);
-            assert!(policy.len() <= policy.capacity() && policy.capacity() == capacity, "{}", room.card.kind);
+            assert!(
+                policy.len() <= policy.capacity() && policy.capacity() == capacity,
+                "{}",
+                room.descriptor.kind
+            );
             policy.check_invariants();
         }
     }
@@ -55,7 +59,12 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
     for room in ROOMS {
         // 2Q and LIRS keep their shares apart, W-TinyLFU its window: none evicts while there is room.
         let expected = (blocks.len() - distinct.len()) as u64;
-        assert_eq!(hits(room.card.kind, 2000 * 101 / 99, &blocks), expected, "{}", room.card.kind);
+        assert_eq!(
+            hits(room.descriptor.kind, 2000 * 101 / 99, &blocks),
+            expected,
+            "{}",
+            room.descriptor.kind
+        );
     }
 }
 
@@ -63,7 +72,7 @@ fn a_cache_that_holds_everything_misses_each_block_once() {
 fn every_way_to_ask_gives_the_same_hits() {
     let blocks = streams::zipf(500, 0.8, 5000, &mut streams::random("ways"));
     for room in ROOMS {
-        let kind = room.card.kind;
+        let kind = room.descriptor.kind;
         let mut one_by_one = build(kind, 60);
         let singly: Vec<bool> = blocks.iter().map(|block| one_by_one.access(*block).is_hit()).collect();
         let mut in_two_steps = build(kind, 60);
@@ -103,9 +112,9 @@ fn a_loop_slightly_larger_than_the_cache_defeats_lru_and_not_lirs() {
 #[test]
 fn a_capacity_beyond_memory_costs_only_what_is_filled() {
     for room in ROOMS {
-        let mut policy = build(room.card.kind, 1 << 40);
+        let mut policy = build(room.descriptor.kind, 1 << 40);
         policy.replay(&streams::cycle(5000, 10_000));
-        assert_eq!(policy.len(), 5000, "{}", room.card.kind);
+        assert_eq!(policy.len(), 5000, "{}", room.descriptor.kind);
     }
 }
 

@@ -4,7 +4,7 @@ use super::in_flight::InFlight;
 use super::levels::{Levels, NOWHERE};
 use super::{FillMode, report};
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time,
 };
 
 /// Blocks that are warmed at once, and the most of one request.
@@ -22,8 +22,8 @@ pub(super) struct ServerCache {
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
     pub(super) in_flight: InFlight,
-    /// Where background work leaves its trail.
-    scratch: Trail,
+    /// Where background work leaves its breakdown.
+    scratch: Breakdown,
     pub(super) counts: Counts,
 }
 
@@ -74,7 +74,7 @@ impl ServerCache {
             write_allocate,
             fill,
             in_flight: InFlight::new(),
-            scratch: Trail::new(),
+            scratch: Breakdown::new(),
             counts: Counts::default(),
         }
     }
@@ -113,15 +113,15 @@ impl ServerCache {
 
 impl Device for ServerCache {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
-        trail.add(self.id, Activity::Software, self.lookup);
+        breakdown.add(self.id, Activity::Software, self.lookup);
         let start = now + self.lookup;
         match request.op {
-            Op::Read => self.read(start, request, trail),
-            Op::Write => self.write(start, request, trail),
-            Op::Trim => self.trim(start, request, trail),
-            Op::Flush => self.backing.submit(start, request, trail),
+            Op::Read => self.read(start, request, breakdown),
+            Op::Write => self.write(start, request, breakdown),
+            Op::Trim => self.trim(start, request, breakdown),
+            Op::Flush => self.backing.submit(start, request, breakdown),
         }
     }
 
@@ -163,7 +163,7 @@ impl Device for ServerCache {
         self.backing.check_invariants();
     }
 
-    fn warm(&self, requests: &[Request]) {
+    fn prefetch(&self, requests: &[Request]) {
         let (mut group, mut used) = ([0; WARM_GROUP], 0);
         for request in requests {
             let (first, count) = request.blocks(1 << self.shift);
@@ -171,11 +171,11 @@ impl Device for ServerCache {
                 group[used] = block;
                 used += 1;
                 if used == WARM_GROUP {
-                    self.levels.warm(&group);
+                    self.levels.prefetch(&group);
                     used = 0;
                 }
             }
         }
-        self.levels.warm(&group[..used]);
+        self.levels.prefetch(&group[..used]);
     }
 }

@@ -113,9 +113,9 @@ impl Levels {
     }
 
     /// These blocks are used next.
-    pub(super) fn warm(&self, blocks: &[u64]) {
+    pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
-            level.policy.warm(blocks);
+            level.policy.prefetch(blocks);
         }
     }
 

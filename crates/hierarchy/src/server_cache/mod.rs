@@ -83,7 +83,7 @@ mod writes;
 use crate::replacement::{self, ReplacementFamily};
 use cache::{Behaviour, ServerCache};
 use levels::{Level, Levels};
-use nacre_config::{Card, Choice, Configuration, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_config::{Choice, Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, room_of};
 use nacre_controller::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time};
 
@@ -168,7 +168,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "server_cache",
         "a host-side write-through cache of blocks, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],

@@ -5,17 +5,17 @@ use super::in_flight::Way;
 use super::levels::NOWHERE;
 use super::parts::part_of;
 use crate::parts::Parts;
-use nacre_kernel::{Completion, Request, Status, Time, Trail};
+use nacre_kernel::{Breakdown, Completion, Request, Status, Time};
 
 impl ServerCache {
-    pub(super) fn write(&mut self, start: Time, request: &Request, trail: &mut Trail) -> Completion {
-        let mut parts = Parts::new(start, trail);
+    pub(super) fn write(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+        let mut parts = Parts::new(start, breakdown);
         self.counts.backing_writes += 1;
-        let written = self.backing.submit(start, request, trail);
-        parts.add(written, parts.from, trail);
+        let written = self.backing.submit(start, request, breakdown);
+        parts.add(written, parts.from, breakdown);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            self.write_block(block, request, &mut parts, trail);
+            self.write_block(block, request, &mut parts, breakdown);
         }
         if written.status != Status::Done {
             (first..first + count).for_each(|block| self.drop_block(block));
@@ -24,7 +24,7 @@ impl ServerCache {
     }
 
     /// The copies of one block follow the write; a whole block may come in.
-    fn write_block(&mut self, block: u64, request: &Request, parts: &mut Parts, trail: &mut Trail) {
+    fn write_block(&mut self, block: u64, request: &Request, parts: &mut Parts, breakdown: &mut Breakdown) {
         let part = part_of(block, request, self.shift);
         let is_whole = u64::from(part.bytes) == 1 << self.shift;
         let enters = is_whole && self.write_allocate;
@@ -40,22 +40,22 @@ impl ServerCache {
             self.levels.all[found].counts.write_hits += 1;
         }
         if found != NOWHERE || enters {
-            self.write_copies(block, &part, parts, trail);
+            self.write_copies(block, &part, parts, breakdown);
         }
     }
 
     /// Writes `part` into every level that holds its block; victims go down beside it.
-    fn write_copies(&mut self, block: u64, part: &Request, parts: &mut Parts, trail: &mut Trail) {
+    fn write_copies(&mut self, block: u64, part: &Request, parts: &mut Parts, breakdown: &mut Breakdown) {
         self.levels.moves.retain(|wanted| wanted.block != block);
         self.settle(self.levels.moves.len(), parts.start);
         let mut failed = false;
         for level in &mut self.levels.all {
             if level.policy.contains(block) {
-                let mark = trail.mark();
+                let mark = breakdown.mark();
                 let part = level.at(part, self.shift);
-                let written = level.device.submit(parts.start, &part, trail);
+                let written = level.device.submit(parts.start, &part, breakdown);
                 failed |= written.status != Status::Done;
-                parts.add(Completion { status: Status::Done, ..written }, mark, trail);
+                parts.add(Completion { status: Status::Done, ..written }, mark, breakdown);
             }
         }
         if failed {
@@ -64,12 +64,12 @@ impl ServerCache {
         }
     }
 
-    pub(super) fn trim(&mut self, start: Time, request: &Request, trail: &mut Trail) -> Completion {
+    pub(super) fn trim(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
             self.in_flight.forget(block, start);
             self.counts.trimmed += u64::from(self.levels.remove(block));
         }
-        self.backing.submit(start, request, trail)
+        self.backing.submit(start, request, breakdown)
     }
 }

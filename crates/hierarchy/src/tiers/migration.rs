@@ -3,7 +3,7 @@
 use super::Config;
 use super::model::{Place, Tier};
 use crate::placement::Exchange;
-use nacre_kernel::{Bandwidth, Op, Request, Time, Trail};
+use nacre_kernel::{Bandwidth, Breakdown, Op, Request, Time};
 
 /// The exchanges that are to be made, and the one that is under way.
 pub(super) struct Migration {
@@ -15,7 +15,7 @@ pub(super) struct Migration {
     active: Option<Active>,
     /// When the next chunk may be read.
     next: Time,
-    trail: Trail,
+    breakdown: Breakdown,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
     /// Bytes written.
@@ -41,7 +41,7 @@ impl Migration {
             queue: Vec::new(),
             active: None,
             next: Time::ZERO,
-            trail: Trail::new(),
+            breakdown: Breakdown::new(),
             exchanges: 0,
             dropped: 0,
             bytes: 0,
@@ -98,8 +98,8 @@ impl Migration {
         let mut ask = |op: Op, place: Place, now: Time| {
             let address = (u64::from(place.number()) << shift) + active.upto;
             let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
-            self.trail.clear();
-            tiers[place.tier()].device.submit(now, &request, &mut self.trail).done
+            self.breakdown.clear();
+            tiers[place.tier()].device.submit(now, &request, &mut self.breakdown).done
         };
         let start = self.next;
         let read = active.places.map(|place| ask(Op::Read, place, start)).into_iter().fold(start, Time::max);

@@ -54,7 +54,7 @@ use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
 use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
-use nacre_config::{Card, Configuration, Families, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_config::{Configuration, Descriptor, Families, Problem, Problems, Reader, Room, Slot, room_of};
 use nacre_controller::{Accesses, Builder, DeviceFamily};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 
@@ -147,7 +147,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "tiers",
         "extents over tiers of devices, placed once or moved to where they are wanted",
         &["kim-2014"],

@@ -6,7 +6,7 @@ use super::report;
 use crate::parts::Parts;
 use crate::placement::{Placement, View};
 use nacre_controller::Accesses;
-use nacre_kernel::{Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time, Trail};
+use nacre_kernel::{Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time};
 
 /// One tier: its device, and what it did for the host.
 pub(super) struct Tier {
@@ -161,17 +161,17 @@ impl Tiers {
 
     /// Serves the part of `request` that lies in `extent`.
     #[inline]
-    fn serve(&mut self, now: Time, extent: u64, request: &Request, trail: &mut Trail) -> Completion {
+    fn serve(&mut self, now: Time, extent: u64, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (from, to) = self.range(extent, request);
         match self.migration.split(extent as u32, from, to) {
-            None => self.at(now, self.places[extent as usize], from, to, request, trail),
+            None => self.at(now, self.places[extent as usize], from, to, request, breakdown),
             Some((at, before, behind)) => {
-                let mut parts = Parts::new(now, trail);
+                let mut parts = Parts::new(now, breakdown);
                 for (place, from, to) in [(before, from, at), (behind, at, to)] {
                     if from < to {
-                        let mark = trail.mark();
-                        let done = self.at(now, place, from, to, request, trail);
-                        parts.add(done, mark, trail);
+                        let mark = breakdown.mark();
+                        let done = self.at(now, place, from, to, request, breakdown);
+                        parts.add(done, mark, breakdown);
                     }
                 }
                 parts.completion()
@@ -204,11 +204,11 @@ impl Tiers {
         from: u64,
         to: u64,
         request: &Request,
-        trail: &mut Trail,
+        breakdown: &mut Breakdown,
     ) -> Completion {
         let address = (u64::from(place.number()) << self.shift) + from;
         let part = Request { address, bytes: (to - from) as u32, ..*request };
-        self.tiers[place.tier()].device.submit(now, &part, trail)
+        self.tiers[place.tier()].device.submit(now, &part, breakdown)
     }
 
     /// Counts one access to an extent.
@@ -226,12 +226,12 @@ impl Tiers {
         }
     }
 
-    fn flush(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
-        let mut parts = Parts::new(now, trail);
+    fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+        let mut parts = Parts::new(now, breakdown);
         for tier in &mut self.tiers {
-            let mark = trail.mark();
-            let done = tier.device.submit(now, request, trail);
-            parts.add(done, mark, trail);
+            let mark = breakdown.mark();
+            let done = tier.device.submit(now, request, breakdown);
+            parts.add(done, mark, breakdown);
         }
         parts.completion()
     }
@@ -239,22 +239,22 @@ impl Tiers {
 
 impl Device for Tiers {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         self.catch_up(now);
         if request.op == Op::Flush {
-            return self.flush(now, request, trail);
+            return self.flush(now, request, breakdown);
         }
         let (first, count) = request.blocks(1 << self.shift);
         if count == 1 {
             self.count(first as usize, request.op);
-            return self.serve(now, first, request, trail);
+            return self.serve(now, first, request, breakdown);
         }
-        let mut parts = Parts::new(now, trail);
+        let mut parts = Parts::new(now, breakdown);
         for extent in first..first + count {
             self.count(extent as usize, request.op);
-            let mark = trail.mark();
-            let done = self.serve(now, extent, request, trail);
-            parts.add(done, mark, trail);
+            let mark = breakdown.mark();
+            let done = self.serve(now, extent, request, breakdown);
+            parts.add(done, mark, breakdown);
         }
         parts.completion()
     }

@@ -6,7 +6,7 @@ use crate::record::{Ending, Findings, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
-use nacre_kernel::{Device, Request, Time, Trail};
+use nacre_kernel::{Breakdown, Device, Request, Time};
 use nacre_workload::{Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ pub(crate) const BATCH: usize = 4096;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
-const WARMED: usize = 32;
+const PREFETCHED: usize = 32;
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
@@ -75,7 +75,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) workload: Box<dyn nacre_workload::Workload>,
     pub(crate) meter: Meter,
     components: usize,
-    trail: Trail,
+    breakdown: Breakdown,
     capacity: u64,
     duration: Time,
     /// Requests given to the device.
@@ -100,7 +100,7 @@ impl<'a> Driver<'a> {
             workload: built.workload,
             meter: Meter::new(built.components, Time::ZERO),
             components: built.components,
-            trail: Trail::new(),
+            breakdown: Breakdown::new(),
             issued: 0,
             measured: 0,
             units_before: 0,
@@ -117,7 +117,7 @@ impl<'a> Driver<'a> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
         let expected = expected.filter(|&count| count < u64::MAX);
-        let told = self.workload.pacing() == Pacing::Told;
+        let told = self.workload.pacing() == Pacing::CompletionDriven;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
@@ -175,9 +175,9 @@ impl<'a> Driver<'a> {
     /// Serves a few requests; breaks when the duration is over.
     fn serve(&mut self, group: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
-        for warmed in group.chunks(WARMED) {
-            self.device.warm(warmed);
-            for request in warmed {
+        for group in group.chunks(PREFETCHED) {
+            self.device.prefetch(group);
+            for request in group {
                 if self.serve_one(request, clock)?.is_none() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -197,15 +197,15 @@ impl<'a> Driver<'a> {
         if self.issued == self.checked.run.warm_up {
             self.begin_measuring(now);
         }
-        self.trail.clear();
-        let completion = self.device.submit(now, request, &mut self.trail);
+        self.breakdown.clear();
+        let completion = self.device.submit(now, request, &mut self.breakdown);
         assert!(completion.done >= now, "a request was done before it was issued");
         if completion.done > HORIZON {
             return Err(self.horizon_problem());
         }
-        debug_assert_eq!(self.trail.total_from(0), completion.done - now, "the trail of {request:?}");
+        debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
         clock.complete(completion.done);
-        self.meter.record(request, now, completion, &self.trail);
+        self.meter.record(request, now, completion, &self.breakdown);
         self.issued += 1;
         self.measured += 1;
         Ok(Some(completion.done))

@@ -2,7 +2,7 @@ use crate::drive::{Driver, Progress};
 use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
 use nacre_kernel::{
-    Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time, Trail,
+    Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Cursor};
@@ -38,7 +38,7 @@ struct Memory {
 }
 
 impl Device for Memory {
-    fn submit(&mut self, now: Time, request: &Request, _trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, _breakdown: &mut Breakdown) -> Completion {
         self.served.lock().unwrap().push(*request);
         Completion { done: now, status: Status::Done }
     }

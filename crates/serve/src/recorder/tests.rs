@@ -1,5 +1,5 @@
 use super::{BATCH, RecordError, Recorder, Recording};
-use crate::model::Asked;
+use crate::model::HostRequest;
 use nacre_files::{ShareRead, SharedFile, open as open_file};
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{Options, Source, TraceError, TraceWriter, Written, open};
@@ -40,8 +40,8 @@ fn requests(path: &Path) -> Vec<Request> {
     found
 }
 
-fn asked(op: Op, offset: u64, bytes: u32) -> Asked {
-    Asked { op, offset, bytes, forced: false }
+fn asked(op: Op, offset: u64, bytes: u32) -> HostRequest {
+    HostRequest { op, offset, bytes, forced: false }
 }
 
 /// What is noted so long after `from`.
@@ -63,7 +63,7 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
     recorder.begin(&path, 20.0, "requests to ssd").unwrap();
     let from = start(&recorder);
     recorder.note(asked(Op::Read, 4096, 8192), after(from, Duration::from_millis(40)));
-    let forced = Asked { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
+    let forced = HostRequest { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
     recorder.note(forced, after(from, Duration::from_millis(60)));
     recorder.note(asked(Op::Trim, 0, 1 << 30), after(from, Duration::from_millis(80)));
     let told = recorder.told().unwrap();

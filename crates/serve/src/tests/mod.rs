@@ -7,7 +7,7 @@ mod power;
 mod replay;
 mod toy;
 
-use crate::model::{Asked, Said, Timing};
+use crate::model::{HostRequest, Outcome, Timing};
 use crate::opening::open;
 use crate::server::{Offer, ServeError};
 use crate::serving::Disk;
@@ -93,13 +93,13 @@ fn toy_refusal(path: &Path) -> String {
 
 impl Disk {
     /// Asks as a client does, at a given time.
-    fn ask_at(&self, came: Time, op: Op, offset: u64, bytes: u32, forced: bool) -> Said {
-        let said = self.model.ask_at(came, Asked { op, offset, bytes, forced }, &self.image);
+    fn ask_at(&self, came: Time, op: Op, offset: u64, bytes: u32, forced: bool) -> Outcome {
+        let said = self.model.ask_at(came, HostRequest { op, offset, bytes, forced }, &self.image);
         self.image.commit().expect("there is room");
         said
     }
 
-    fn write_at(&self, came: Time, offset: u64, bytes: &[u8]) -> Said {
+    fn write_at(&self, came: Time, offset: u64, bytes: &[u8]) -> Outcome {
         let said = self.ask_at(came, Op::Write, offset, bytes.len() as u32, false);
         assert_eq!(said.status, Status::Done);
         let range = offset..offset + bytes.len() as u64;
@@ -107,7 +107,7 @@ impl Disk {
         said
     }
 
-    fn flush_at(&self, came: Time) -> Said {
+    fn flush_at(&self, came: Time) -> Outcome {
         let said = self.ask_at(came, Op::Flush, 0, 0, false);
         self.flush(Some(said)).expect("the disk works");
         said

@@ -1,7 +1,7 @@
 //! Devices of every kind, killed and served again, against one that was never interrupted.
 
 use super::{EMULATED, Folder, offer, opened, us};
-use crate::model::{Asked, Asking};
+use crate::model::{Asking, HostRequest};
 use crate::server::Offer;
 use crate::serving::Disk;
 use nacre_kernel::{ComponentReport, Device, Op, Random, Streams, Time};
@@ -38,15 +38,15 @@ fn device(checked: &Checked) -> Box<dyn Device> {
 }
 
 /// The next request of a host that writes more than it reads, mostly to one part.
-fn next(random: &mut Random, capacity: u64) -> Asked {
+fn next(random: &mut Random, capacity: u64) -> HostRequest {
     let bytes = [512, 4096, 4096, 4096, 16384, 65536][random.below(6) as usize];
     let reach = if random.chance(0.7) { capacity / 8 } else { capacity };
     let offset = random.below((reach - u64::from(bytes)) / 512 + 1) * 512;
     match random.below(20) {
-        0 => Asked { op: Op::Flush, offset: 0, bytes: 0, forced: false },
-        1 => Asked { op: Op::Trim, offset, bytes, forced: false },
-        2..8 => Asked { op: Op::Read, offset, bytes, forced: false },
-        draw => Asked { op: Op::Write, offset, bytes, forced: draw == 8 },
+        0 => HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: false },
+        1 => HostRequest { op: Op::Trim, offset, bytes, forced: false },
+        2..8 => HostRequest { op: Op::Read, offset, bytes, forced: false },
+        draw => HostRequest { op: Op::Write, offset, bytes, forced: draw == 8 },
     }
 }
 
@@ -59,7 +59,7 @@ fn report(asking: &Asking) -> ComponentReport {
 fn ask(disk: &Disk, twin: &mut Asking, came: &mut Time, random: &mut Random, requests: u32) {
     for number in 0..requests {
         let asked = next(random, disk.export.bytes);
-        let Asked { op, offset, bytes, forced } = asked;
+        let HostRequest { op, offset, bytes, forced } = asked;
         let said = disk.ask_at(*came, op, offset, bytes, forced);
         let expected = twin.submit(said.now, asked);
         assert_eq!(said, expected, "request {number}: {asked:?}");

@@ -1,7 +1,7 @@
 //! A device that acknowledges writes long before they are durable.
 
 use nacre_kernel::{
-    Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time, Trail,
+    Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
 
 pub(super) const BYTES: u64 = 64 << 10;
@@ -27,7 +27,7 @@ impl Default for Toy {
 }
 
 impl Device for Toy {
-    fn submit(&mut self, now: Time, request: &Request, _trail: &mut Trail) -> Completion {
+    fn submit(&mut self, now: Time, request: &Request, _breakdown: &mut Breakdown) -> Completion {
         self.counts[request.op as usize] += 1;
         let done = now + LATENCY;
         if request.op == Op::Flush {

@@ -29,7 +29,7 @@ pub enum Pacing {
     },
     /// The workload: it gives one request at a time, with the time at which it is issued, and is told when that
     /// one is done before it is asked for the next. So what it does may depend on how fast the device is.
-    Told,
+    CompletionDriven,
 }
 
 /// Stamps requests with the times at which they arrive.
@@ -45,7 +45,7 @@ pub trait Arrival: Send {
     }
 }
 
-/// What the card of an arrival process needs that follows the times of a recording.
+/// What the descriptor of an arrival process needs that follows the times of a recording.
 pub(crate) const RECORDED_TIMES: &str = "recorded times";
 
 /// The family of arrival processes.

@@ -76,7 +76,7 @@ mod transactions;
 use crate::{Workload, WorkloadFamily};
 use layout::{bucket_pairs, fill, leaf_pairs, log_reserve, pointers};
 use method::Method;
-use nacre_config::{Card, Choice, Configuration, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Bytes, Random, Time};
 use transactions::Transactions;
 
@@ -256,7 +256,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The room.
 pub const ROOM: Room<WorkloadFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "kv",
         "a transactional key-value store on a hash table or a B+tree: threads swap the values of two keys",
         &["akel-2011", "berkeley-db", "litwin-1980", "seltzer-1991", "comer-1979", "mohan-1992", "yao-1978"],

@@ -56,7 +56,7 @@ impl<M: Method> Workload for Transactions<M> {
     }
 
     fn pacing(&self) -> Pacing {
-        Pacing::Told
+        Pacing::CompletionDriven
     }
 
     fn expected(&self) -> Option<u64> {

@@ -51,7 +51,7 @@ pub fn shares(
     first: First,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Shares>, Problems> {
-    if slot.kind() != super::TRACE.card.kind {
+    if slot.kind() != super::TRACE.descriptor.kind {
         let problem = Problem::new(slot.path(), None, "only a trace can be split");
         return Err(problem.given(slot.kind()).remedy("use a workload of kind \"trace\"").into());
     }

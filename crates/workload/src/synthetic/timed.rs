@@ -24,11 +24,11 @@ pub struct Timed<C: Configuration> {
 }
 
 fn check<C: Configuration>(timed: &Timed<C>, reader: &mut Reader<'_>) {
-    if room_of(ARRIVALS, &timed.arrival).card.needs != RECORDED_TIMES {
+    if room_of(ARRIVALS, &timed.arrival).descriptor.needs != RECORDED_TIMES {
         return;
     }
-    let others = ARRIVALS.iter().filter(|room| room.card.needs != RECORDED_TIMES);
-    let others: Vec<&str> = others.map(|room| room.card.kind).collect();
+    let others = ARRIVALS.iter().filter(|room| room.descriptor.needs != RECORDED_TIMES);
+    let others: Vec<&str> = others.map(|room| room.descriptor.kind).collect();
     reader.conflict(
         "arrival.kind",
         &format!("{:?}", timed.arrival.kind()),

@@ -47,7 +47,7 @@ mod transactions;
 
 use crate::{Workload, WorkloadFamily};
 use layout::Database;
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Bytes, Rate};
 use transactions::Transactions;
 
@@ -122,7 +122,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The room.
 pub const ROOM: Room<WorkloadFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "tpca",
         "TPC-A as eNVy ran it: transactions on B-trees and records, one word at a time",
         &["wu-1994"],

@@ -17,7 +17,7 @@
 //! The victim is the one a computation by hand finds; costs less than greedy on hot and cold data.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "cost_benefit",
         "weighs the space gained and its age against the cost, as the log-structured file system does",
         &["rosenblum-1992"],

@@ -16,7 +16,7 @@
 //! d = 1 costs u / (1 - u) under uniform writes, within 2 %; more choices cost less, and greedy least.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Random;
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "d_choices",
         "cleans what has the most invalid pages of d segments drawn at random",
         &["van-houdt-2013", "li-2013"],

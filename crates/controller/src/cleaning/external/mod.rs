@@ -13,7 +13,7 @@
 //! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
 
 use super::CleaningFamily;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "external",
         "a policy that the caller brings, for example a Python function",
         &["the caller"],

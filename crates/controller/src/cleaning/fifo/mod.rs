@@ -17,7 +17,7 @@
 //! writes against the same law for each kind, within 2 %.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "fifo",
         "cleans segments in the order in which they were filled",
         &["wu-1994", "desnoyers-2012"],

@@ -14,7 +14,7 @@
 //! Cost under uniform writes against the closed form of Desnoyers, within 2 %.
 
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use std::cmp::Reverse;
 
 #[cfg(test)]
@@ -26,7 +26,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "greedy",
         "cleans what has the most invalid pages",
         &["wu-1994", "rosenblum-1992"],

@@ -29,7 +29,7 @@
 
 use super::redistribution::Redistribution;
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Problem, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "hybrid",
         "FIFO inside partitions, locality gathering between them",
         &["wu-1994"],

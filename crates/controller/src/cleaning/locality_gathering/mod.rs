@@ -24,7 +24,7 @@
 
 use super::redistribution::Redistribution;
 use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "locality_gathering",
         "pages stay in their segment; hot ones wander to the first segments",
         &["wu-1994"],

@@ -3,7 +3,7 @@
 use super::{FewestLive, TINY, device};
 use crate::envy::model::Envy;
 use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Device, Op, Request, Streams, Time, Trail, Wear};
+use nacre_kernel::{Activity, Breakdown, Device, Op, Request, Streams, Time, Wear};
 use nacre_media::store::{Nothing, Store};
 use nacre_testkit::conformance_in_order;
 
@@ -131,15 +131,15 @@ fn it_keeps_the_contract_of_devices() {
 }
 
 /// What one request takes, and on what.
-fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Trail) {
-    let mut trail = Trail::new();
+fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Breakdown) {
+    let mut breakdown = Breakdown::new();
     let request = Request { arrival: now, address, bytes, volume: 0, op };
-    let done = envy.submit(now, &request, &mut trail).done;
-    (done - now, trail)
+    let done = envy.submit(now, &request, &mut breakdown).done;
+    (done - now, breakdown)
 }
 
-fn on(trail: &Trail, activity: Activity) -> Time {
-    let of = trail.segments().iter().filter(|segment| segment.activity == activity);
+fn on(breakdown: &Breakdown, activity: Activity) -> Time {
+    let of = breakdown.segments().iter().filter(|segment| segment.activity == activity);
     of.fold(Time::ZERO, |sum, segment| sum + segment.time)
 }
 
@@ -173,10 +173,10 @@ fn a_write_that_finds_the_buffer_full_waits_for_one_program() {
     for page in 0..2 {
         now += ask(&mut envy, now, Op::Write, page * 8, 4).0;
     }
-    let (_, trail) = ask(&mut envy, now, Op::Write, 16, 4);
-    assert_eq!(on(&trail, Activity::Drain), Time::from_us(4));
-    assert_eq!(on(&trail, Activity::Suspend), envy.config.resume_after);
-    assert_eq!(on(&trail, Activity::Erase), Time::ZERO, "segments have room at the start");
+    let (_, breakdown) = ask(&mut envy, now, Op::Write, 16, 4);
+    assert_eq!(on(&breakdown, Activity::Drain), Time::from_us(4));
+    assert_eq!(on(&breakdown, Activity::Suspend), envy.config.resume_after);
+    assert_eq!(on(&breakdown, Activity::Erase), Time::ZERO, "segments have room at the start");
 }
 
 /// A program goes on only in the quiet that is left when the controller has waited.

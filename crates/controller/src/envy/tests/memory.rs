@@ -5,7 +5,7 @@ use crate::envy::array::Programs;
 use crate::envy::model::Envy;
 use crate::envy::write_buffer::SlotState;
 use nacre_kernel::state::{StateReader, StateWriter};
-use nacre_kernel::{Device, MemoryDevice, Random, Refused, Streams, Time, Trail};
+use nacre_kernel::{Breakdown, Device, MemoryDevice, Random, Refused, Streams, Time};
 use nacre_media::store::{Memory, Store};
 use std::sync::{Arc, Mutex};
 
@@ -119,7 +119,7 @@ impl Pair {
         let end = (address + bytes).min(self.bytes.len() as u64);
         let range = address as usize..end as usize;
         let data = vec![self.stamp; range.len()];
-        match self.envy.write(self.now, address, &data, &mut Trail::new()) {
+        match self.envy.write(self.now, address, &data, &mut Breakdown::new()) {
             Ok(written) => {
                 self.bytes[range].copy_from_slice(&data);
                 Some(written.done)
@@ -146,9 +146,9 @@ impl Pair {
     fn check(&mut self) {
         self.envy.check_invariants();
         let mut read = vec![0xAA; self.bytes.len()];
-        let mut trail = Trail::new();
-        let done = self.envy.read(self.now, 0, &mut read, &mut trail).done;
-        assert_eq!(trail.total_from(0), done - self.now, "the trail of a read");
+        let mut breakdown = Breakdown::new();
+        let done = self.envy.read(self.now, 0, &mut read, &mut breakdown).done;
+        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a read");
         assert_eq!(read, self.bytes, "the bytes of the device and of the naive memory");
         self.now = done;
     }
@@ -245,7 +245,7 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     pair.step(Step::Begin);
     // Two slots of four are for transactions; pages never written need one each.
     pair.step(Step::Write { page: 0, offset: 0, bytes: 16 });
-    let refused = pair.envy.write(pair.now, 16, &[7; 8], &mut Trail::new());
+    let refused = pair.envy.write(pair.now, 16, &[7; 8], &mut Breakdown::new());
     assert_eq!(refused, Err(Refused::TransactionTooLarge { pages: 1 }));
     pair.check();
     pair.step(Step::Abort);

@@ -16,7 +16,7 @@
 mod tests;
 
 use super::{Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
 
 /// A latency that is always the same.
@@ -28,7 +28,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "constant",
         "a latency that is always the same",
         &["definition"],

@@ -16,7 +16,7 @@
 mod tests;
 
 use super::{Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Random, Time};
 
 /// A memoryless latency.
@@ -39,7 +39,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "exponential",
         "a memoryless latency, given its mean",
         &["Kleinrock, Queueing Systems, vol. 1, ch. 3"],

@@ -22,7 +22,7 @@ mod tests;
 
 use super::inverse::Inverse;
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Problem, Room};
+use nacre_config::{Configuration, Descriptor, Problem, Room};
 use nacre_kernel::{Random, Time};
 
 /// A latency distribution from fio's JSON output.
@@ -38,7 +38,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "fio_json",
         "latencies measured with fio, from its JSON output",
         &["fio documentation, JSON output"],

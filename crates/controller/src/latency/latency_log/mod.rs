@@ -21,7 +21,7 @@ mod parse;
 mod tests;
 
 use super::{Direction, Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Problem, Room};
+use nacre_config::{Configuration, Descriptor, Problem, Room};
 use nacre_kernel::{Bytes, Random, Time};
 
 /// Latencies from a fio latency log.
@@ -44,7 +44,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "latency_log",
         "latencies measured with fio, one per request, from its log",
         &["fio documentation, Log File Formats"],

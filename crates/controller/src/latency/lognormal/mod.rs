@@ -18,7 +18,7 @@
 mod tests;
 
 use super::{Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Random, Time};
 
 /// A lognormal latency.
@@ -39,7 +39,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "lognormal",
         "a latency with a long tail, given its mean and standard deviation",
         &["Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, vol. 1, ch. 14"],

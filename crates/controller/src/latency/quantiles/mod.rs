@@ -20,7 +20,7 @@ mod tests;
 
 use super::inverse::{Inverse, Piece};
 use super::{Latency, LatencyFamily};
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Random, Ratio, Time};
 
 /// A latency given by points of its cumulative distribution.
@@ -72,7 +72,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// This room.
 pub const ROOM: Room<LatencyFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "quantiles",
         "a latency given by points of its cumulative distribution",
         &["Devroye, Non-Uniform Random Variate Generation, s. 2.2"],

@@ -1,7 +1,7 @@
 //! Closed forms and conservation.
 
 use super::{Workbench, drive, random, request};
-use nacre_kernel::{Activity, ComponentReport, Device, Op, Request, Streams, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, ComponentReport, Device, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, closed_loop, conformance};
 
 /// Four MiB: two controllers of four ranks, so that rows are written often.
@@ -25,7 +25,7 @@ fn the_drive_keeps_the_contract_of_devices() {
 #[test]
 fn a_request_alone_takes_the_times_of_its_parts() {
     let mut onyx = drive("completion = \"late\"");
-    let mut trail = Trail::new();
+    let mut breakdown = Breakdown::new();
     for (op, bytes, medium_ps) in [
         // Eight beats of 410.3 ns and what goes before.
         (Op::Read, 512, 8 * 410_300 + 3_000_000),
@@ -34,11 +34,11 @@ fn a_request_alone_takes_the_times_of_its_parts() {
         // Eight ranks filled one after the other; the ninth chunk waits for the first rank, and so on.
         (Op::Write, 4096, 3_000_000 + 9 * 3_200_000 + 2 * 120_000_000),
     ] {
-        trail.clear();
+        breakdown.clear();
         let now = Time::from_ms(1) + onyx.busy_until();
-        let done = onyx.submit(now, &request(op, 0, bytes), &mut trail).done;
+        let done = onyx.submit(now, &request(op, 0, bytes), &mut breakdown).done;
         let spent = |activity| {
-            let of = trail.segments().iter().filter(|segment| segment.activity == activity);
+            let of = breakdown.segments().iter().filter(|segment| segment.activity == activity);
             of.fold(Time::ZERO, |sum, segment| sum + segment.time).as_ps()
         };
         assert_eq!(spent(Activity::Software), 3_600_000 + 2_090_000);
@@ -46,7 +46,7 @@ fn a_request_alone_takes_the_times_of_its_parts() {
         assert_eq!(spent(Activity::Link), u64::from(bytes) * 750);
         assert_eq!(spent(if op == Op::Read { Activity::Read } else { Activity::Write }), medium_ps);
         assert_eq!(spent(Activity::Queue), 0, "nothing waits in a {op:?} of {bytes} bytes");
-        assert_eq!(trail.total_from(0), done - now);
+        assert_eq!(breakdown.total_from(0), done - now);
     }
 }
 
@@ -119,7 +119,7 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     let mut onyx = drive("buffered_writes = 2\ncompletion = \"early\"");
     let arrive = Time::from_ps(3_600_000 + 2_090_000 + 512 * 750);
     let done = |onyx: &mut dyn Device, at: Time| {
-        onyx.submit(at, &request(Op::Write, 0, 512), &mut Trail::new()).done - at
+        onyx.submit(at, &request(Op::Write, 0, 512), &mut Breakdown::new()).done - at
     };
     assert_eq!(done(&mut *onyx, Time::ZERO), arrive);
     assert_eq!(
@@ -132,7 +132,7 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     assert_eq!(done(&mut *onyx, Time::from_us(50)) + Time::from_us(50), programmed);
     assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
     // A read of the row waits until nothing holds its ranks.
-    let read = onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), &mut Trail::new()).done;
+    let read = onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), &mut Breakdown::new()).done;
     assert!(read > programmed + Time::from_us(240), "two more programs went before it");
 }
 
@@ -209,7 +209,7 @@ fn preconditioning_wears_and_maps_as_writes_do() {
     let (mut prepared, mut served) = (drive(&settings), drive(&settings));
     prepared.precondition(&writes);
     for write in &writes {
-        served.submit(Time::ZERO, write, &mut Trail::new());
+        served.submit(Time::ZERO, write, &mut Breakdown::new());
     }
     let (prepared, served) = (prepared.report(Time::ZERO), served.report(Time::ZERO));
     assert_eq!(prepared.columns, served.columns);

@@ -3,7 +3,7 @@
 use crate::workbench::Workbench;
 use crate::{memory_device, store_layout};
 use nacre_kernel::state::{StateReader, StateWriter};
-use nacre_kernel::{MemoryDevice, Random, Recovery, Refused, Streams, Time, Trail};
+use nacre_kernel::{Breakdown, MemoryDevice, Random, Recovery, Refused, Streams, Time};
 use nacre_media::store::{Memory, Store};
 use std::sync::{Arc, Mutex};
 
@@ -74,18 +74,18 @@ impl Pair {
         self.stamp = self.stamp % 250 + 1;
         let end = (address + count).min(self.bytes.len());
         let data = vec![self.stamp; end - address];
-        let mut trail = Trail::new();
-        let done = self.onyx.write(self.now, address as u64, &data, &mut trail).unwrap().done;
-        assert_eq!(trail.total_from(0), done - self.now, "the trail of a write");
+        let mut breakdown = Breakdown::new();
+        let done = self.onyx.write(self.now, address as u64, &data, &mut breakdown).unwrap().done;
+        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a write");
         self.bytes[address..end].copy_from_slice(&data);
         done
     }
 
     fn read(&mut self) -> Vec<u8> {
         let mut read = vec![0xAA; self.bytes.len()];
-        let mut trail = Trail::new();
-        let done = self.onyx.read(self.now, 0, &mut read, &mut trail).done;
-        assert_eq!(trail.total_from(0), done - self.now, "the trail of a read");
+        let mut breakdown = Breakdown::new();
+        let done = self.onyx.read(self.now, 0, &mut read, &mut breakdown).done;
+        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a read");
         self.now = done;
         self.onyx.check_invariants();
         read

@@ -28,7 +28,7 @@ fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     let mut number = kept;
     while number < count {
         let pages = (count - number).min(1024) as u32;
-        device.submit(Time::ZERO, &units(Op::Trim, number, pages), &mut nacre_kernel::Trail::new());
+        device.submit(Time::ZERO, &units(Op::Trim, number, pages), &mut nacre_kernel::Breakdown::new());
         number += u64::from(pages);
     }
     let mut random = random("amplification");

@@ -3,7 +3,7 @@
 use super::super::array::{Array, Rules};
 use super::super::blocks::{Blocks, Durability};
 use super::super::config::{Config, Streams as Kinds};
-use super::super::frontier::{Cause, Untimed, Work};
+use super::super::frontier::{Cause, FlashOps, Untimed};
 use super::super::geometry::Geometry;
 use super::super::mapping_cache::{Lookup, MappingCache};
 use super::*;
@@ -136,7 +136,7 @@ struct Told {
     last: std::collections::BTreeMap<u32, u32>,
 }
 
-impl Work for Told {
+impl FlashOps for Told {
     fn program(&mut self, superblock: u32, operation: u32, _cause: Cause) {
         let next = self.last.entry(superblock).or_insert(0);
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");

@@ -2,7 +2,7 @@
 
 use super::super::mapping_cache::{Lookup, MappingCache};
 use super::*;
-use nacre_kernel::Trail;
+use nacre_kernel::Breakdown;
 use nacre_testkit::{assert_close, closed_loop};
 
 #[test]
@@ -77,9 +77,9 @@ fn a_miss_reads_a_page_of_the_table_before_the_data() {
     precondition(&mut *device, 98 * 1024, |number| number % 98 * 1000 + number / 98);
     device.restart_ledger();
     let read = |device: &mut dyn Device, number, at| {
-        let mut trail = Trail::new();
-        let done = device.submit(at, &unit(Op::Read, number), &mut trail).done;
-        let translated = trail.segments().iter().filter(|segment| segment.activity.name() == "translate");
+        let mut breakdown = Breakdown::new();
+        let done = device.submit(at, &unit(Op::Read, number), &mut breakdown).done;
+        let translated = breakdown.segments().iter().filter(|segment| segment.activity.name() == "translate");
         let translated = translated.fold(Time::ZERO, |sum, segment| sum + segment.time);
         ((done - at).as_secs_f64(), translated.as_secs_f64())
     };

@@ -13,7 +13,7 @@
 //! The mapping is the identity, and stays it.
 
 use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ pub struct Config {}
 
 /// This room.
 pub const ROOM: Room<WearLevellingFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "none",
         "every row stays where it is",
         &["qureshi-2009"],

@@ -41,7 +41,7 @@ mod watch;
 use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
 use domain::Domain;
 use feistel::Feistel;
-use nacre_config::{Card, Configuration, Problem, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use watch::Watch;
@@ -79,7 +79,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<WearLevellingFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "start_gap",
         "rows rotate past one empty row",
         &["qureshi-2009", "akel-2011", "qureshi-2011"],

@@ -27,7 +27,7 @@ mod tests;
 
 use super::assignment::{Assignment, Class, Speed};
 use super::{Exchange, Layout, Placement, PlacementFamily, View};
-use nacre_config::{Card, Choice, Configuration, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Room};
 use nacre_kernel::{Ratio, Time};
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ pub enum Weigh {
 
 /// This room.
 pub const ROOM: Room<PlacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "dynamic",
         "extents move to where they are wanted, epoch by epoch",
         &["kim-2014"],

@@ -16,7 +16,7 @@
 mod tests;
 
 use super::{Layout, Placement, PlacementFamily};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 /// Extents stay where they are laid out.
 #[derive(Clone, Debug, Configuration)]
@@ -28,7 +28,7 @@ pub struct Config {
 
 /// This room.
 pub const ROOM: Room<PlacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "fixed",
         "extents stay where they are laid out",
         &["kim-2014"],

@@ -25,7 +25,7 @@ mod tests;
 
 use super::assignment::{Assignment, Class};
 use super::{Placement, PlacementFamily};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_controller::Accesses;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct Config {}
 
 /// This room.
 pub const ROOM: Room<PlacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "static_optimal",
         "the best placement without moves, from knowledge of the whole workload",
         &["kim-2014"],

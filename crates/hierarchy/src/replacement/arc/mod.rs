@@ -21,7 +21,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "arc",
         "balances recency and frequency by what it evicted too early",
         &["Megiddo and Modha 2003, ARC: a self-tuning, low overhead replacement cache, figure 4"],

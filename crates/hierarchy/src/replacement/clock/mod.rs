@@ -20,7 +20,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -31,7 +31,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "clock",
         "second chance: first in, first out with one reference bit",
         &[
@@ -118,7 +118,7 @@ impl Policy for Clock {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm(blocks);
+        self.arena.prefetch(blocks);
     }
 
     fn audit(&self) {

@@ -17,7 +17,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "fifo",
         "the block that came first leaves",
         &["Belady 1966, A study of replacement algorithms for a virtual-storage computer"],
@@ -109,7 +109,7 @@ impl Policy for Fifo {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm(blocks);
+        self.arena.prefetch(blocks);
     }
 
     fn audit(&self) {

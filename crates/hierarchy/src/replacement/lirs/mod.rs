@@ -24,7 +24,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
 
 mod stack;
@@ -46,7 +46,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "lirs",
         "keeps the blocks that come back soonest",
         &["Jiang and Zhang 2002, LIRS: an efficient low inter-reference recency set replacement policy"],
@@ -208,7 +208,7 @@ impl Policy for Lirs {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm(blocks);
+        self.arena.prefetch(blocks);
     }
 
     fn audit(&self) {

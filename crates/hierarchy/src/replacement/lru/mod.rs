@@ -22,7 +22,7 @@ use super::ReplacementFamily;
 use super::arena::Slot;
 use super::index::{Index, Vacancy};
 use super::policy::Policy;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 mod log;
 #[cfg(test)]
@@ -36,7 +36,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "lru",
         "the block unused for longest leaves",
         &["Mattson, Gecsei, Slutz, Traiger 1970, Evaluation techniques for storage hierarchies"],

@@ -23,7 +23,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
 
 #[cfg(test)]
@@ -42,7 +42,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "s3_fifo",
         "small, main and ghost queue, all first in, first out",
         &["Yang et al. 2023, FIFO queues are all you need for cache eviction, algorithm 1"],
@@ -160,7 +160,7 @@ impl Policy for S3Fifo {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm(blocks);
+        self.arena.prefetch(blocks);
     }
 
     fn audit(&self) {

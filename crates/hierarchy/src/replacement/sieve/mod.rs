@@ -21,7 +21,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ pub struct Config {}
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "sieve",
         "a use marks a block, a moving hand takes the first unmarked one",
         &["Zhang et al. 2024, SIEVE is simpler than LRU, algorithm 1"],
@@ -132,7 +132,7 @@ impl Policy for Sieve {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm(blocks);
+        self.arena.prefetch(blocks);
     }
 
     fn audit(&self) {

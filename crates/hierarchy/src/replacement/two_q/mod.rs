@@ -20,7 +20,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "two_q",
         "newcomers pass a queue first; only what comes back enters the LRU part",
         &[

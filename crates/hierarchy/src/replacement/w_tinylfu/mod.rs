@@ -23,7 +23,7 @@ use super::ReplacementFamily;
 use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::{self, Policy};
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
 
 mod sketch;
@@ -48,7 +48,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ReplacementFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "w_tinylfu",
         "a window for newcomers, then only blocks more frequent than those they replace",
         &["Einziger, Friedman and Manes 2017, TinyLFU: a highly efficient cache admission policy"],
@@ -171,7 +171,7 @@ impl Policy for WTinyLfu {
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.arena.warm_neighbours(blocks);
-        self.sketch.warm(blocks);
+        self.sketch.prefetch(blocks);
     }
 
     fn audit(&self) {

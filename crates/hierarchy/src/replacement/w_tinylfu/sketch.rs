@@ -143,7 +143,7 @@ impl Sketch {
 
     /// Reads the lines of `blocks` for coming uses.
     #[inline]
-    pub(super) fn warm(&self, blocks: &[u64]) {
+    pub(super) fn prefetch(&self, blocks: &[u64]) {
         let read = |sum, &block: &u64| sum ^ self.lines[self.place(block).line].counters[0];
         std::hint::black_box(blocks.iter().fold(0, read));
     }

@@ -51,7 +51,7 @@ impl Replacement for Picky {
         if self.contains(block) { Access::Hit } else { Access::Miss { evicted: self.admit(block) } }
     }
 
-    fn warm(&self, _blocks: &[u64]) {}
+    fn prefetch(&self, _blocks: &[u64]) {}
 
     fn check_invariants(&self) {}
 }
@@ -63,7 +63,7 @@ fn level(policy: Box<dyn Replacement>) -> Level {
 
 /// Every policy of the table at every level, and one that refuses.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
-    let policies = replacement::ROOMS.iter().map(|room| room.card.kind).chain(["picky"]);
+    let policies = replacement::ROOMS.iter().map(|room| room.descriptor.kind).chain(["picky"]);
     let make = |kind: &str, capacity| match kind {
         "picky" => Box::new(Picky { held: Vec::new(), capacity, refuses: true }) as Box<dyn Replacement>,
         kind => workbench::policy(kind, capacity),

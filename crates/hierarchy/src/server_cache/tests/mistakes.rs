@@ -6,7 +6,7 @@ use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
 use crate::workbench;
 use nacre_kernel::{
-    Activity, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time, Trail,
+    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
 
 fn problems(level: &str, settings: &str) -> String {
@@ -56,8 +56,8 @@ struct Faulty {
 }
 
 impl Device for Faulty {
-    fn submit(&mut self, now: Time, request: &Request, trail: &mut Trail) -> Completion {
-        trail.add(ComponentId(self.id), Activity::Read, us(1));
+    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+        breakdown.add(ComponentId(self.id), Activity::Read, us(1));
         let status = if self.fails == Some(request.op) { Status::MediaError } else { Status::Done };
         Completion { done: now + us(1), status }
     }
@@ -110,9 +110,9 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Se
 }
 
 fn status(cache: &mut ServerCache, now: Time, request: Request) -> Status {
-    let mut trail = Trail::new();
-    let completion = cache.submit(now, &request, &mut trail);
-    assert_eq!(trail.total_from(0), completion.done - now);
+    let mut breakdown = Breakdown::new();
+    let completion = cache.submit(now, &request, &mut breakdown);
+    assert_eq!(breakdown.total_from(0), completion.done - now);
     completion.status
 }
 

@@ -1,5 +1,5 @@
 use crate::workbench;
-use nacre_kernel::{ComponentReport, Device, Op, Request, Time, Trail};
+use nacre_kernel::{Breakdown, ComponentReport, Device, Op, Request, Time};
 
 mod laws;
 mod levels;
@@ -30,9 +30,9 @@ fn blocks(op: Op, first: u64, count: u64) -> Request {
 }
 
 fn submit(device: &mut dyn Device, now: Time, request: Request) -> Time {
-    let mut trail = Trail::new();
-    let done = device.submit(now, &request, &mut trail).done;
-    assert_eq!(trail.total_from(0), done - now, "the trail sums to the latency of {request:?}");
+    let mut breakdown = Breakdown::new();
+    let done = device.submit(now, &request, &mut breakdown).done;
+    assert_eq!(breakdown.total_from(0), done - now, "the breakdown sums to the latency of {request:?}");
     done - now
 }
 

@@ -2,7 +2,7 @@
 
 use super::{NETWORK, PCM, blocks, count, pcm_cache, submit, us};
 use crate::workbench;
-use nacre_kernel::{Activity, Device, Op, Request, Time, Trail};
+use nacre_kernel::{Activity, Breakdown, Device, Op, Request, Time};
 
 const PCM_READ: Time = Time::from_ps(6_700_000);
 
@@ -63,10 +63,10 @@ fn the_trail_of_a_request_is_that_of_its_last_block() {
     let mut cache = pcm_cache(64, "lookup = \"1 us\"");
     submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
     submit(&mut *cache, us(5000), blocks(Op::Read, 1, 1));
-    let mut trail = Trail::new();
-    let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), &mut trail).done;
+    let mut breakdown = Breakdown::new();
+    let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), &mut breakdown).done;
     assert_eq!(done, us(5920), "block 1 set out at 5001 us");
-    let path: Vec<_> = trail.segments().iter().map(|segment| (segment.activity, segment.time)).collect();
+    let path: Vec<_> = breakdown.segments().iter().map(|segment| (segment.activity, segment.time)).collect();
     assert_eq!(path, [(Activity::Software, us(1)), (Activity::Merge, us(819))]);
 }
 
@@ -160,11 +160,11 @@ fn trims_empty_the_cache_and_flushes_pass() {
 #[test]
 fn a_foreground_fill_is_waited_for() {
     let mut cache = pcm_cache(64, "fill = \"foreground\"");
-    let mut trail = Trail::new();
-    let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), &mut trail).done;
+    let mut breakdown = Breakdown::new();
+    let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), &mut breakdown).done;
     assert_eq!(done, Time::from_ps(1_047_300_000), "919 us and 128.3 us");
-    assert_eq!(trail.segments().last().map(|segment| segment.activity), Some(Activity::Fill));
-    assert_eq!(trail.total_from(0), done);
+    assert_eq!(breakdown.segments().last().map(|segment| segment.activity), Some(Activity::Fill));
+    assert_eq!(breakdown.total_from(0), done);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn every_address_has_a_block() {
         let mut cache = pcm_cache(64, "");
         let two_blocks = Request { address: first << 12, ..blocks(Op::Read, 0, 2) };
         let two_blocks = Request { bytes: two_blocks.bytes - 1, ..two_blocks };
-        cache.warm(&[two_blocks]);
+        cache.prefetch(&[two_blocks]);
         assert_eq!(submit(&mut *cache, us(0), two_blocks), us(919), "from byte {}", two_blocks.address);
         submit(&mut *cache, us(2000), Request { op: Op::Write, ..two_blocks });
         assert_eq!(submit(&mut *cache, us(4000), two_blocks), PCM_READ);

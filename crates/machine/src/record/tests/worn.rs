@@ -6,15 +6,15 @@ use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
 use nacre_kernel::{
-    Activity, Bytes, Column, Completion, ComponentId, ComponentReport, Device, Request, Status, Time, Trail,
-    Wear,
+    Activity, Breakdown, Bytes, Column, Completion, ComponentId, ComponentReport, Device, Request, Status,
+    Time, Wear,
 };
 
 struct Worn(ComponentReport);
 
 impl Device for Worn {
-    fn submit(&mut self, now: Time, _request: &Request, trail: &mut Trail) -> Completion {
-        trail.add(self.0.id, Activity::Write, Time::from_us(1));
+    fn submit(&mut self, now: Time, _request: &Request, breakdown: &mut Breakdown) -> Completion {
+        breakdown.add(self.0.id, Activity::Write, Time::from_us(1));
         Completion { done: now + Time::from_us(1), status: Status::Done }
     }
 

@@ -20,7 +20,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// Bursts and pauses of random length.
@@ -42,7 +42,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "bursts",
         "bursts and pauses of random length, Poisson arrivals within each (open loop)",
         &["fischer-1993"],

@@ -17,7 +17,7 @@
 
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::{Request, Time};
 
 /// A fixed number of requests outstanding.
@@ -33,7 +33,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "closed",
         "a fixed number of requests outstanding; each completion lets the next one in",
         &["fio"],

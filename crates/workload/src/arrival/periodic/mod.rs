@@ -15,7 +15,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::{Rate, Request, Time};
 
 /// Equal gaps.
@@ -28,7 +28,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "periodic",
         "equal gaps between arrivals (open loop)",
         &["kleinrock-1975"],

@@ -16,7 +16,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// Independent arrivals at a mean rate.
@@ -29,7 +29,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "poisson",
         "independent arrivals at a mean rate (open loop)",
         &["kleinrock-1975", "wu-1994"],

@@ -18,7 +18,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Room};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::{Request, Time};
 
 /// The times of the trace.
@@ -31,7 +31,7 @@ pub struct Config {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "recorded",
         "the times of the trace, faster or slower if wanted (open loop)",
         &["snia-traces", "fio"],

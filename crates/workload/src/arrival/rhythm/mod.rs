@@ -16,7 +16,7 @@
 
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// A profile over a span of time that repeats.
@@ -62,7 +62,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The room.
 pub const ROOM: Room<ArrivalFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "rhythm",
         "a profile over the day or any span that repeats, with gaps of a given distribution (open loop)",
         &["devroye-1986"],

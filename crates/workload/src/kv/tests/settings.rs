@@ -42,7 +42,7 @@ fn what_it_asks_for_depends_on_when_it_is_told_that_a_request_is_done() {
     assert!(fast.is_sorted_by_key(|request| request.arrival));
     // A request it is not told about is done at once.
     assert_eq!(requests(HASH), requests_over(HASH, Time::ZERO));
-    assert_eq!(build(HASH).pacing(), Pacing::Told);
+    assert_eq!(build(HASH).pacing(), Pacing::CompletionDriven);
 }
 
 #[test]

@@ -27,7 +27,7 @@ use crate::arrival::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
 use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room, Slot, both};
+use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room, Slot, both};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
 
@@ -156,7 +156,7 @@ impl Config {
 
 /// The room.
 pub const ROOM: Room<WorkloadFamily> = Room {
-    card: Card::of::<Config>(
+    descriptor: Descriptor::of::<Config>(
         "trace",
         "a recorded trace, at its own times or under another arrival process",
         &["snia-traces"],

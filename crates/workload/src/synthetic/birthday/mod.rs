@@ -18,7 +18,7 @@
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::{Burst, Bytes, Op, Random, Request};
 
 /// Random addresses are hammered, set after set.
@@ -68,13 +68,19 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("birthday", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>(
+        "birthday",
+        SUMMARY,
+        SOURCES,
+        1,
+        include_str!("mod.rs"),
+    ),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 

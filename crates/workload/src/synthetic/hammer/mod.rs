@@ -16,7 +16,7 @@
 
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_kernel::{Burst, Bytes, Op, Request};
 
 /// One address is written again and again.
@@ -40,13 +40,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| Ok(pattern(&slot.config(builder.families()))),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>("hammer", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| {
         timed::build(slot, builder, |config, _: &str, _: &mut dyn WorkloadBuilder| Ok(pattern(config)))
     },

@@ -25,7 +25,7 @@ pub use locality::Locality;
 use super::scatter::Scatter;
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room};
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::{Op, Random, Request};
 
 /// A small part of the data gets most of the accesses.
@@ -64,13 +64,19 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("hot_cold", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>(
+        "hot_cold",
+        SUMMARY,
+        SOURCES,
+        1,
+        include_str!("mod.rs"),
+    ),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 

@@ -19,7 +19,7 @@
 
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Reader, Room, Slot, both};
+use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot, both};
 use nacre_kernel::{Random, Ratio, Request};
 
 /// Several patterns at once.
@@ -82,13 +82,13 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>("mix", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 

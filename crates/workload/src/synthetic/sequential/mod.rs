@@ -17,7 +17,7 @@
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::{Bytes, Request};
 
 /// One block after the other.
@@ -71,13 +71,19 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("sequential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>(
+        "sequential",
+        SUMMARY,
+        SOURCES,
+        1,
+        include_str!("mod.rs"),
+    ),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 

@@ -30,7 +30,7 @@ use super::area::END_MAX;
 use super::operations::percent;
 use super::{Pattern, PatternFamily, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Choice, Configuration, Problems, Reader, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
 use nacre_kernel::{Bytes, Op, Random, Ratio, Request, Time};
 use stack::Stack;
 
@@ -155,13 +155,13 @@ fn check_class(place: usize, class: &Class, config: &Config, reader: &mut Reader
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>("shaped", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 

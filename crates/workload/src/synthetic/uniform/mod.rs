@@ -17,7 +17,7 @@
 
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
-use nacre_config::{Card, Configuration, Problems, Room};
+use nacre_config::{Configuration, Descriptor, Problems, Room};
 use nacre_kernel::{Random, Request};
 
 /// Every block equally likely.
@@ -30,13 +30,19 @@ pub struct Config {
 
 /// The pattern.
 pub const ROOM: Room<PatternFamily> = Room {
-    card: Card::of::<Config>("uniform", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<Config>("uniform", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
     build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
 };
 
 /// The pattern as a workload.
 pub const WORKLOAD: Room<WorkloadFamily> = Room {
-    card: Card::of::<timed::Timed<Config>>("uniform", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    descriptor: Descriptor::of::<timed::Timed<Config>>(
+        "uniform",
+        SUMMARY,
+        SOURCES,
+        1,
+        include_str!("mod.rs"),
+    ),
     build: |slot, builder| timed::build(slot, builder, pattern),
 };
 
