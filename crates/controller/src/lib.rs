@@ -16,6 +16,7 @@ pub mod wear_levelling;
 mod workbench;
 
 use nacre_config::{Families, Family, Problem, Problems, Slot};
+use nacre_kernel::state::Value;
 use nacre_kernel::{Breakdown, Bytes, ComponentId, Device, MemoryDevice, Op, Random, Request, Time};
 use nacre_media::store::Store;
 
@@ -96,7 +97,7 @@ const UNIT: u64 = 4096;
 const SAMPLES: u64 = 64;
 
 /// How often something is read and written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Accesses {
     /// Reads.
     pub reads: u64,

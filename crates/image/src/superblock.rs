@@ -8,7 +8,7 @@ use std::io;
 
 const MAGIC: &[u8; 8] = b"NACREIMG";
 /// The format described in the crate's documentation.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Room for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.

@@ -6,6 +6,7 @@
 
 use crate::ledger::{Activity, ComponentReport};
 use crate::request::Request;
+use crate::state::State;
 use crate::time::Time;
 use crate::units::Bytes;
 
@@ -14,7 +15,7 @@ use crate::units::Bytes;
 /// The driver promises that the `now` of successive calls never decreases at the top of a stack.
 /// A composite may call its children with a later `now` (after its own delay) and then again with an
 /// earlier one, so a device reserves its resources on gap-filling timelines and not by a running clock.
-pub trait Device: Send {
+pub trait Device: State + Send {
     /// Serves `request`, which reaches the device at `now`, and says when it is done and how it went.
     ///
     /// The device adds the time the request spent in it, and in its children, to `breakdown`; the added

@@ -1,5 +1,6 @@
 //! Latency distributions: bounded memory, mergeable, percentiles within 0.05 %.
 
+use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 use hdrhistogram::Histogram;
 
@@ -17,7 +18,7 @@ pub struct LatencyHistogram {
 }
 
 /// One bar of a distribution: `count` values up to `upto`, above the bar before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Bar {
     /// The largest value of the bar.
     pub upto: Time,
@@ -121,5 +122,22 @@ impl LatencyHistogram {
             upto: Time::from_ps(step.value_iterated_to()).min(self.max),
             count: step.count_at_value(),
         })
+    }
+}
+
+impl State for LatencyHistogram {
+    fn save(&self, state: &mut StateWriter) {
+        (self.sum_ps, self.min, self.max).save(state);
+        self.bars().collect::<Vec<_>>().save(state);
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let (sum_ps, min, max) = Value::read(state)?;
+        let bars: Vec<Bar> = Value::read(state)?;
+        if bars.iter().any(|bar| bar.count == 0) {
+            return Err(state.error("bars with values".into(), "an empty one".into()));
+        }
+        *self = LatencyHistogram::restored(bars, sum_ps, min, max);
+        Ok(())
     }
 }

@@ -1,9 +1,10 @@
 //! What a host asked of a component, counted.
 
 use crate::request::{Op, Request};
+use crate::state::Value;
 
 /// Requests by kind, and the bytes of reads and writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Value)]
 pub struct HostCounts {
     requests: [u64; 4],
     bytes: [u64; 2],

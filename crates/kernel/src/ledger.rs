@@ -1,10 +1,11 @@
 //! Ledgers: where the time and energy of a component's resources went, and how often it did what.
 
+use crate::state::Value;
 use crate::time::Time;
 use crate::units::Energy;
 
 /// What a component can be doing. One word per idea; see `docs/glossary.md`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Value)]
 #[repr(u8)]
 pub enum Activity {
     /// A request waits for a resource that is busy.
@@ -102,7 +103,7 @@ impl Activity {
 }
 
 /// Busy time and energy by activity of one resource. Sums of any number of servers' time are exact.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Ledger {
     busy_ps: [u128; Activity::COUNT],
     energy: [Energy; Activity::COUNT],
@@ -177,7 +178,7 @@ impl Resource {
 /// Programs and erases of a medium since measuring began, by cause, and what its blocks have been through.
 ///
 /// `host + cleaned + levelled + metadata + padding` are all programs there were.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Value)]
 pub struct Wear {
     /// Pages programmed with data that came from the host.
     pub host: u64,
@@ -202,7 +203,7 @@ pub struct Wear {
 }
 
 /// How often each of many parts was worn.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Value)]
 pub struct Spread {
     /// How many parts.
     pub count: u64,

@@ -19,6 +19,9 @@
 //! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
 //! same results on every platform.
 
+// What the derives write names this crate as others do.
+extern crate self as nacre_kernel;
+
 pub mod device;
 pub mod histogram;
 pub mod host_counts;

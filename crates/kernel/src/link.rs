@@ -1,16 +1,18 @@
 //! A link: bytes cross it, one transfer after the other.
 
 use crate::ledger::{Activity, Ledger, Resource};
-use crate::state::{StateError, StateReader, StateWriter};
+use crate::state::State;
 use crate::time::Time;
 use crate::timeline::Timeline;
 use crate::units::Bandwidth;
 
 /// A link of constant bandwidth that carries one transfer at a time, both ways together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Link {
+    #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
     /// The size asked for last and how long it takes: most sizes are asked for again, and division is slow.
+    #[state(skip = "asked for again, it is computed again")]
     asked: (u64, Time),
     timeline: Timeline,
     ledger: Ledger,
@@ -50,16 +52,6 @@ impl Link {
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.timeline.forget_before(time);
-    }
-
-    /// Adds all transfers that are reserved.
-    pub fn save(&self, state: &mut StateWriter) {
-        self.timeline.save(state);
-    }
-
-    /// Takes on what [`Link::save`] wrote. Errors: these are no transfers.
-    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        self.timeline.restore(state)
     }
 
     /// Forgets every transfer, as after a power failure.

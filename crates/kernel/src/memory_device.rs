@@ -1,7 +1,7 @@
 //! Devices that carry bytes, and what becomes of the bytes when the power fails.
 
 use crate::device::{Breakdown, Completion, Device};
-use crate::state::{StateError, StateReader, StateWriter};
+use crate::state::Value;
 use crate::time::Time;
 
 /// A device with real bytes, that fails and recovers as its design does.
@@ -46,13 +46,6 @@ pub trait MemoryDevice: Device {
 
     /// The power is back at `at`: what was interrupted is repaired.
     fn recover(&mut self, at: Time) -> Recovery;
-
-    /// Adds all state, bytes of volatile and battery-backed memory included, those of the store not.
-    fn save(&self, state: &mut StateWriter);
-
-    /// Takes on a state that [`MemoryDevice::save`] wrote of a device with the same configuration.
-    /// After an error the device is of no use.
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
 }
 
 /// Why a device refused to do what was asked. Nothing changed.
@@ -72,7 +65,7 @@ pub enum Refused {
 }
 
 /// What a device did to be ready again after a power failure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Recovery {
     /// When it was ready.
     pub done: Time,

@@ -6,6 +6,7 @@
 
 mod exponential;
 
+use crate::state::{State, StateError, StateReader, StateWriter};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -83,6 +84,22 @@ impl Random {
                 return x * (-2.0 * libm::log(s) / s).sqrt();
             }
         }
+    }
+}
+
+impl State for Random {
+    fn save(&self, state: &mut StateWriter) {
+        self.state.state().save(state);
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let mut seed = [0; 32];
+        seed.restore(state)?;
+        if seed == [0; 32] {
+            return Err(state.error(format!("{} that yields numbers", state.name()), "zero".into()));
+        }
+        self.state = Xoshiro256PlusPlus::from_seed(seed);
+        Ok(())
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a host asks of storage: one block request.
 
+use crate::state::Value;
 use crate::time::Time;
 
 /// What a request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Value)]
 #[repr(u8)]
 pub enum Op {
     /// Return the bytes last written.
@@ -32,7 +33,7 @@ impl Op {
 ///
 /// Addresses are bytes within a volume. Volumes never alias: components that keep one address space
 /// for several volumes place them apart first (see the `placement` of a trace workload).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Request {
     /// When the host issues it, since the start of the workload.
     pub arrival: Time,

@@ -1,5 +1,6 @@
 //! Means with confidence intervals and time series, both of bounded size.
 
+use crate::state::{State, Value};
 use crate::time::Time;
 
 /// Batches a mean is cut into at most; a power of two. Past it, neighbours join in pairs.
@@ -14,8 +15,10 @@ const BATCH_SIZE_MIN: u64 = 16;
 /// Successive latencies depend on each other, so the usual standard error is too small. The sequence
 /// is cut into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and
 /// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
+#[state(after = "BatchMeans::check")]
 pub struct BatchMeans {
+    #[state(varies)]
     sums: Vec<f64>,
     batch_size: u64,
     filling: f64,
@@ -72,6 +75,11 @@ impl BatchMeans {
         Some(student_t * (squares / (n - 1) as f64 / n as f64).sqrt())
     }
 
+    fn check(&mut self) -> Result<(), String> {
+        let fits = self.sums.len() < BATCHES_MAX && self.batch_size > 0 && self.filled < self.batch_size;
+        if fits { Ok(()) } else { Err(format!("{} batches of {}", self.sums.len(), self.batch_size)) }
+    }
+
     fn close_batch(&mut self, sum: f64) {
         self.sums.push(sum);
         if self.sums.len() == BATCHES_MAX {
@@ -82,7 +90,7 @@ impl BatchMeans {
 }
 
 /// What happened in one interval of a time series.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 pub struct Bin {
     /// Reads that completed in the interval.
     pub reads: u64,
@@ -106,12 +114,16 @@ impl Bin {
 /// Throughput and latency over time in at most [`TimeSeries::BINS_MAX`] equal intervals.
 ///
 /// The width doubles whenever the run outgrows the bins, so memory does not depend on its length.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
+#[state(after = "TimeSeries::check")]
 pub struct TimeSeries {
     width: Time,
+    #[state(varies)]
     bins: Vec<Bin>,
     /// The interval asked for last, `[start, end)`: most requests fall into it, which saves a division.
+    #[state(skip = "found again")]
     current: (Time, Time),
+    #[state(skip = "found again")]
     current_index: usize,
 }
 
@@ -172,6 +184,12 @@ impl TimeSeries {
     /// The intervals from the start on.
     pub fn bins(&self) -> &[Bin] {
         &self.bins
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        self.current = (Time::ZERO, Time::ZERO);
+        let fits = self.bins.len() <= TimeSeries::BINS_MAX && !self.width.is_zero();
+        if fits { Ok(()) } else { Err(format!("{} intervals of {}", self.bins.len(), self.width)) }
     }
 
     fn find_bin(&mut self, at: Time) {

@@ -1,7 +1,10 @@
 //! A state reads back as it was written, and anything else is refused with its place.
 
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
+use nacre_kernel::{Streams, Time};
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
 fn sample() -> Vec<u8> {
     let mut writer = StateWriter::new();
@@ -74,6 +77,157 @@ fn a_state_cut_anywhere_is_refused() {
         let error = read(&whole[..length]).expect_err("cut short");
         assert!(error.at <= length, "the place lies within what is there: {error}");
     }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Value)]
+struct Entry {
+    page: u32,
+    since: Option<Time>,
+}
+
+#[derive(Clone, Debug, PartialEq, Value)]
+enum Work {
+    Nothing,
+    Copy { from: u32, to: u32 },
+    Erase(u32),
+}
+
+#[derive(Debug, State)]
+enum Policy {
+    Steps(Vec<u64>),
+    Draws { last: u8 },
+}
+
+#[derive(Debug, State)]
+#[state(after = "Device::rebuilt")]
+struct Device {
+    #[state(skip = "from the configuration")]
+    pages: u32,
+    table: Vec<u32>,
+    #[state(varies)]
+    log: Vec<Entry>,
+    queue: VecDeque<Work>,
+    due: BinaryHeap<(u64, u32)>,
+    by_name: BTreeMap<String, bool>,
+    by_page: HashMap<u32, Vec<u8>>,
+    wide: [u128; 2],
+    policy: Policy,
+    #[state(skip = "it follows from the table")]
+    mapped: usize,
+}
+
+impl Device {
+    fn built(pages: u32, policy: Policy) -> Device {
+        Device {
+            pages,
+            table: vec![u32::MAX; pages as usize],
+            log: Vec::new(),
+            queue: VecDeque::new(),
+            due: BinaryHeap::new(),
+            by_name: BTreeMap::new(),
+            by_page: HashMap::new(),
+            wide: [0; 2],
+            policy,
+            mapped: 0,
+        }
+    }
+
+    fn used() -> Device {
+        let mut device = Device::built(4, Policy::Steps(vec![5, 6]));
+        device.table[1] = 3;
+        device.log = vec![Entry { page: 7, since: None }, Entry { page: 8, since: Some(Time::from_us(2)) }];
+        device.queue = [Work::Nothing, Work::Copy { from: 1, to: 2 }, Work::Erase(9)].into();
+        device.due = [(4, 1), (9, 2), (1, 3)].into();
+        device.by_name = [("a".into(), true), ("é".into(), false)].into();
+        device.by_page = (0..20).map(|page| (page * 7, vec![page as u8; 3])).collect();
+        device.wide = [u128::MAX, 1];
+        device.rebuilt().unwrap();
+        device
+    }
+
+    fn rebuilt(&mut self) -> Result<(), String> {
+        self.mapped = self.table.iter().filter(|&&page| page != u32::MAX).count();
+        match self.table.iter().find(|&&page| page != u32::MAX && page >= self.pages) {
+            None => Ok(()),
+            Some(page) => Err(format!("page {page} of {}", self.pages)),
+        }
+    }
+
+    fn fresh() -> Device {
+        Device::built(4, Policy::Steps(vec![0; 2]))
+    }
+}
+
+#[test]
+fn a_derived_state_puts_a_fresh_device_where_the_saved_one_is() {
+    let device = Device::used();
+    let bytes = state::saved(&device).unwrap();
+    let mut fresh = Device::fresh();
+    state::restored(&mut fresh, &bytes).unwrap();
+    assert_eq!(state::saved(&fresh).unwrap(), bytes);
+    // A hash map is printed in no order.
+    assert_eq!(std::mem::take(&mut fresh.by_page), device.by_page);
+    assert_eq!(format!("{fresh:?}"), format!("{:?}", Device { by_page: HashMap::new(), ..device }));
+}
+
+#[test]
+fn what_cannot_be_is_refused_where_it_is_found() {
+    let mut device = Device::used();
+    device.table[2] = 4;
+    let error = state::restored(&mut Device::fresh(), &state::saved(&device).unwrap()).unwrap_err();
+    assert_eq!((error.expected.as_str(), error.found.as_str()), ("a state that can be", "page 4 of 4"));
+}
+
+#[test]
+fn the_variant_of_a_state_is_that_of_the_configuration() {
+    let bytes = state::saved(&Device::used()).unwrap();
+    let mut other = Device::built(4, Policy::Draws { last: 0 });
+    let error = state::restored(&mut other, &bytes).unwrap_err();
+    assert_eq!((error.expected.as_str(), error.found.as_str()), ("draws", "variant 0"));
+}
+
+#[test]
+fn a_damaged_state_neither_panics_nor_asks_for_much_memory() {
+    let bytes = state::saved(&Device::used()).unwrap();
+    for length in 0..bytes.len() {
+        assert!(state::restored(&mut Device::fresh(), &bytes[..length]).is_err(), "{length} bytes");
+    }
+    for at in 0..bytes.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= flip;
+            // Some of it is still a state that can be; who keeps the bytes keeps a checksum.
+            let _ = state::restored(&mut Device::fresh(), &damaged);
+        }
+    }
+}
+
+#[test]
+fn what_refuses_to_be_saved_says_so_once() {
+    struct Foreign;
+    impl State for Foreign {
+        fn save(&self, state: &mut StateWriter) {
+            state.refuse("the policy is a program of its own");
+        }
+        fn restore(&mut self, _: &mut StateReader<'_>) -> Result<(), StateError> {
+            Ok(())
+        }
+    }
+    let error = state::saved(&vec![Foreign, Foreign]).unwrap_err();
+    assert_eq!(error.to_string(), "the state cannot be saved: the policy is a program of its own");
+}
+
+#[test]
+fn streams_and_distributions_go_on_where_they_were() {
+    let mut random = Streams::new(3).stream("draws");
+    let mut latencies = LatencyHistogram::new();
+    (0..1000).for_each(|_| latencies.record(Time::from_ps(random.below(1 << 40))));
+    let bytes = state::saved(&(random.clone(), latencies.clone())).unwrap();
+    let mut other = (Streams::new(4).stream("draws"), LatencyHistogram::new());
+    state::restored(&mut other, &bytes).unwrap();
+    assert_eq!(other.0.bits(), random.bits());
+    assert_eq!(other.1.quantile(0.99), latencies.quantile(0.99));
+    assert_eq!((other.1.sum_ps(), other.1.min()), (latencies.sum_ps(), latencies.min()));
 }
 
 proptest! {

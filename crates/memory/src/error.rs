@@ -2,6 +2,7 @@
 
 use nacre_image::ImageError;
 use nacre_kernel::Time;
+use nacre_kernel::state::CannotSave;
 use nacre_machine::Problems;
 
 /// What was asked could not be done. Except after a failure of the image, nothing has changed.
@@ -23,6 +24,9 @@ pub enum MemoryError {
         /// Why not.
         detail: String,
     },
+    /// A part of the device has its state elsewhere, so that no image can hold it.
+    #[error("{0}; or use a memory without an image")]
+    CannotSave(#[from] CannotSave),
     /// Not all of it lies within the memory.
     #[error("address {address}, size {size}: the memory ends at byte {capacity}")]
     OutOfRange {

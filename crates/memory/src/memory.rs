@@ -5,7 +5,7 @@ use crate::replay::replay;
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::{Geometry, Image, Opened};
-use nacre_kernel::state::{StateReader, StateWriter};
+use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Breakdown, MemoryDevice, Recovery, Refused, Time};
 use nacre_machine::identity::identity;
 use nacre_machine::record::{self, Component};
@@ -334,7 +334,7 @@ impl Memory {
         state.put_u64(self.clock.now.as_ps());
         state.put_u64(self.clock.device.as_ps());
         self.device.save(&mut state);
-        Ok(image.checkpoint(&state.finish())?)
+        Ok(image.checkpoint(&state.finished()?)?)
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), nacre_kernel::state::StateError> {

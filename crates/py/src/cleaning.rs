@@ -6,6 +6,7 @@
 use crate::errors::error;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
 use nacre_files::ScenarioFiles;
+use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::Files;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -80,6 +81,21 @@ struct PythonCleaner {
     name: String,
     function: Py<PyAny>,
     failure: Failure,
+}
+
+/// What a function has seen and keeps is Python's.
+impl State for PythonCleaner {
+    fn save(&self, state: &mut StateWriter) {
+        state.refuse(format!(
+            "the cleaning policy {:?} is written in Python, and what it remembers is not known here; \
+             use a policy that is built in to save a state",
+            self.name
+        ));
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        Err(state.error("a policy that is built in".into(), format!("{:?}, written in Python", self.name)))
+    }
 }
 
 impl Cleaner for PythonCleaner {

@@ -1,5 +1,6 @@
 //! The suite every device passes, whatever it models.
 
+use crate::restoring::a_restored_device_goes_on;
 use nacre_kernel::{
     Activity, Breakdown, ComponentId, ComponentReport, Device, Op, Random, Request, Resource, Streams, Time,
 };
@@ -7,14 +8,15 @@ use nacre_kernel::{
 /// Requests of one run of the suite.
 const REQUESTS: u64 = 2_000;
 /// Addresses used of a device without a limit.
-const UNLIMITED_BYTES: u64 = 1 << 30;
+pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
 /// Requests start at multiples of this.
 const BLOCK: u64 = 4096;
 
 /// Panics unless the device that `build` makes keeps the contract of [`Device`]:
 /// the breakdown adds up and names known components, nothing is done before it was asked, the same calls
 /// give the same results, advancing changes no completion, the ledger fits into the time and starts over
-/// when told to, the last block is served, and the future does not delay the past.
+/// when told to, the last block is served, what is restored goes on as what was saved, and the future does not delay
+/// the past.
 pub fn conformance(mut build: impl FnMut() -> Box<dyn Device>) {
     conformance_in_order(&mut build);
     the_future_does_not_delay_the_past(&mut *build());
@@ -33,6 +35,7 @@ pub fn conformance_in_order(mut build: impl FnMut() -> Box<dyn Device>) {
     the_last_block_is_served(&mut *build());
     the_ledger_starts_over(&mut *build());
     what_was_flushed_survives(&mut *build());
+    a_restored_device_goes_on(&mut build);
 }
 
 /// How often a script calls [`Device::advance`].
@@ -89,7 +92,7 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Ru
     Run { completions, report, drained }
 }
 
-fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
+pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
     let op = match random.below(20) {
         0 => Op::Flush,
         1 => Op::Trim,

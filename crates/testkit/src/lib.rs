@@ -5,13 +5,16 @@
 //! | [`drive`] | open and closed loops around a device, and what they saw |
 //! | [`queueing`] | closed forms of queueing theory |
 //! | [`mod@conformance`] | what every device must do, whatever it models |
+//! | [`restoring`] | what is restored goes on as what was saved |
 
 pub mod conformance;
 pub mod drive;
 pub mod queueing;
+pub mod restoring;
 
 pub use conformance::{conformance, conformance_in_order};
 pub use drive::{Seen, closed_loop, open_loop};
+pub use restoring::{restores, what_is_damaged_is_refused};
 
 /// Panics unless `found` lies within a share `tolerance` of `expected`.
 #[track_caller]

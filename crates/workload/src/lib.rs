@@ -28,11 +28,12 @@ pub use error::WorkloadError;
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
 use nacre_config::{Families, Family, Problems, Slot, Table};
+use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Op, Random, Request, Time};
 use synthetic::{birthday, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
-pub trait Workload: Send {
+pub trait Workload: State + Send {
     /// Appends up to `limit` next requests to `batch`, their arrivals stamped and never decreasing.
     /// Appending none, with a `limit` above zero, means the end.
     ///

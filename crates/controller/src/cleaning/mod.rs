@@ -32,6 +32,7 @@ pub(crate) mod workbench;
 use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::Random;
+use nacre_kernel::state::{State, Value};
 
 /// The family of cleaning policies.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ pub static ROOMS: &Table<CleaningFamily> = &[
 ];
 
 /// What to clean, and where live pages go.
-pub trait Cleaner: Send {
+pub trait Cleaner: State + Send {
     /// Places in a partition; `None` where all places are one. The last partition may have fewer places,
     /// since the segments that stand by stand in none.
     fn partition_segments(&self) -> Option<u32> {
@@ -151,7 +152,7 @@ pub struct View<'a> {
 }
 
 /// The segment that stands in one place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Place {
     /// Pages programmed since it was erased, whether still live or not.
     pub programmed: u32,
@@ -167,11 +168,13 @@ pub struct Place {
 }
 
 /// Adjoining places that share one active segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, State)]
 pub struct Partition {
     /// Its first place.
+    #[state(same)]
     pub first: usize,
     /// How many places it has.
+    #[state(same)]
     pub count: usize,
     /// The place of its active segment.
     pub active: usize,

@@ -21,6 +21,7 @@
 //! where hot places meet cold ones, and cold segments are cleaned at a cost of 50.
 
 use super::{Partition, View};
+use nacre_kernel::state::State;
 
 /// Pages sent each way by one cleaning, as a share of a segment, for partitions of one place; grows with the
 /// root of their places. fitted: locality gathering under uniform writes then costs 2 % more than u / (1 - u)
@@ -40,13 +41,13 @@ const SAMPLE: f64 = 0.5;
 const MEMORY: f64 = 8.0;
 
 /// What one policy knows of the writes to its partitions.
-///
-/// It is learned again when a device is opened anew, in half a turnover of the live pages.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(super) struct Redistribution {
     /// Pages drained into each partition during one sample, averaged; empty before the first.
+    #[state(varies)]
     writes: Vec<f64>,
     /// Pages drained into each partition before this sample.
+    #[state(varies)]
     counted: Vec<u64>,
     /// When this sample began.
     began: u64,

@@ -3,9 +3,11 @@
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};
 use super::{Cleaner, Decision, View, laws};
+use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
 /// Cleans the active segment where every place is a partition, and moves nothing.
+#[derive(State)]
 struct InPlace;
 
 impl Cleaner for InPlace {

@@ -8,6 +8,7 @@ use super::page_table::{Location, PageTable};
 use super::relocation::{Cause, Relocation};
 use super::wear_swap::Exchange;
 use crate::cleaning::{Cleaner, Decision, Partition, Place, View};
+use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub(super) struct Owners {
 }
 
 /// Pages programmed by cause, and segments erased, since the first day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) drained: u64,
     pub(super) cleaned: u64,
@@ -33,15 +34,22 @@ pub(super) struct Programs {
 }
 
 /// Segments of flash in their places.
+#[derive(State)]
+#[state(after = "Self::rebuild")]
+#[state(bound = "S: Store")]
 pub(super) struct Array<S> {
+    #[state(skip = "from the configuration")]
     pub(super) geometry: Geometry,
     pub(super) flash: Flash<S>,
     pub(super) table: PageTable,
     /// By segment; segments never programmed have none.
+    #[state(skip = "they follow from the page table")]
     pub(super) owners: Vec<Option<Owners>>,
     /// Tables of erased segments, to be used again.
+    #[state(skip = "memory to be used again")]
     pub(super) spare_owners: Vec<Owners>,
     /// Live pages by segment.
+    #[state(skip = "it follows from the page table")]
     pub(super) live: Vec<u32>,
     /// The segment in each place.
     pub(super) order: Vec<u32>,
@@ -49,10 +57,13 @@ pub(super) struct Array<S> {
     pub(super) place_of: Vec<u32>,
     pub(super) places: Vec<Place>,
     pub(super) partitions: Vec<Partition>,
+    #[state(skip = "from the configuration")]
     partition_by_place: Vec<u32>,
     /// Erased segments, the next to be used last.
+    #[state(varies)]
     pub(super) standby: Vec<u32>,
     /// Places whose segment still takes the pages of the one before: all its room is theirs.
+    #[state(varies)]
     pub(super) filling: Vec<u32>,
     /// Where the versions before an open transaction are, by logical page.
     pub(super) shadows: BTreeMap<u32, Location>,

@@ -7,6 +7,7 @@ use super::array::Array;
 use super::history::Cleanings;
 use super::relocation::{Cause, Relocation};
 use super::write_buffer::{SlotState, WriteBuffer};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time};
 use nacre_media::store::Store;
 
@@ -25,7 +26,7 @@ pub(super) struct Pace {
 }
 
 /// One program or erase under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Operation {
     /// The slot's page is programmed into `page`.
     Drain { slot: u32, page: u32 },
@@ -35,7 +36,7 @@ pub(super) enum Operation {
     Erase { segment: u32 },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Running {
     pub(super) operation: Operation,
     /// On the background's own clock.
@@ -44,7 +45,7 @@ pub(super) struct Running {
 }
 
 /// A relocation, the erase that follows it, and the places to be relocated into what was erased.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Value)]
 pub(super) struct Task {
     pub(super) relocation: Relocation,
     pub(super) is_erasing: bool,
@@ -66,10 +67,14 @@ pub(super) enum Until {
 }
 
 /// The operations under way and what they are for.
+#[derive(State)]
 pub(super) struct Background {
+    #[state(skip = "from the configuration")]
     pub(super) pace: Pace,
     pub(super) clock: Time,
+    #[state(varies)]
     pub(super) running: Vec<Running>,
+    #[state(varies)]
     pub(super) tasks: Vec<Task>,
     /// What operations took, counted when they are done.
     pub(super) ledger: Ledger,

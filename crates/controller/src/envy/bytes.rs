@@ -2,7 +2,6 @@
 
 use super::model::{Envy, Visit};
 use super::page_table::Location;
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use nacre_kernel::{Breakdown, Completion, MemoryDevice, Op, Recovery, Refused, Status, Time};
 use nacre_media::store::Store;
 
@@ -126,13 +125,5 @@ impl<S: Store> MemoryDevice for Envy<S> {
 
     fn recover(&mut self, at: Time) -> Recovery {
         self.repair(at)
-    }
-
-    fn save(&self, state: &mut StateWriter) {
-        self.write_state(state);
-    }
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        self.read_state(state)
     }
 }

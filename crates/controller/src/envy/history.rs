@@ -1,12 +1,13 @@
 //! What cleaning cost over time, in bounded memory.
 
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Column, Time};
 
 /// Points kept; when there are more, neighbours are joined.
 const POINTS_MAX: usize = 2048;
 
 /// Cleanings, and what they copied and gained.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Cleanings {
     pub(super) count: u64,
     /// Live pages copied.
@@ -25,15 +26,16 @@ impl Cleanings {
 }
 
 /// The cleanings that ended up to one moment, since the moment before.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Value)]
 struct Point {
     end: Time,
     cleanings: Cleanings,
 }
 
 /// Cleanings over time, of which so many as necessary are joined to one point.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, State)]
 pub(super) struct History {
+    #[state(varies)]
     points: Vec<Point>,
     /// Cleanings in one point, at least.
     each: u64,

@@ -9,6 +9,7 @@ use super::page_table::Location;
 use super::translation::Translation;
 use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op,
     Recovery, Request, Status, Time,
@@ -20,9 +21,15 @@ use nacre_media::store::Store;
 const PREFETCHED: usize = 32;
 
 /// Flash as main memory.
+#[derive(State)]
+#[state(after = "Self::check_restored")]
+#[state(bound = "S: Store")]
 pub(super) struct Envy<S> {
+    #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
     pub(super) path: String,
+    #[state(skip = "from the configuration")]
     pub(super) config: Config,
     pub(super) array: Array<S>,
     pub(super) buffer: WriteBuffer,
@@ -38,10 +45,12 @@ pub(super) struct Envy<S> {
     /// Whether the power is off, and what that interrupted.
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
+    #[state(skip = "from the configuration")]
     pub(super) page_shift: u32,
 }
 
 /// What was done since measuring began.
+#[derive(State)]
 pub(super) struct Book {
     pub(super) start: Time,
     pub(super) ledger: Ledger,

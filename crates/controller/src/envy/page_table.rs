@@ -1,12 +1,14 @@
 //! The page table: where the newest version of every logical page is.
 
+use nacre_kernel::state::{State, Value};
+
 /// Logical pages in one chunk of the table. Chunks come into being when a page of theirs is first mapped, so
 /// memory follows what was touched and not the capacity.
 const CHUNK: usize = 4096;
 const CHUNK_SHIFT: u32 = CHUNK.trailing_zeros();
 
 /// Where a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Location {
     /// It was never written: it reads as zero.
     Nowhere,
@@ -17,8 +19,11 @@ pub(super) enum Location {
 }
 
 /// Four bytes for each page: 0 is nowhere, flash pages count from 1, buffer slots from the top down.
+#[derive(State)]
 pub(super) struct PageTable {
+    #[state(elements_vary)]
     chunks: Vec<Option<Box<[u32; CHUNK]>>>,
+    #[state(skip = "from the configuration")]
     flash_pages: u64,
 }
 

@@ -2,10 +2,11 @@
 
 use super::array::Array;
 use super::page_table::Location;
+use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
 /// Why pages move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
     /// To make erased space.
     Cleaning,
@@ -14,7 +15,7 @@ pub(super) enum Cause {
 }
 
 /// A relocation under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Relocation {
     pub(super) cause: Cause,
     /// The segment that is left.

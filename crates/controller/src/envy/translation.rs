@@ -1,6 +1,9 @@
 //! The memory management unit: the mappings used last, ready at hand.
 
+use nacre_kernel::state::State;
+
 /// A fully associative cache of page numbers, the least recently used of which leaves.
+#[derive(State)]
 pub(super) struct Translation {
     pages: Vec<u32>,
     used: Vec<u64>,

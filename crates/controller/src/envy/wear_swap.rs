@@ -1,10 +1,11 @@
 //! Which two segments exchange their data so that all wear evenly.
 
 use super::array::Array;
+use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
 /// The part a segment took in the latest exchange, with its erases at that time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Exchange {
     /// It never took part in one.
     Never,

@@ -1,9 +1,10 @@
 //! The write buffer: pages in battery-backed SRAM, drained in the order in which they came.
 
+use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
 /// What a slot of the buffer holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 #[repr(u8)]
 pub(super) enum SlotState {
     /// Nothing.
@@ -24,17 +25,10 @@ pub(super) enum SlotState {
 
 impl SlotState {
     const COUNT: usize = 7;
-
-    /// The state that is written as `byte`.
-    pub(super) fn from_byte(byte: u8) -> Option<SlotState> {
-        use SlotState::{Dirty, Draining, Free, Released, Shadow, Superseded, Uncommitted};
-        let all = [Free, Dirty, Draining, Superseded, Uncommitted, Shadow, Released];
-        all.into_iter().find(|&state| state as u8 == byte)
-    }
 }
 
 /// One slot.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Slot {
     /// The logical page.
     pub(super) lpn: u32,
@@ -45,14 +39,19 @@ pub(super) struct Slot {
 }
 
 /// Slots in the order in which they were filled.
+#[derive(State)]
+#[state(after = "WriteBuffer::rebuild")]
 pub(super) struct WriteBuffer {
     slots: Vec<Slot>,
+    #[state(varies)]
     free: Vec<u32>,
     /// From the tail, which is drained first, to the head.
     queue: VecDeque<u32>,
+    #[state(skip = "they follow from the slots")]
     counts: [u32; SlotState::COUNT],
     /// Bytes of the slots; empty where no bytes are carried.
     bytes: Vec<u8>,
+    #[state(same)]
     page_bytes: usize,
 }
 
@@ -225,31 +224,21 @@ impl WriteBuffer {
         self.queue.iter().map(|&slot| &self.slots[slot as usize])
     }
 
-    /// The slots of the queue from the tail on, which is the next to be drained.
-    pub(super) fn queued(&self) -> impl Iterator<Item = u32> + '_ {
-        self.queue.iter().copied()
-    }
-
-    /// The free slots, the next to be filled last.
-    pub(super) fn free_slots(&self) -> &[u32] {
-        &self.free
-    }
-
-    /// The slots that hold a page.
-    pub(super) fn held_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        let holds = |slot: &u32| !matches!(self.slot(*slot).state, SlotState::Free | SlotState::Released);
-        (0..self.capacity()).filter(holds)
-    }
-
-    /// `slot` is as it was saved.
-    pub(super) fn restore(&mut self, slot: u32, content: Slot) {
-        self.set_state(slot, content.state);
-        self.slots[slot as usize] = content;
-    }
-
-    /// The orders of draining and of filling are as they were saved.
-    pub(super) fn restore_order(&mut self, queue: Vec<u32>, free: Vec<u32>) {
-        (self.queue, self.free) = (queue.into(), free);
+    fn rebuild(&mut self) -> Result<(), String> {
+        self.counts = [0; SlotState::COUNT];
+        self.slots.iter().for_each(|slot| self.counts[slot.state as usize] += 1);
+        let mut listed = vec![false; self.slots.len()];
+        for &slot in self.queue.iter().chain(&self.free) {
+            match listed.get_mut(slot as usize) {
+                Some(is_listed) if !*is_listed => *is_listed = true,
+                _ => return Err(format!("slot {slot} of {} is listed", self.slots.len())),
+            }
+        }
+        let stand = self.capacity() - self.count(SlotState::Free) - self.draining();
+        match self.count(SlotState::Free) as usize == self.free.len() && stand as usize == self.queue.len() {
+            true => Ok(()),
+            false => Err(format!("{} slots are free and {} are queued", self.free.len(), self.queue.len())),
+        }
     }
 
     /// Panics when the books do not agree.

@@ -1,6 +1,7 @@
 //! The buffer of a drive: what was read ahead, and what waits to be written.
 
 use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
 use nacre_media::disk::Layout;
 use std::collections::VecDeque;
 
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 ///
 /// From `anchor` on, which passed the head at `anchor_at`, bytes come in at the rate of the platter until
 /// the buffer is full at `limit`; there the drive pauses until the host has taken something.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct ReadAhead {
     from: u64,
     anchor: u64,
@@ -52,8 +53,9 @@ impl ReadAhead {
 }
 
 /// Writes that are acknowledged and not yet on the platter.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(super) struct WriteCache {
+    #[state(same)]
     capacity: u64,
     used: u64,
     /// In order of arrival.
@@ -61,7 +63,7 @@ pub(super) struct WriteCache {
 }
 
 /// A write that is acknowledged and on the platter at `written`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Dirty {
     written: Time,
     address: u64,

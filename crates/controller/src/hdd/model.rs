@@ -2,6 +2,7 @@
 
 use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Link, Op,
     Power, Request, Resource, Status, Time, Timeline,
@@ -9,13 +10,18 @@ use nacre_kernel::{
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
 
 /// A hard disk drive.
+#[derive(State)]
 pub(super) struct Hdd {
+    #[state(skip = "from the configuration")]
     id: ComponentId,
+    #[state(skip = "from the configuration")]
     path: String,
+    #[state(skip = "from the configuration")]
     config: Config,
     disk: Disk,
     arm: Timeline,
     interface: Link,
+    #[state(varies)]
     read_ahead: Option<ReadAhead>,
     write_cache: WriteCache,
     /// When the last write so far is on the platter.
@@ -26,7 +32,7 @@ pub(super) struct Hdd {
 }
 
 /// What was done since measuring began, beside the mechanics.
-#[derive(Default)]
+#[derive(Default, Value)]
 struct Book {
     /// When the first request came.
     since: Option<Time>,

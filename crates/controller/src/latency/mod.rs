@@ -25,6 +25,7 @@ mod tests;
 use crate::Builder;
 use nacre_config::{Choice, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::Time;
+use nacre_kernel::state::State;
 
 /// The family of latency distributions.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Family for LatencyFamily {
 }
 
 /// A stream of latencies.
-pub trait Latency: Send {
+pub trait Latency: State + Send {
     /// The next one.
     fn draw(&mut self) -> Time;
 

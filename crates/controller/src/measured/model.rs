@@ -2,6 +2,7 @@
 
 use super::Config;
 use crate::latency::Latency;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, HostCounts, Ledger,
     Link, Op, Pool, Request, Resource, Status, Time,
@@ -17,9 +18,13 @@ struct Served {
 }
 
 /// A device known only by its measured latencies.
+#[derive(State)]
 pub(super) struct Measured {
+    #[state(skip = "from the configuration")]
     id: ComponentId,
+    #[state(skip = "from the configuration")]
     path: String,
+    #[state(skip = "from the configuration")]
     config: Config,
     read: Box<dyn Latency>,
     write: Box<dyn Latency>,
@@ -30,7 +35,7 @@ pub(super) struct Measured {
 }
 
 /// What was done since measuring began; `units` is indexed by [`Op`].
-#[derive(Default)]
+#[derive(Default, Value)]
 struct Book {
     ledger: Ledger,
     host: HostCounts,

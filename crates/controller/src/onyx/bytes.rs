@@ -7,7 +7,6 @@ use super::config::CompletionPoint;
 use super::controller::Part;
 use super::model::Onyx;
 use super::unfinished::{PartWrite, RowMove};
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use nacre_kernel::{Breakdown, Completion, MemoryDevice, Op, Recovery, Refused, Status, Time};
 use nacre_media::store::Store;
 
@@ -152,13 +151,5 @@ impl<S: Store> MemoryDevice for Onyx<S> {
 
     fn recover(&mut self, at: Time) -> Recovery {
         self.repair(at)
-    }
-
-    fn save(&self, state: &mut StateWriter) {
-        self.write_state(state);
-    }
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        self.read_state(state)
     }
 }

@@ -4,12 +4,14 @@ use super::Config;
 use super::outstanding::Outstanding;
 use super::unfinished::Program;
 use crate::wear_levelling::{Move, WearLeveller, Written};
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use nacre_media::pcm::{Rank, Rows};
 
 /// What one controller has, and what it did.
+#[derive(State)]
 pub(super) struct Controller {
+    #[state(skip = "from the configuration")]
     timing: Timing,
     lines: Timeline,
     ranks: Vec<Timeline>,
@@ -19,9 +21,12 @@ pub(super) struct Controller {
     pub(super) leveller: Box<dyn WearLeveller>,
     pub(super) rows: Rows,
     /// What the last write moved, until somebody takes it.
+    #[state(varies)]
     pub(super) moved: Option<Move>,
     /// Programs of the last write of the host, chunk by chunk, where somebody wants to know.
+    #[state(varies)]
     pub(super) programs: Vec<Program>,
+    #[state(skip = "from the configuration")]
     keeps_programs: bool,
     pub(super) book: Book,
 }
@@ -41,7 +46,7 @@ struct Timing {
 }
 
 /// What was done since measuring began.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
     /// Of the data lines.
     pub(super) lines: Ledger,
@@ -283,28 +288,6 @@ impl Controller {
         self.lines = Timeline::new();
         self.ranks.fill(Timeline::new());
         self.buffer = Outstanding::new(writes);
-    }
-
-    /// Adds what it has to do, its registers and its wear.
-    pub(super) fn save(&self, state: &mut StateWriter) {
-        state.section("controller");
-        state.put_u64(self.forgotten.as_ps());
-        self.lines.save(state);
-        self.ranks.iter().for_each(|rank| rank.save(state));
-        self.buffer.save(state);
-        self.leveller.save(state);
-        self.rows.save(state);
-    }
-
-    /// Takes on what [`Controller::save`] wrote. Errors: it is of another controller.
-    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        state.section("controller")?;
-        self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
-        self.lines.restore(state)?;
-        self.ranks.iter_mut().try_for_each(|rank| rank.restore(state))?;
-        self.buffer.restore(state)?;
-        self.leveller.restore(state)?;
-        self.rows.restore(state)
     }
 
     /// Measuring begins.

@@ -5,6 +5,7 @@ use super::controller::{Controller, Part};
 use super::outstanding::Outstanding;
 use super::report;
 use super::unfinished::Unfinished;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Completion, ComponentId, ComponentReport, Device, Endured, HostCounts,
     Ledger, Link, Op, Pool, Recovery, Request, Status, Time, Timeline,
@@ -12,13 +13,22 @@ use nacre_kernel::{
 use nacre_media::store::Store;
 
 /// A PCM solid-state drive over the bytes of its rows.
+#[derive(State)]
+#[state(after = "Self::check_restored")]
+#[state(bound = "S: Store")]
 pub(super) struct Onyx<S> {
+    #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
     pub(super) path: String,
+    #[state(skip = "from the configuration")]
     pub(super) config: Config,
+    #[state(same)]
     pub(super) capacity: u64,
+    #[state(skip = "from the configuration")]
     row_shift: u32,
     /// Where stripes go: a mask where controllers are a power of two.
+    #[state(skip = "from the configuration")]
     controller_mask: Option<u64>,
     pub(super) cpus: Pool,
     pub(super) tags: Outstanding,
@@ -27,6 +37,7 @@ pub(super) struct Onyx<S> {
     pub(super) from_host: Link,
     pub(super) to_host: Link,
     pub(super) controllers: Vec<Controller>,
+    #[state(skip = "who carries the bytes keeps them beside the state")]
     pub(super) store: S,
     /// Writes that may not be on the medium yet; only where bytes are carried.
     pub(super) unfinished: Unfinished,
@@ -36,12 +47,13 @@ pub(super) struct Onyx<S> {
     /// The latest request's time: what comes before it waits for no place.
     pub(super) latest: Time,
     /// When the first row was programmed more often than it is made for.
+    #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) book: Book,
 }
 
 /// What was done since measuring began.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
     pub(super) host: HostCounts,
     /// Of the CPUs.

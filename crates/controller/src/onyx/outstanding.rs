@@ -1,14 +1,16 @@
 //! A bound on how much is under way.
 
 use nacre_kernel::Time;
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::State;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Places, each taken by what is under way until its end. Unlike a pool's server, a place may be
 /// taken before it is known for how long.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
+#[state(after = "Outstanding::check")]
 pub(super) struct Outstanding {
+    #[state(same)]
     places: usize,
     ends: BinaryHeap<Reverse<Time>>,
     /// Whether the first to end has given its place to what was just admitted.
@@ -35,19 +37,9 @@ impl Outstanding {
         at.max(*first)
     }
 
-    /// Adds when what is under way ends.
-    pub(super) fn save(&self, state: &mut StateWriter) {
-        state.put_u64s(&self.ends.iter().map(|Reverse(end)| end.as_ps()).collect::<Vec<_>>());
-    }
-
-    /// Takes on what [`Outstanding::save`] wrote. Errors: there are more than places.
-    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        let ends = state.u64s("what is under way")?;
-        if ends.len() > self.places {
-            return Err(state.error(format!("at most {} under way", self.places), ends.len().to_string()));
-        }
-        self.ends = ends.into_iter().map(|end| Reverse(Time::from_ps(end))).collect();
-        Ok(())
+    fn check(&mut self) -> Result<(), String> {
+        let count = self.ends.len();
+        if count <= self.places { Ok(()) } else { Err(format!("{count} in {} places", self.places)) }
     }
 
     /// What was just admitted ends at `end`.

@@ -1,11 +1,11 @@
 //! Writes that may not be on the medium yet: what a power failure may take.
 
 use nacre_kernel::Time;
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
 
 /// One program of one chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Program {
     /// When the rank is taken for it.
     pub(super) begin: Time,
@@ -13,7 +13,7 @@ pub(super) struct Program {
 }
 
 /// A part of a write, with the bytes before and after it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Value)]
 pub(super) struct PartWrite {
     pub(super) controller: usize,
     /// The logical row.
@@ -28,7 +28,7 @@ pub(super) struct PartWrite {
 }
 
 /// Where rows are being copied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct RowMove {
     pub(super) controller: usize,
     /// Physical rows.
@@ -39,7 +39,7 @@ pub(super) struct RowMove {
 
 /// Writes and copies in the order in which they were asked for. Those that have ended leave from the front: one
 /// before them may still be taken away, and bytes follow from all in turn.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub(super) struct Unfinished {
     pub(super) writes: VecDeque<PartWrite>,
     pub(super) moves: VecDeque<RowMove>,
@@ -67,57 +67,5 @@ impl Unfinished {
         while self.moves.front().is_some_and(|moved| moved.end <= time) {
             self.moves.pop_front();
         }
-    }
-
-    pub(super) fn save(&self, state: &mut StateWriter) {
-        state.section("unfinished");
-        state.put_u64(self.writes.len() as u64);
-        for write in &self.writes {
-            let PartWrite { controller, row, offset, old, new, programs, acknowledged } = write;
-            state.put_u64s(&[*controller as u64, *row, *offset as u64, acknowledged.as_ps()]);
-            state.put_bytes(old);
-            state.put_bytes(new);
-            let ends = programs.iter().flat_map(|program| [program.begin.as_ps(), program.end.as_ps()]);
-            state.put_u64s(&ends.collect::<Vec<_>>());
-        }
-        let moves = self.moves.iter();
-        let moves = moves
-            .flat_map(|&RowMove { controller, from, to, end }| [controller as u64, from, to, end.as_ps()]);
-        state.put_u64s(&moves.collect::<Vec<_>>());
-    }
-
-    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        state.section("unfinished")?;
-        *self = Unfinished::default();
-        for _ in 0..state.u64("writes that are not on the medium")? {
-            let mut place = [0; 4];
-            state.u64s_into("place of a write", &mut place)?;
-            let [controller, row, offset, acknowledged] = place;
-            let (old, new) = (state.bytes("bytes before")?.to_vec(), state.bytes("bytes after")?.to_vec());
-            let ends = state.u64s("its programs")?;
-            let ends = ends.as_chunks::<2>().0.iter();
-            let programs =
-                ends.map(|&[begin, end]| Program { begin: Time::from_ps(begin), end: Time::from_ps(end) });
-            self.writes.push_back(PartWrite {
-                controller: controller as usize,
-                row,
-                offset: offset as usize,
-                old,
-                new,
-                programs: programs.collect(),
-                acknowledged: Time::from_ps(acknowledged),
-            });
-        }
-        let moves = state.u64s("rows that are being copied")?;
-        let moves = moves.as_chunks::<4>().0.iter();
-        self.moves = moves
-            .map(|&[controller, from, to, end]| RowMove {
-                controller: controller as usize,
-                from,
-                to,
-                end: Time::from_ps(end),
-            })
-            .collect();
-        Ok(())
     }
 }

@@ -11,6 +11,7 @@ use super::geometry::Geometry;
 use super::mapping_cache::MappingCache;
 use super::relocation::Relocation;
 use crate::cleaning::{Cleaner, Partition, Place};
+use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
 use std::collections::BTreeSet;
@@ -21,7 +22,7 @@ const PACE: u32 = 64;
 pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Units programmed by cause, and what was done, since the first day.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Programs {
     pub(super) host: u64,
     pub(super) cleaned: u64,
@@ -48,8 +49,13 @@ pub(super) struct Rules {
 }
 
 /// Superblocks of flash, and what is in them.
+#[derive(State)]
+#[state(after = "Self::check_restored")]
+#[state(bound = "S: Store")]
 pub(super) struct Array<S> {
+    #[state(skip = "from the configuration")]
     pub(super) geometry: Geometry,
+    #[state(skip = "from the configuration")]
     pub(super) rules: Rules,
     pub(super) flash: Flash<S>,
     /// By logical unit, those of the mapping table behind the host's: 0 is nowhere, units count from 1.
@@ -63,8 +69,10 @@ pub(super) struct Array<S> {
     pub(super) place_of: Vec<u32>,
     pub(super) places: Vec<Place>,
     pub(super) partitions: Vec<Partition>,
+    #[state(skip = "from the configuration")]
     pub(super) partition_by_place: Vec<u32>,
     /// Places where nothing stands.
+    #[state(varies)]
     pub(super) empty: Vec<u32>,
     /// Superblocks that are erased, behind the number by which the next to be filled is chosen.
     pub(super) erased: BTreeSet<(u64, u32)>,
@@ -72,11 +80,13 @@ pub(super) struct Array<S> {
     pub(super) erasures: u64,
     /// Those of the host come first; the last is that of wear levelling.
     pub(super) frontiers: Vec<Frontier>,
+    #[state(skip = "from the configuration")]
     pub(super) host_frontiers: usize,
     /// By superblock: whether it is one of the frontiers.
     pub(super) is_open: Vec<bool>,
     /// Units the host has programmed that cleaning has not kept pace with yet.
     unpaced: u32,
+    #[state(varies)]
     pub(super) relocation: Option<Relocation>,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) blocks: Blocks,

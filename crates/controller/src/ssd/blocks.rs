@@ -5,6 +5,7 @@
 
 use super::geometry::Geometry;
 use nacre_kernel::Random;
+use nacre_kernel::state::State;
 
 /// How long blocks last.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +19,11 @@ pub(super) struct Durability {
 }
 
 /// The blocks of all superblocks. A *lane* is a plane of a die.
+#[derive(State)]
 pub(super) struct Blocks {
+    #[state(same)]
     lanes: u32,
+    #[state(same)]
     per_lane: u32,
     /// By superblock and lane, the block in its lane.
     members: Vec<u32>,
@@ -28,6 +32,7 @@ pub(super) struct Blocks {
     /// Erases each block takes; empty where there is no limit.
     limits: Vec<u32>,
     /// Blocks of each lane that belong to no superblock.
+    #[state(elements_vary)]
     spares: Vec<Vec<u32>>,
     given_up: Vec<bool>,
     usable: u32,

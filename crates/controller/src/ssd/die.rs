@@ -4,11 +4,12 @@
 //! the die. What such a read takes is added to `stolen`: a time of this clock and that sum are a moment of
 //! simulated time. So a read delays everything behind it without touching it.
 
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Time, Timeline};
 use std::collections::VecDeque;
 
 /// One program, erase or copy on the die's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 struct Busy {
     start: Time,
     end: Time,
@@ -27,7 +28,7 @@ pub(super) struct Suspending {
 }
 
 /// What is being suspended, how often it was, and until when its die is not resumed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Value)]
 struct Suspended {
     start: Time,
     count: u32,
@@ -45,9 +46,10 @@ pub(super) struct Turn {
 }
 
 /// What the die does when.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub(super) struct Die {
     /// The channel it lies on.
+    #[state(skip = "from the configuration")]
     pub(super) channel: u32,
     reads: Timeline,
     stolen: Time,

@@ -1,10 +1,11 @@
 //! Frontiers: the superblocks that are being filled, and what fills them.
 
 use super::array::{Array, NOBODY};
+use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
 /// Why a page is programmed or read by the drive itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Cause {
     /// Data of the host.
     Host,
@@ -42,7 +43,7 @@ impl FlashOps for Untimed {
 }
 
 /// A superblock that is being filled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Frontier {
     pub(super) superblock: u32,
     /// Number of its first unit.

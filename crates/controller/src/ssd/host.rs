@@ -1,17 +1,22 @@
 //! The way between host and flash: driver, link, places for requests, processors.
 
 use super::config::{Config, Translator};
+use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Breakdown, ComponentId, Ledger, Link, Pool, Resource, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Processors of one kind, and where their time went.
+#[derive(State)]
 struct Processors {
     pool: Pool,
     busy: Ledger,
+    #[state(skip = "from the configuration")]
     request: Time,
+    #[state(skip = "from the configuration")]
     unit: Time,
     /// Whether they take no time for anything.
+    #[state(skip = "from the configuration")]
     are_free: bool,
 }
 
@@ -53,7 +58,9 @@ pub(super) struct Crossing {
 }
 
 /// The host and the drive's interface end.
+#[derive(State)]
 pub(super) struct HostInterface {
+    #[state(skip = "from the configuration")]
     id: ComponentId,
     host: Processors,
     device: Processors,
@@ -64,7 +71,9 @@ pub(super) struct HostInterface {
 }
 
 /// Requests under way, of which there may be so many.
+#[derive(State)]
 struct UnderWay {
+    #[state(same)]
     most: usize,
     ends: BinaryHeap<Reverse<Time>>,
     /// When the latest of them came.

@@ -4,6 +4,8 @@
 //! one that was changed is programmed when it leaves. Data that cleaning moves changes mappings too: those
 //! that are not cached are noted, and their pages are read and programmed once for all the data of a victim.
 
+use nacre_kernel::state::State;
+
 /// No page, or the end of the list.
 const NONE: u32 = u32::MAX;
 const CACHED: u8 = 1;
@@ -20,7 +22,9 @@ pub(super) enum Lookup {
 }
 
 /// Which pages of the mapping table are cached, the one used last first.
+#[derive(State)]
 pub(super) struct MappingCache {
+    #[state(same)]
     capacity: u32,
     held: u32,
     state: Vec<u8>,
@@ -29,6 +33,7 @@ pub(super) struct MappingCache {
     newest: u32,
     oldest: u32,
     /// Pages whose mappings were moved by cleaning and are not cached.
+    #[state(varies)]
     moved: Vec<u32>,
     pub(super) lookups: u64,
     pub(super) misses: u64,

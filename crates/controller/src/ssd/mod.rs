@@ -57,6 +57,7 @@ mod reading;
 mod relocation;
 mod report;
 mod schedule;
+mod state;
 mod wear;
 
 #[cfg(test)]

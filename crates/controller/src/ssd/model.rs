@@ -6,6 +6,7 @@ use super::frontier::Untimed;
 use super::host::HostInterface;
 use super::mapping_cache::Lookup;
 use super::schedule::Schedule;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request,
     Status, Time,
@@ -13,21 +14,27 @@ use nacre_kernel::{
 use nacre_media::store::Nothing;
 
 /// A page-mapped SSD.
+#[derive(State)]
 pub(super) struct Ssd {
+    #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
     pub(super) path: String,
+    #[state(skip = "from the configuration")]
     pub(super) config: Config,
     pub(super) array: Array<Nothing>,
     pub(super) schedule: Schedule,
     pub(super) interface: HostInterface,
     pub(super) book: Book,
     /// When the drive could be written no more, and how many bytes it had taken in by then.
+    #[state(varies)]
     pub(super) end_of_life: Option<(Time, u64)>,
+    #[state(skip = "from the configuration")]
     unit_shift: u32,
 }
 
 /// What was done since measuring began.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
     pub(super) host: HostCounts,
     pub(super) buffer_hits: u64,

@@ -9,6 +9,7 @@
 use super::array::{Array, NOBODY};
 use super::frontier::{Cause, FlashOps};
 use crate::cleaning::{Decision, Place, View};
+use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
 /// Erased superblocks without which the host gets none: the last one is the cleaner's.
@@ -18,7 +19,7 @@ pub(super) const LAST: usize = 1;
 const WEAR_PACE: u32 = 4;
 
 /// A superblock that is being emptied.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Relocation {
     pub(super) cause: Cause,
     pub(super) superblock: u32,
@@ -35,7 +36,7 @@ pub(super) struct Relocation {
 }
 
 /// The operation whose units are being copied, and so many of them: they are read together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Reading {
     superblock: u32,
     cause: Cause,

@@ -4,11 +4,12 @@ use super::Config;
 use super::die::{Die, Suspending, Turn};
 use super::frontier::{Cause, FlashOps};
 use super::geometry::{Geometry, Spot};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;
 
 /// Operations since measuring began, by what they are for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Counts {
     pub(super) host_reads: u64,
     pub(super) copy_reads: u64,
@@ -49,8 +50,11 @@ pub(super) struct Fetch {
 }
 
 /// Every channel and die, and the programs that hold a place in the write buffer.
+#[derive(State)]
 pub(super) struct Schedule {
+    #[state(skip = "from the configuration")]
     geometry: Geometry,
+    #[state(skip = "from the configuration")]
     pace: Pace,
     channels: Vec<Timeline>,
     dies: Vec<Die>,
@@ -61,6 +65,7 @@ pub(super) struct Schedule {
     /// Programs of the host's data under way, oldest first: the die, and the end on its clock.
     programs: VecDeque<(u32, Time)>,
     /// How many there may be.
+    #[state(skip = "from the configuration")]
     places: usize,
     /// From when on the operation that is being filled has a place in the buffer.
     pub(super) filling_from: Time,

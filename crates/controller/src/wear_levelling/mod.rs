@@ -9,7 +9,7 @@ pub mod start_gap;
 
 use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Streams};
 
 /// The family of wear-levelling schemes for media written in place.
@@ -119,7 +119,7 @@ impl WearLevellingContext for Context<'_> {
 pub static ROOMS: &Table<WearLevellingFamily> = &[none::ROOM, start_gap::ROOM];
 
 /// Where rows lie.
-pub trait WearLeveller: Send {
+pub trait WearLeveller: State + Send {
     /// Physical rows it needs.
     fn physical_rows(&self) -> u64;
 
@@ -139,16 +139,10 @@ pub trait WearLeveller: Send {
 
     /// Writes between two moves, as it is now; `None` where nothing is ever moved.
     fn interval(&self) -> Option<Intervals>;
-
-    /// Adds its registers and counters.
-    fn save(&self, state: &mut StateWriter);
-
-    /// Takes on what [`WearLeveller::save`] wrote. Errors: it is of other rows.
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError>;
 }
 
 /// One row that is copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Move {
     /// The physical row it is read from.
     pub from: u64,

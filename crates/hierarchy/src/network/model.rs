@@ -2,21 +2,28 @@
 
 use super::Config;
 use nacre_controller::latency::Latency;
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Link,
     Op, Pool, Request, Resource, Status, Time,
 };
 
 /// A store behind a network.
+#[derive(State)]
 pub(super) struct Network {
+    #[state(skip = "from the configuration")]
     id: ComponentId,
+    #[state(skip = "from the configuration")]
     path: String,
     read: Box<dyn Latency>,
     write: Box<dyn Latency>,
     far_side: Pool,
     link: Option<Link>,
+    #[state(skip = "from the configuration")]
     unit: u64,
+    #[state(skip = "from the configuration")]
     capacity: Option<Bytes>,
+    #[state(skip = "from the configuration")]
     cost: Option<f64>,
     ledger: Ledger,
     host: HostCounts,

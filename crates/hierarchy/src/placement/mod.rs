@@ -20,6 +20,7 @@ use assignment::Speed;
 use nacre_config::{Choice, Families, Family, Problems, Table};
 use nacre_controller::Accesses;
 use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
 
 /// Most tiers there may be.
 pub const TIERS_MAX: usize = 4;
@@ -53,7 +54,7 @@ pub trait PlacementContext {
 pub static ROOMS: &Table<PlacementFamily> = &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM];
 
 /// Which tier an extent lies in.
-pub trait Placement: Send {
+pub trait Placement: State + Send {
     /// The tier of every extent in the beginning: as many of each tier as it holds extents.
     fn start(&self) -> Vec<u8>;
 
@@ -79,7 +80,7 @@ pub struct View<'a> {
 }
 
 /// Two extents of different tiers that change places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Exchange {
     /// The one for whose sake it is done.
     pub extent: u32,

@@ -5,6 +5,7 @@
 //! Slots `0..QUEUES` are the heads of circular queues, so linking has no special cases.
 
 use super::index::{Index, Vacancy};
+use nacre_kernel::state::{State, Value};
 
 /// Position of a node.
 pub(super) type Slot = u32;
@@ -16,7 +17,7 @@ const LINK: u32 = (1 << LINK_BITS) - 1;
 /// Ends the list of unused slots.
 const NONE: Slot = LINK;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Node {
     block: u64,
     /// Link towards the front, and the queue.
@@ -48,14 +49,17 @@ impl Node {
 }
 
 /// Tracked blocks in at most four queues. Front is where blocks usually enter, back where they leave.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "Self::check_restored")]
 pub(super) struct Arena<const QUEUES: usize> {
     index: Index,
+    #[state(varies)]
     nodes: Vec<Node>,
     /// First unused slot; they are chained by `next`.
     unused: Slot,
     lengths: [usize; QUEUES],
     /// Blocks tracked at most.
+    #[state(same)]
     bound: usize,
 }
 
@@ -69,6 +73,22 @@ impl<const QUEUES: usize> Arena<QUEUES> {
             .map(|queue| Node { block: u64::MAX, prev: queue << LINK_BITS | queue, next: queue })
             .collect();
         Arena { index: Index::new(bound), nodes: heads, unused: NONE, lengths: [0; QUEUES], bound }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let count = self.nodes.len() as u32;
+        let is_known = |slot: Slot| slot < count || slot == NONE;
+        let is_wrong = |node: &Node| {
+            !is_known(node.prev()) || !is_known(node.next()) || (node.prev >> LINK_BITS) as usize >= QUEUES
+        };
+        if (count as usize) < QUEUES || !is_known(self.unused) || self.index.slots().any(|slot| slot >= count)
+        {
+            return Err(format!("{count} nodes, of which some are missing"));
+        }
+        match self.nodes.iter().find(|node| is_wrong(node)) {
+            None => Ok(()),
+            Some(node) => Err(format!("{node:?} of {count}")),
+        }
     }
 
     /// The slot of `block`, or where its entry would go.

@@ -10,6 +10,8 @@
 //! growing is one sequential pass. Deletion shifts back (Knuth, TAOCP 3, 6.4, algorithm R), so
 //! there are no tombstones.
 
+use nacre_kernel::state::State;
+
 /// A free place; no slot has this number.
 const FREE: u64 = u64::MAX;
 
@@ -24,13 +26,16 @@ const SMALLEST: usize = 16;
 const CACHED: usize = 1 << 15;
 
 /// Tags and slots of the tracked blocks.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "Index::check_restored")]
 pub(super) struct Index {
+    #[state(varies)]
     words: Vec<u64>,
     entries: usize,
     /// Entries allowed before the index grows.
     limit: usize,
     /// Entries the index will ever hold.
+    #[state(same)]
     bound: usize,
 }
 
@@ -59,6 +64,19 @@ impl Index {
     pub(super) fn new(bound: usize) -> Index {
         let limit = bound.min(SMALLEST);
         Index { words: vec![FREE; places(limit)], entries: 0, limit, bound }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let used = self.slots().count();
+        match self.limit <= self.bound && self.words.len() == places(self.limit) && used == self.entries {
+            true if used <= self.limit => Ok(()),
+            _ => Err(format!("{used} of {} entries in {} places", self.entries, self.words.len())),
+        }
+    }
+
+    /// The slots of all entries.
+    pub(super) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().filter(|&&word| word != FREE).map(|&word| word as u32)
     }
 
     /// Whether the index is so small that its accesses need no warming.

@@ -26,6 +26,7 @@ mod streams;
 mod tests;
 
 use nacre_config::{Families, Family, Table};
+use nacre_kernel::state::State;
 
 /// The family of replacement policies.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ const GROUP: usize = 16;
 ///
 /// Memory grows with the blocks tracked, never with the capacity asked for. One policy tracks at
 /// most 2^30 blocks, those it only remembers included; beyond that it panics.
-pub trait Replacement: Send {
+pub trait Replacement: State + Send {
     /// The host asks for `block`: true if resident. The policy notes the use.
     fn touch(&mut self, block: u64) -> bool;
 

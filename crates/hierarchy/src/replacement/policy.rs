@@ -4,6 +4,7 @@ use super::arena::Slot;
 use super::index::Vacancy;
 use super::{Access, Replacement};
 use nacre_kernel::Ratio;
+use nacre_kernel::state::State;
 
 /// `share` of `capacity` to the nearest block, at least one and at most all.
 pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
@@ -11,7 +12,7 @@ pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
 }
 
 /// The decisions of one policy, in terms of slots: one look-up serves the whole access.
-pub(super) trait Policy: Send {
+pub(super) trait Policy: State + Send {
     /// The slot of `block`, resident or only remembered, or where its entry would go.
     fn find(&self, block: u64) -> Result<Slot, Vacancy>;
 

@@ -3,6 +3,7 @@
 use super::in_flight::InFlight;
 use super::levels::{Levels, NOWHERE};
 use super::{FillMode, report};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time,
 };
@@ -11,18 +12,26 @@ use nacre_kernel::{
 const WARM_GROUP: usize = 16;
 
 /// A cache of blocks before a backing device.
+#[derive(State)]
 pub(super) struct ServerCache {
+    #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
     pub(super) path: String,
     pub(super) levels: Levels,
     pub(super) backing: Box<dyn Device>,
     /// Bytes of a block are `1 << shift`.
+    #[state(skip = "from the configuration")]
     pub(super) shift: u32,
+    #[state(skip = "from the configuration")]
     lookup: Time,
+    #[state(skip = "from the configuration")]
     pub(super) write_allocate: bool,
+    #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
     pub(super) in_flight: InFlight,
     /// Where background work leaves its breakdown.
+    #[state(skip = "nothing is read from it")]
     scratch: Breakdown,
     pub(super) counts: Counts,
 }
@@ -37,7 +46,7 @@ pub(super) struct Behaviour {
 }
 
 /// What happened, in blocks, except where it says requests.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct Counts {
     pub(super) read_misses: u64,
     pub(super) read_merged: u64,

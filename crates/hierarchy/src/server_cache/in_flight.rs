@@ -1,6 +1,7 @@
 //! Blocks on their way from the backing device, each with the time it arrives.
 
 use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
 
 /// Most blocks on their way at one time. Past it, misses pass the cache by until some have arrived.
 pub(super) const IN_FLIGHT_MAX: usize = 1 << 16;
@@ -22,7 +23,7 @@ pub(super) enum Way {
     SetsOutLater,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Place {
     block: u64,
     /// When it sets out.
@@ -35,7 +36,8 @@ const UNUSED: Place = Place { block: NO_BLOCK, since: Time::ZERO, ready: Time::Z
 
 /// Open addressing, linear probing. Arrived blocks stay in the table until it is laid out again, which
 /// happens when half of it is used: a look-up is rare, and an arrival costs nothing.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "InFlight::check_restored")]
 pub(super) struct InFlight {
     /// No block arrives after this: most look-ups end here.
     latest: Time,
@@ -43,6 +45,7 @@ pub(super) struct InFlight {
     floor: Time,
     /// No room before this.
     full_until: Time,
+    #[state(varies)]
     places: Vec<Place>,
     used: usize,
 }
@@ -52,6 +55,15 @@ impl InFlight {
     pub(super) fn new() -> InFlight {
         let places = vec![UNUSED; PLACES_MIN];
         InFlight { latest: Time::ZERO, floor: Time::ZERO, full_until: Time::ZERO, places, used: 0 }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let (places, used) =
+            (self.places.len(), self.places.iter().filter(|place| !place.ready.is_zero()).count());
+        match places.is_power_of_two() && places >= PLACES_MIN && used == self.used && used < places {
+            true => Ok(()),
+            false => Err(format!("{} blocks on their way in {places} places", self.used)),
+        }
     }
 
     /// Whether everything has arrived by `now`.

@@ -3,15 +3,18 @@
 use super::Inclusion;
 use crate::replacement::{Access, Replacement};
 use nacre_kernel::Device;
+use nacre_kernel::state::{State, Value};
 
 /// "In no level".
 pub(super) const NOWHERE: usize = usize::MAX;
 
 /// One level: a device and the policy that says which blocks it holds.
+#[derive(State)]
 pub(super) struct Level {
     pub(super) policy: Box<dyn Replacement>,
     pub(super) device: Box<dyn Device>,
     /// Blocks the device has room for.
+    #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
     /// Blocks that came in less those that left: what the policy must hold.
@@ -19,7 +22,7 @@ pub(super) struct Level {
 }
 
 /// What happened in one level.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct LevelCounts {
     pub(super) read_hits: u64,
     pub(super) write_hits: u64,
@@ -30,7 +33,7 @@ pub(super) struct LevelCounts {
 }
 
 /// What happened between the levels.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Value)]
 pub(super) struct MoveCounts {
     /// Blocks found in a lower level that came into the first.
     pub(super) promotions: u64,
@@ -45,7 +48,7 @@ pub(super) struct MoveCounts {
 }
 
 /// A block to be written into a level.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Move {
     pub(super) block: u64,
     /// The level to read it from; `NOWHERE` where the data is at hand.
@@ -54,9 +57,12 @@ pub(super) struct Move {
 }
 
 /// The levels, fastest first.
+#[derive(State)]
 pub(super) struct Levels {
     pub(super) all: Vec<Level>,
+    #[state(skip = "from the configuration")]
     inclusion: Inclusion,
+    #[state(varies)]
     pub(super) moves: Vec<Move>,
     pub(super) counts: MoveCounts,
 }

@@ -3,18 +3,26 @@
 use super::Config;
 use super::model::{Place, Tier};
 use crate::placement::Exchange;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bandwidth, Breakdown, Op, Request, Time};
 
 /// The exchanges that are to be made, and the one that is under way.
+#[derive(State)]
 pub(super) struct Migration {
+    #[state(skip = "from the configuration")]
     chunk: u64,
+    #[state(skip = "from the configuration")]
     extent: u64,
+    #[state(skip = "from the configuration")]
     bandwidth: Bandwidth,
     /// The next one last.
+    #[state(varies)]
     queue: Vec<Exchange>,
+    #[state(varies)]
     active: Option<Active>,
     /// When the next chunk may be read.
     next: Time,
+    #[state(skip = "nothing is read from it")]
     breakdown: Breakdown,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
@@ -23,7 +31,7 @@ pub(super) struct Migration {
 }
 
 /// Two extents that are changing places.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Active {
     exchange: Exchange,
     /// Where the extent and its partner were.

@@ -6,11 +6,14 @@ use super::report;
 use crate::parts::Parts;
 use crate::placement::{Placement, View};
 use nacre_controller::Accesses;
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time};
 
 /// One tier: its device, and what it did for the host.
+#[derive(State)]
 pub(super) struct Tier {
     pub(super) device: Box<dyn Device>,
+    #[state(same)]
     pub(super) extents: u32,
     pub(super) reads: u64,
     pub(super) writes: u64,
@@ -23,7 +26,7 @@ impl Tier {
 }
 
 /// The place of an extent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Place {
     /// The tier in the upper bits, the number of the place on its device in the lower 30.
     packed: u32,
@@ -48,7 +51,7 @@ impl Place {
 }
 
 /// How one epoch went, for drawing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Epoch {
     pub(super) end: Time,
     pub(super) accesses: u64,
@@ -61,9 +64,14 @@ pub(super) struct Epoch {
 const EPOCHS_MAX: usize = 1 << 16;
 
 /// Extents over tiers of devices.
+#[derive(State)]
+#[state(after = "Tiers::check_restored")]
 pub(super) struct Tiers {
+    #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
+    #[state(skip = "from the configuration")]
     pub(super) path: String,
+    #[state(skip = "from the configuration")]
     pub(super) shift: u32,
     pub(super) tiers: Vec<Tier>,
     pub(super) places: Vec<Place>,
@@ -78,6 +86,7 @@ pub(super) struct Tiers {
     migrated_before: u64,
     /// Epochs without accesses since the last decision.
     skipped: u64,
+    #[state(varies)]
     pub(super) epochs: Vec<Epoch>,
     pub(super) epochs_ended: u64,
 }
@@ -115,6 +124,19 @@ impl Tiers {
             epochs: Vec::new(),
             epochs_ended: 0,
         }
+    }
+
+    /// Every place of every tier has its extent.
+    fn check_restored(&mut self) -> Result<(), String> {
+        let mut taken: Vec<Vec<bool>> =
+            self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
+        for place in &self.places {
+            match taken.get_mut(place.tier()).and_then(|tier| tier.get_mut(place.number() as usize)) {
+                Some(is_taken) if !*is_taken => *is_taken = true,
+                _ => return Err(format!("an extent at place {} of tier {}", place.number(), place.tier())),
+            }
+        }
+        Ok(())
     }
 
     /// Everything that was to happen up to `now`: chunks, and ends of epochs.

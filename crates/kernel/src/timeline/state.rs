@@ -1,50 +1,57 @@
 //! Reservations as state, so that a device goes on exactly where it was.
 
+use super::intervals::Interval;
 use super::{INTERVALS_MAX, Intervals, Pool, Timeline};
-use crate::state::{StateError, StateReader, StateWriter};
+use crate::state::{State, StateError, StateReader, StateWriter, Value};
 use crate::time::Time;
 
-impl Timeline {
-    /// Adds all that is reserved.
-    pub fn save(&self, state: &mut StateWriter) {
-        let ends = |&(start, end): &(Time, Time)| [start.as_ps(), end.as_ps()];
-        let intervals = self.busy.after(self.forgotten);
-        let intervals = if intervals.is_empty() { &[(Time::ZERO, Time::ZERO)] } else { intervals };
-        state.put_u64s(&intervals.iter().flat_map(ends).collect::<Vec<_>>());
-        state.put_u64(self.forgotten.as_ps());
+/// Only what can still be asked about: equal timelines have equal states, whatever was forgotten.
+impl State for Timeline {
+    fn save(&self, state: &mut StateWriter) {
+        self.forgotten.save(state);
+        self.free_from().save(state);
+        let live: Vec<Interval> = self
+            .busy
+            .after(self.forgotten)
+            .iter()
+            .filter(|&&(_, end)| end > self.forgotten)
+            .map(|&(start, end)| (start.max(self.forgotten), end))
+            .collect();
+        live.save(state);
     }
 
-    /// Takes on what [`Timeline::save`] wrote. Errors: these are no reservations.
-    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        let ends = state.u64s("reservations")?;
-        let intervals =
-            ends.as_chunks::<2>().0.iter().map(|&[start, end]| (Time::from_ps(start), Time::from_ps(end)));
-        let intervals: Vec<(Time, Time)> = intervals.collect();
-        let ordered = intervals.iter().all(|(start, end)| start <= end)
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let (forgotten, free_from) = Value::read(state)?;
+        let mut intervals: Vec<Interval> = Value::read(state)?;
+        let ordered = intervals.iter().all(|&(start, end)| forgotten <= start && start < end)
             && intervals.windows(2).all(|neighbours| neighbours[0].1 < neighbours[1].0);
-        if ends.len() % 2 != 0 || ends.is_empty() || intervals.len() > INTERVALS_MAX || !ordered {
-            return Err(state.error("reservations apart and in order".into(), format!("{} ends", ends.len())));
+        let is_last = intervals.last().map_or(free_from <= forgotten, |&(_, end)| end == free_from);
+        if intervals.len() > INTERVALS_MAX || !ordered || !is_last {
+            let found = format!("{} of them until {free_from}", intervals.len());
+            return Err(state.error("reservations apart and in order".into(), found));
+        }
+        if intervals.is_empty() && !free_from.is_zero() {
+            // It is over, and nobody asks when it began; but it says from when on the server is free.
+            intervals.push((free_from - Time::from_ps(1), free_from));
         }
         self.busy = Intervals::of(&intervals);
-        self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
+        self.forgotten = forgotten;
         Ok(())
     }
 }
 
-impl Pool {
-    /// Adds all that is reserved.
-    pub fn save(&self, state: &mut StateWriter) {
-        self.servers.iter().for_each(|server| server.save(state));
-        state.put_u64(self.forgotten.as_ps());
+impl State for Pool {
+    fn save(&self, state: &mut StateWriter) {
+        self.forgotten.save(state);
+        self.servers.save(state);
     }
 
-    /// Takes on what [`Pool::save`] wrote of as many servers. Errors: these are no reservations.
-    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        self.servers.iter_mut().try_for_each(|server| server.restore(state))?;
-        self.ends = self.servers.iter().map(|server| server.busy.last().1).collect();
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        self.forgotten.restore(state)?;
+        self.servers.restore(state)?;
+        self.ends = self.servers.iter().map(Timeline::free_from).collect();
         self.latest_start =
             self.servers.iter().map(|server| server.busy.last().0).fold(Time::ZERO, Time::max);
-        self.forgotten = Time::from_ps(state.u64("what is forgotten")?);
         Ok(())
     }
 }
@@ -52,7 +59,7 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Streams;
+    use crate::{Streams, state};
 
     #[test]
     fn a_restored_pool_goes_on_as_the_saved_one() {
@@ -66,28 +73,32 @@ mod tests {
             reserve(&mut [&mut pool], step * 10);
         });
         pool.forget_before(Time::from_ps(1500));
-        let mut state = StateWriter::new();
-        pool.save(&mut state);
-        let state = state.finish();
+        let bytes = state::saved(&pool).unwrap();
         let mut restored = Pool::new(3);
-        let mut reader = StateReader::new(&state);
-        restored.restore(&mut reader).unwrap();
-        reader.finish().unwrap();
+        state::restored(&mut restored, &bytes).unwrap();
         restored.check_invariants();
         for step in 200..600 {
             let starts = reserve(&mut [&mut pool, &mut restored], step * 10);
             assert_eq!(starts[0], starts[1], "step {step}");
         }
+        assert_eq!(state::saved(&pool), state::saved(&restored));
     }
 
     #[test]
     fn what_is_no_reservation_is_refused() {
-        for ends in [&[][..], &[1], &[5, 3], &[0, 9, 9, 12], &[4, 6, 1, 2]] {
-            let mut state = StateWriter::new();
-            state.put_u64s(ends);
-            state.put_u64(0);
-            let state = state.finish();
-            assert!(Timeline::new().restore(&mut StateReader::new(&state)).is_err(), "{ends:?}");
+        let at = |ps: u64| Time::from_ps(ps);
+        let wrong: [(u64, u64, &[(u64, u64)]); 6] = [
+            (0, 1, &[]),
+            (0, 3, &[(5, 3)]),
+            (0, 12, &[(0, 9), (9, 12)]),
+            (0, 2, &[(4, 6), (1, 2)]),
+            (5, 9, &[(4, 9)]),
+            (0, 8, &[(4, 9)]),
+        ];
+        for (forgotten, free_from, intervals) in wrong {
+            let intervals: Vec<_> = intervals.iter().map(|&(start, end)| (at(start), at(end))).collect();
+            let bytes = state::saved(&((at(forgotten), at(free_from)), intervals.clone())).unwrap();
+            assert!(state::restored(&mut Timeline::new(), &bytes).is_err(), "{intervals:?}");
         }
     }
 }

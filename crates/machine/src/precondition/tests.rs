@@ -1,6 +1,7 @@
 use crate::drive::{Driver, Progress};
 use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
@@ -31,9 +32,11 @@ impl Files for OneTrace {
 }
 
 /// A device that remembers what it was prepared with and what it served.
-#[derive(Default)]
+#[derive(Default, State)]
 struct Memory {
+    #[state(skip = "the test reads it")]
     prepared: Arc<Mutex<Vec<Request>>>,
+    #[state(skip = "the test reads it")]
     served: Arc<Mutex<Vec<Request>>>,
 }
 

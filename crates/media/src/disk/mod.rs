@@ -28,6 +28,7 @@ mod tests;
 pub use layout::Layout;
 pub use seek::{SeekCurve, SeekTimes, Unfit};
 
+use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Ledger, Power, Time};
 
 /// What seeking and turning with data draw beyond idling.
@@ -58,11 +59,15 @@ impl Access {
 }
 
 /// A disk: where its arm stands, and what it did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub struct Disk {
+    #[state(skip = "from the configuration")]
     layout: Layout,
+    #[state(skip = "from the configuration")]
     curve: SeekCurve,
+    #[state(skip = "from the configuration")]
     draw: Draw,
+    #[state(skip = "from the configuration")]
     write_settle: Time,
     /// The address after the last one accessed.
     head_at: u64,

@@ -19,12 +19,18 @@
 //! Programming a page twice, out of order or beyond the block is refused; programs and erases are conserved.
 
 use crate::store::Store;
+use nacre_kernel::state::{State, Value};
 
 /// Blocks of flash, and what they hold.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "Self::check")]
+#[state(bound = "S: Store")]
 pub struct Flash<S> {
+    #[state(skip = "who carries the bytes keeps them beside the state")]
     store: S,
+    #[state(same)]
     pages_per_block: u32,
+    #[state(skip = "from the configuration")]
     page_shift: u32,
     blocks: Vec<Block>,
     programs: u64,
@@ -32,7 +38,7 @@ pub struct Flash<S> {
 }
 
 /// One erase block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub struct Block {
     /// Pages programmed since the last erase.
     pub programmed: u32,
@@ -133,15 +139,11 @@ impl<S: Store> Flash<S> {
         self.erases
     }
 
-    /// Puts a block into the state it had when it was saved; for restoring a device.
-    pub fn restore(&mut self, block: u32, state: Block) {
-        assert!(state.programmed <= self.pages_per_block(), "a block holds no more pages than it has");
-        self.blocks[block as usize] = state;
-    }
-
-    /// Counts start at these numbers; for restoring a device.
-    pub fn restore_counts(&mut self, programs: u64, erases: u64) {
-        (self.programs, self.erases) = (programs, erases);
+    fn check(&mut self) -> Result<(), String> {
+        match self.blocks.iter().find(|block| block.programmed > self.pages_per_block) {
+            None => Ok(()),
+            Some(block) => Err(format!("{} pages programmed of {}", block.programmed, self.pages_per_block)),
+        }
     }
 
     /// What it holds.

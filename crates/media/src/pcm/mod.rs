@@ -18,7 +18,7 @@
 //! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
 
 use nacre_kernel::Time;
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::State;
 
 /// Rows that have their counters together.
 const ROWS_PER_PART: usize = 4096;
@@ -58,10 +58,13 @@ fn divided(bytes: u64, unit: u64) -> u64 {
 }
 
 /// The wear of rows.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Rows {
+    #[state(same)]
     count: u64,
+    #[state(same)]
     endurance: u64,
+    #[state(elements_vary)]
     parts: Vec<Option<Box<[u32; ROWS_PER_PART]>>>,
     programs: u64,
     worn_out: u64,
@@ -166,40 +169,6 @@ impl Rows {
             row += to - from;
         }
         (sum, most)
-    }
-
-    /// Adds the counters of all rows that were ever written.
-    pub fn save(&self, state: &mut StateWriter) {
-        state.section("rows");
-        state.put_u64s(&[self.count, self.programs, self.worn_out]);
-        let written = || self.parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.as_ref()?)));
-        state.put_u64(written().count() as u64);
-        for (at, counts) in written() {
-            state.put_u64(at as u64);
-            state.put_u32s(&counts[..]);
-        }
-    }
-
-    /// Takes on what [`Rows::save`] wrote of as many rows. Errors: it is of others.
-    pub fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        state.section("rows")?;
-        let mut counts = [0; 3];
-        state.u64s_into("rows and programs", &mut counts)?;
-        if counts[0] != self.count {
-            return Err(state.error(format!("{} rows", self.count), counts[0].to_string()));
-        }
-        (self.programs, self.worn_out) = (counts[1], counts[2]);
-        self.parts.iter_mut().for_each(|part| *part = None);
-        for _ in 0..state.u64("parts that were written")? {
-            let at = state.u64("number of a part")?;
-            let parts = self.parts.len();
-            let Some(part) = usize::try_from(at).ok().and_then(|at| self.parts.get_mut(at)) else {
-                return Err(state.error(format!("one of {parts} parts"), at.to_string()));
-            };
-            let counts = part.get_or_insert_with(|| Box::new([0; ROWS_PER_PART]));
-            state.u32s_into("programs of rows", &mut counts[..])?;
-        }
-        Ok(())
     }
 
     /// The counters of the part that `row` is in.

@@ -1,4 +1,5 @@
 use super::*;
+use nacre_kernel::state;
 
 /// Four P8P chips.
 const RANK: Rank = Rank { beat: 64, read: Time::from_ns(314), chunk: 256, program: Time::from_us(120) };
@@ -54,11 +55,9 @@ fn many_programs_at_once_count_as_one_after_the_other() {
     assert!((0..9000).all(|row| at_once.programs_of(row) == one_by_one.programs_of(row)));
     assert_eq!((at_once.programs(), at_once.worn_out()), (one_by_one.programs(), one_by_one.worn_out()));
     at_once.check_invariants();
-    let mut state = StateWriter::new();
-    at_once.save(&mut state);
-    let state = state.finish();
+    let bytes = state::saved(&at_once).unwrap();
     let mut restored = Rows::new(9000, 3);
-    restored.restore(&mut StateReader::new(&state)).unwrap();
+    state::restored(&mut restored, &bytes).unwrap();
     assert!((0..9000).all(|row| restored.programs_of(row) == one_by_one.programs_of(row)));
-    assert!(Rows::new(8999, 3).restore(&mut StateReader::new(&state)).is_err(), "of other rows");
+    assert!(state::restored(&mut Rows::new(8999, 3), &bytes).is_err(), "of other rows");
 }

@@ -1,5 +1,6 @@
 //! A device that acknowledges writes long before they are durable.
 
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
@@ -10,6 +11,7 @@ pub(super) const LATENCY: Time = Time::from_us(10);
 /// From the answer of a write until it is durable, by the 16 KiB it begins in: later ones may be durable earlier.
 pub(super) const DELAYS: [Time; 4] = [Time::ZERO, Time::from_us(50), Time::from_us(300), Time::from_us(2000)];
 
+#[derive(State)]
 pub(super) struct Toy {
     busy_until: Time,
     counts: [u64; 4],

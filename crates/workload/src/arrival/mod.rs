@@ -10,6 +10,7 @@ pub mod rhythm;
 use crate::WorkloadBuilder;
 use crate::error::WorkloadError;
 use nacre_config::{Family, Table};
+use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
 /// Who decides when a request is issued.
@@ -33,7 +34,7 @@ pub enum Pacing {
 }
 
 /// Stamps requests with the times at which they arrive.
-pub trait Arrival: Send {
+pub trait Arrival: State + Send {
     /// Stamps `requests`, which follow those of the call before. Times never decrease.
     ///
     /// What the requests carry on entry are the times they were recorded at, or zero.
@@ -63,8 +64,9 @@ pub static ARRIVALS: &Table<ArrivalFamily> =
     &[closed::ROOM, poisson::ROOM, periodic::ROOM, bursts::ROOM, rhythm::ROOM, recorded::ROOM];
 
 /// The clock of an open arrival process: where it is, and how it refuses to pass the end of time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct ArrivalClock {
+    #[state(skip = "from the configuration")]
     path: String,
     now: Time,
     arrived: u64,

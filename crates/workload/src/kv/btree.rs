@@ -2,6 +2,7 @@
 
 use super::method::{Method, Step};
 use super::pages::{Entry, NONE, Pages};
+use nacre_kernel::state::State;
 
 /// The root stays where it is; page 0 describes the tree and is read once, when it is opened.
 pub(super) const ROOT: u32 = 1;
@@ -10,13 +11,16 @@ pub(super) const ROOT: u32 = 1;
 ///
 /// The entries of an inner page are pages in the order of their keys; the key of an entry is the smallest
 /// below it, but that of the first is not looked at.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Btree {
     pages: Pages,
     /// Most entries of a leaf and of an inner page.
+    #[state(same)]
     leaf: u32,
+    #[state(same)]
     inner: u32,
     /// The way to the latest leaf, from the root: page and place.
+    #[state(varies)]
     way: Vec<(u32, usize)>,
 }
 

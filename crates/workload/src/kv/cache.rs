@@ -2,14 +2,16 @@
 
 use super::pages::NONE;
 use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
 
 /// The mark of a page that is not in memory; the ends of the list are `NONE`.
 const ABSENT: u32 = NONE - 1;
 
 /// Least recently used pages leave first.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Cache {
     slots: Vec<Slot>,
+    #[state(same)]
     capacity: u32,
     held: u32,
     newest: u32,
@@ -17,7 +19,7 @@ pub(super) struct Cache {
 }
 
 /// A page, by its number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Slot {
     newer: u32,
     older: u32,

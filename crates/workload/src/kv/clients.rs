@@ -3,11 +3,12 @@
 
 use super::searches::Way;
 use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A thread.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Value)]
 pub(super) struct Client {
     pub(super) stage: Stage,
     pub(super) keys: [u32; 2],
@@ -20,7 +21,7 @@ pub(super) struct Client {
 }
 
 /// What a client does next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) enum Stage {
     /// Begin a transaction.
     Begin,
@@ -49,7 +50,7 @@ impl Client {
 }
 
 /// When clients go on; of those at one time, the one that was put in first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub(super) struct Queue {
     events: BinaryHeap<Reverse<(Time, u64, u32)>>,
     count: u64,

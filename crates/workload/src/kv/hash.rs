@@ -5,17 +5,20 @@
 
 use super::method::{Method, Step};
 use super::pages::{Entry, NONE, Pages};
+use nacre_kernel::state::State;
 
 /// The page that says how many buckets there are; every search reads it first.
 pub(super) const META: u32 = 0;
 
 /// A linear hash table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Hash {
     pages: Pages,
     /// Most pairs of a page.
+    #[state(same)]
     capacity: u32,
     /// Mean pairs of a bucket above which the table grows.
+    #[state(same)]
     fill: u64,
     pairs: u64,
     /// The highest bucket.
@@ -25,6 +28,7 @@ pub(super) struct Hash {
     /// What to add to a bucket to get its page, by the doubling it came with.
     spares: [u32; 33],
     /// Overflow pages that no bucket uses.
+    #[state(varies)]
     free: Vec<u32>,
 }
 

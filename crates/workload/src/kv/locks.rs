@@ -1,10 +1,11 @@
 //! Locks: a transaction holds the pages of its two pairs until it has ended.
 
 use super::pages::NONE;
+use nacre_kernel::state::State;
 use std::collections::VecDeque;
 
 /// Exclusive locks of pages, granted in the order in which they were asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Locks {
     /// Who holds each page, or `NONE`.
     holders: Vec<u32>,

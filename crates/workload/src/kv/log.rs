@@ -3,14 +3,17 @@
 //! A place in the log is the number of bytes of records before it since the start. One thread at a time writes
 //! and flushes; what others append meanwhile goes out with the next write, all of it at once: group commit.
 
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Request, Time};
 use std::collections::VecDeque;
 
 /// A log that runs round and round through its region, which begins at address 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Log {
     /// Bytes of the region, a whole number of blocks.
+    #[state(same)]
     size: u64,
+    #[state(same)]
     block: u64,
     appended: u64,
     /// Handed to the device and acknowledged; known to survive.
@@ -19,6 +22,7 @@ pub(super) struct Log {
     /// What recovery needs: nothing before it.
     start: u64,
     /// The write or flush under way and when it is done.
+    #[state(varies)]
     work: Option<Work>,
     until: Time,
     /// The ends of commits that are not durable, in their order.
@@ -26,7 +30,7 @@ pub(super) struct Log {
 }
 
 /// A client that makes the log durable.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Work {
     leader: u32,
     /// The place that has to become durable.

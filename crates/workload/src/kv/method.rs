@@ -1,6 +1,7 @@
 //! What an access method does: it finds and places pairs on pages.
 
 use super::pages::Pages;
+use nacre_kernel::state::State;
 
 /// How a search goes on from a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(super) enum Step {
 }
 
 /// An access method over pages.
-pub(super) trait Method: Send {
+pub(super) trait Method: State + Send {
     /// The page where every search begins.
     fn first(&self) -> u32;
 

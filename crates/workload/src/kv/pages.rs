@@ -1,17 +1,19 @@
 //! Pages in the host's memory: what is on each of them, without the bytes.
 
+use nacre_kernel::state::{State, Value};
+
 /// No page.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A key and what stands beside it: a value, or the page that a pointer leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub(super) struct Entry {
     pub(super) key: u32,
     pub(super) value: u32,
 }
 
 /// What is known of one page.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Value)]
 struct Page {
     /// Where its entries begin among all.
     start: usize,
@@ -24,9 +26,11 @@ struct Page {
 }
 
 /// Pages by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, State)]
 pub(super) struct Pages {
+    #[state(varies)]
     pages: Vec<Page>,
+    #[state(varies)]
     entries: Vec<Entry>,
 }
 

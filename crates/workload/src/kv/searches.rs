@@ -5,17 +5,20 @@
 
 use super::method::{Method, Step};
 use nacre_kernel::Random;
+use nacre_kernel::state::{State, Value};
 
 /// Searches side by side.
 const AHEAD: usize = 64;
 
 /// Keys drawn at random, and the ways to them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Searches {
     random: Random,
+    #[state(same)]
     pairs: u64,
     keys: [u32; AHEAD],
     /// Pages, by how many come before on the way, and by search.
+    #[state(varies)]
     pages: Vec<[u32; AHEAD]>,
     /// Pages of each way, and the place of the pair on the last one.
     lengths: [usize; AHEAD],
@@ -25,7 +28,7 @@ pub(super) struct Searches {
 }
 
 /// The way to one key.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Value)]
 pub(super) struct Way {
     pub(super) pages: Vec<u32>,
     /// The place of the pair on the last page.

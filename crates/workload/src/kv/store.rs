@@ -13,9 +13,12 @@ use super::locks::Locks;
 use super::log::{Force, Log, request};
 use super::method::Method;
 use super::searches::{Searches, Way};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Op, Random, Request, Time};
 
 /// A store under transactions that swap values.
+#[derive(State)]
+#[state(bound = "M: Method")]
 pub(super) struct Store<M> {
     pub(super) method: M,
     pub(super) cache: Cache,
@@ -24,21 +27,26 @@ pub(super) struct Store<M> {
     searches: Searches,
     /// Threads, then the clients that write pages for checkpoints.
     clients: Vec<Client>,
+    #[state(skip = "from the configuration")]
     threads: u32,
     queue: Queue,
     checkpoint: Checkpoint,
+    #[state(skip = "from the configuration")]
     sizes: Sizes,
     /// Where simulated time has come to.
     now: Time,
     /// Who made the latest request, until it is told when that is done.
+    #[state(varies)]
     asker: Option<(u32, Asked)>,
     /// When the last of all pages written so far is written.
     written: Time,
     /// Transactions begun and ended, and how many there may be.
     begun: u64,
     ended: u64,
+    #[state(same)]
     limit: u64,
     #[cfg(test)]
+    #[state(skip = "only tests read it")]
     pub(super) journal: super::tests::Journal,
 }
 
@@ -59,7 +67,7 @@ struct Sizes {
 }
 
 /// What a request is for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 enum Asked {
     Read(u32),
     Write(u32),

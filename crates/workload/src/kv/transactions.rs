@@ -7,11 +7,15 @@ use super::store::Store;
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
 use crate::{Notes, Units, Workload, keep_writes};
+use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Request, Time};
 
 /// A store that is asked for one request after the other.
+#[derive(State)]
+#[state(bound = "M: Method")]
 pub(super) struct Transactions<M> {
     store: Store<M>,
+    #[state(skip = "from the configuration")]
     config: Config,
     given: u64,
     /// Transactions that had ended before the latest request was made.

@@ -1,5 +1,6 @@
 //! Putting the volumes of a trace into one address space.
 
+use nacre_kernel::state::State;
 use nacre_kernel::{Op, Request};
 use rustc_hash::FxHashMap;
 
@@ -41,11 +42,12 @@ pub(super) fn keep(request: &mut Request) -> Result<(), Misfit> {
 }
 
 /// Places extents of 1 MiB side by side in the order in which they are first touched.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(super) struct Compact {
     /// Where each extent lies, by its key.
     places: FxHashMap<u64, u64>,
     /// The key of the extent looked up last, and its place: most requests touch it again.
+    #[state(varies)]
     last: Option<(u64, u64)>,
 }
 

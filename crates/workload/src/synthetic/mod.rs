@@ -24,10 +24,11 @@ pub use timed::Timed;
 
 use crate::WorkloadBuilder;
 use nacre_config::{Family, Table};
+use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Request};
 
 /// Which addresses are touched, and how. It has no end.
-pub trait Pattern: Send {
+pub trait Pattern: State + Send {
     /// Appends the next `count` requests to `batch`, all with arrival zero and on volume 0.
     ///
     /// How a sequence is cut into calls never changes it.

@@ -1,14 +1,17 @@
 //! What the requests of a pattern do: reads, writes and trims by their shares.
 
+use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Ratio};
 
 /// Draws the operation of each request, independently.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Operations {
     random: Random,
     /// Draws of 53 bits below this are reads, ...
+    #[state(skip = "from the configuration")]
     reads_below: u64,
     /// ... below this trims, and the rest writes.
+    #[state(skip = "from the configuration")]
     trims_below: u64,
 }
 

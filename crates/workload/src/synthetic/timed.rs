@@ -5,6 +5,7 @@ use crate::arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing, RECORDED_TIMES};
 use crate::error::WorkloadError;
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily, keep_writes, single_writes};
 use nacre_config::{Configuration, Problems, Reader, Slot, both, room_of};
+use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Request};
 
 /// The settings of a workload made of one pattern: those of the pattern, and how many requests there are
@@ -52,8 +53,11 @@ pub(crate) fn build<C: Configuration>(
     Ok(Box::new(Synthetic { kind: slot.kind(), requests: config.requests, given: 0, pattern, arrival }))
 }
 
+#[derive(State)]
 struct Synthetic {
+    #[state(skip = "from the configuration")]
     kind: &'static str,
+    #[state(same)]
     requests: u64,
     given: u64,
     pattern: Box<dyn Pattern>,

@@ -5,19 +5,25 @@ use super::layout::{Database, Table};
 use crate::arrival::Pacing;
 use crate::error::WorkloadError;
 use crate::{Notes, Units, Workload};
+use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Request, Time};
 
 /// Transactions on accounts drawn at random, at times drawn at random.
+#[derive(State)]
 pub(super) struct Transactions {
+    #[state(skip = "from the configuration")]
     database: Database,
+    #[state(skip = "from the configuration")]
     path: String,
     accounts: Random,
     arrivals: Random,
     /// Mean gap in picoseconds.
+    #[state(skip = "from the configuration")]
     gap_ps: f64,
     now: Time,
     /// Transactions begun, and how many there may be.
     begun: u64,
+    #[state(same)]
     limit: u64,
     /// Requests given.
     given: u64,
@@ -27,18 +33,21 @@ pub(super) struct Transactions {
 }
 
 /// What was made for a batch and did not fit into it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
+#[state(after = "Cut::check_restored")]
 struct Cut {
+    #[state(varies)]
     made: Vec<Request>,
     taken: usize,
 }
 
 /// Transactions whose last request was given.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 struct Ended {
     /// Those that ended before the latest batch.
     before: u64,
     /// Requests given when each of the others had ended.
+    #[state(varies)]
     at: Vec<u64>,
 }
 
@@ -160,6 +169,11 @@ impl Workload for Transactions {
 impl Cut {
     fn of(most: usize) -> Cut {
         Cut { made: Vec::with_capacity(most), taken: 0 }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let made = self.made.len();
+        if self.taken <= made { Ok(()) } else { Err(format!("{} of {made} requests taken", self.taken)) }
     }
 
     #[inline]

@@ -18,6 +18,7 @@
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     build: |_slot, _context| Ok(Box::new(CostBenefit)),
 };
 
+#[derive(State)]
 struct CostBenefit;
 
 impl Cleaner for CostBenefit {

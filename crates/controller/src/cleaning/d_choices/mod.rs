@@ -18,6 +18,7 @@
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Random;
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -50,7 +51,9 @@ pub const ROOM: Room<CleaningFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct DChoices {
+    #[state(skip = "from the configuration")]
     choices: u32,
     random: Random,
 }

@@ -3,6 +3,7 @@ use crate::cleaning::{Cleaner, CleaningContext, CleaningFamily, Decision, View};
 use crate::workbench::Workbench;
 use nacre_config::{Configuration, Families, Problem, Problems, Slot};
 use nacre_kernel::Random;
+use nacre_kernel::state::State;
 
 /// The document around a policy.
 #[derive(Debug, Configuration)]
@@ -35,6 +36,7 @@ impl CleaningContext for Caller {
     }
 }
 
+#[derive(State)]
 struct Third;
 
 impl Cleaner for Third {

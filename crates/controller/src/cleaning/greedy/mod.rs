@@ -15,6 +15,7 @@
 
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use std::cmp::Reverse;
 
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     build: |_slot, _context| Ok(Box::new(Greedy)),
 };
 
+#[derive(State)]
 struct Greedy;
 
 impl Cleaner for Greedy {

@@ -30,6 +30,7 @@
 use super::redistribution::Redistribution;
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -70,10 +71,13 @@ const AS_INVALID: f64 = 0.6;
 /// Pages from its end that go to the partition before, as a share of a segment. fitted.
 const GATHERED: f64 = 0.1;
 
+#[derive(State)]
 struct Hybrid {
+    #[state(skip = "from the configuration")]
     config: Config,
     redistribution: Redistribution,
     /// Cleanings in each partition since a young segment was cleaned.
+    #[state(varies)]
     cleanings: Vec<u32>,
 }
 

@@ -25,6 +25,7 @@
 use super::redistribution::Redistribution;
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -45,7 +46,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     build: |_slot, _context| Ok(Box::new(LocalityGathering::default())),
 };
 
-#[derive(Default)]
+#[derive(Default, State)]
 struct LocalityGathering {
     redistribution: Redistribution,
 }

@@ -4,7 +4,7 @@ use super::{FewestLive, TINY, device};
 use crate::envy::array::Programs;
 use crate::envy::model::Envy;
 use crate::envy::write_buffer::SlotState;
-use nacre_kernel::state::{StateReader, StateWriter};
+use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Breakdown, Device, MemoryDevice, Random, Refused, Streams, Time};
 use nacre_media::store::{Memory, Store};
 use std::sync::{Arc, Mutex};

@@ -7,6 +7,7 @@ use crate::cleaning::{Cleaner, Decision, View};
 use crate::workbench::Workbench;
 use nacre_config::Configuration;
 use nacre_kernel::ComponentId;
+use nacre_kernel::state::State;
 use nacre_media::store::Store;
 
 mod laws;
@@ -30,7 +31,8 @@ fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -
 }
 
 /// Cleans what has the fewest live pages, in partitions of so many segments.
-struct FewestLive(Option<u32>);
+#[derive(State)]
+struct FewestLive(#[state(same)] Option<u32>);
 
 impl Cleaner for FewestLive {
     fn partition_segments(&self) -> Option<u32> {

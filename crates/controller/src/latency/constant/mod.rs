@@ -18,6 +18,7 @@ mod tests;
 use super::{Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
+use nacre_kernel::state::State;
 
 /// A latency that is always the same.
 #[derive(Clone, Debug, Configuration)]
@@ -41,7 +42,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Constant {
+    #[state(skip = "from the configuration")]
     latency: Time,
 }
 

@@ -17,6 +17,7 @@ mod tests;
 
 use super::{Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
 /// A memoryless latency.
@@ -52,7 +53,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Exponential {
+    #[state(skip = "from the configuration")]
     config: Config,
     random: Random,
 }

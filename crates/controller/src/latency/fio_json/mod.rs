@@ -23,6 +23,7 @@ mod tests;
 use super::inverse::Inverse;
 use super::{Direction, Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Problem, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
 /// A latency distribution from fio's JSON output.
@@ -56,7 +57,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct FioJson {
+    #[state(skip = "from the configuration")]
     inverse: Inverse,
     random: Random,
 }

@@ -22,6 +22,7 @@ mod tests;
 
 use super::{Direction, Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Problem, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Random, Time};
 
 /// Latencies from a fio latency log.
@@ -64,7 +65,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Logged {
+    #[state(skip = "from the configuration")]
     latencies: Vec<Time>,
     random: Random,
 }

@@ -19,6 +19,7 @@ mod tests;
 
 use super::{Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Time};
 
 /// A lognormal latency.
@@ -52,9 +53,13 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Lognormal {
+    #[state(skip = "from the configuration")]
     mu: f64,
+    #[state(skip = "from the configuration")]
     sigma: f64,
+    #[state(skip = "from the configuration")]
     mean_s: f64,
     random: Random,
 }

@@ -21,6 +21,7 @@ mod tests;
 use super::inverse::{Inverse, Piece};
 use super::{Latency, LatencyFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ratio, Time};
 
 /// A latency given by points of its cumulative distribution.
@@ -91,7 +92,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Quantiles {
+    #[state(skip = "from the configuration")]
     inverse: Inverse,
     random: Random,
 }

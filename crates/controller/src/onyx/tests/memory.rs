@@ -2,7 +2,7 @@
 
 use crate::workbench::Workbench;
 use crate::{memory_device, store_layout};
-use nacre_kernel::state::{StateReader, StateWriter};
+use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_kernel::{Breakdown, MemoryDevice, Random, Recovery, Refused, Streams, Time};
 use nacre_media::store::{Memory, Store};
 use std::sync::{Arc, Mutex};

@@ -14,7 +14,7 @@
 
 use super::{Intervals, Move, WearLeveller, WearLevellingFamily, Written};
 use nacre_config::{Configuration, Descriptor, Room};
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,9 @@ pub const ROOM: Room<WearLevellingFamily> = Room {
     build: |_slot, context| Ok(Box::new(Unlevelled { rows: context.rows() })),
 };
 
+#[derive(State)]
 struct Unlevelled {
+    #[state(same)]
     rows: u64,
 }
 
@@ -62,11 +64,5 @@ impl WearLeveller for Unlevelled {
 
     fn interval(&self) -> Option<Intervals> {
         None
-    }
-
-    fn save(&self, _state: &mut StateWriter) {}
-
-    fn restore(&mut self, _state: &mut StateReader<'_>) -> Result<(), StateError> {
-        Ok(())
     }
 }

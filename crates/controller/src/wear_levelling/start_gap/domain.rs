@@ -1,9 +1,10 @@
 //! The registers of one domain.
 
 use super::super::Move;
+use nacre_kernel::state::Value;
 
 /// Rows that rotate past one gap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Domain {
     pub(super) start: u64,
     pub(super) gap: u64,

@@ -1,15 +1,18 @@
 //! A permutation of row numbers that is random to look at and has an exact inverse.
 
 use nacre_kernel::Random;
+use nacre_kernel::state::State;
 
 /// Rounds of the network (qureshi-2009 uses three).
 const ROUNDS: usize = 3;
 
 /// A Feistel network over the numbers below a bound.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Feistel {
+    #[state(same)]
     bound: u64,
     /// Bits of one half.
+    #[state(skip = "from the configuration")]
     half: u32,
     keys: [u64; ROUNDS],
 }

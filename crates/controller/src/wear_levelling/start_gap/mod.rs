@@ -43,7 +43,7 @@ use domain::Domain;
 use feistel::Feistel;
 use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
 use nacre_kernel::Ratio;
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::State;
 use watch::Watch;
 
 /// Start-gap wear levelling.
@@ -108,8 +108,12 @@ fn uneven(path: &str, rows: u64, domains: u32) -> Problem {
 }
 
 /// The rows of one controller.
+#[derive(State)]
+#[state(after = "StartGap::check")]
 struct StartGap {
+    #[state(same)]
     rows_per_domain: u64,
+    #[state(same)]
     interval: u64,
     scatter: Option<Feistel>,
     domains: Vec<Domain>,
@@ -117,9 +121,12 @@ struct StartGap {
 }
 
 /// What makes intervals follow the writes.
+#[derive(State)]
 struct Adaptation {
+    #[state(same)]
     window: u64,
     /// Writes that a row may take in one place, divided by the rows of a domain.
+    #[state(skip = "from the configuration")]
     stay_per_row: f64,
     watches: Vec<Watch>,
 }
@@ -152,6 +159,15 @@ impl StartGap {
     #[inline]
     fn first(&self, domain: usize) -> u64 {
         domain as u64 * (self.rows_per_domain + 1)
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        let rows = self.rows_per_domain;
+        let is_wrong = |domain: &&Domain| domain.start >= rows || domain.gap > rows || domain.interval == 0;
+        match self.domains.iter().find(is_wrong) {
+            None => Ok(()),
+            Some(domain) => Err(format!("{domain:?} of {rows} rows")),
+        }
     }
 
     /// A domain's row was written `times` times; the interval may follow.
@@ -241,29 +257,5 @@ impl WearLeveller for StartGap {
     fn interval(&self) -> Option<Intervals> {
         let intervals = || self.domains.iter().map(|domain| domain.interval);
         Some(Intervals { shortest: intervals().min()?, longest: intervals().max()? })
-    }
-
-    fn save(&self, state: &mut StateWriter) {
-        state.section("start-gap");
-        let registers = |domain: &Domain| [domain.start, domain.gap, domain.writes, domain.interval];
-        state.put_u64s(&self.domains.iter().flat_map(registers).collect::<Vec<_>>());
-        let watches = self.adaptation.iter().flat_map(|adaptation| &adaptation.watches);
-        watches.for_each(|watch| watch.save(state));
-    }
-
-    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        state.section("start-gap")?;
-        let mut registers = vec![0; self.domains.len() * 4];
-        state.u64s_into("registers of domains", &mut registers)?;
-        for (domain, registers) in self.domains.iter_mut().zip(registers.as_chunks::<4>().0) {
-            let [start, gap, writes, interval] = *registers;
-            if start >= self.rows_per_domain || gap > self.rows_per_domain || interval == 0 {
-                let expected = format!("registers within {} rows", self.rows_per_domain);
-                return Err(state.error(expected, format!("{registers:?}")));
-            }
-            *domain = Domain { start, gap, writes, interval };
-        }
-        let watches = self.adaptation.iter_mut().flat_map(|adaptation| &mut adaptation.watches);
-        watches.into_iter().try_for_each(|watch| watch.restore(state))
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use nacre_kernel::Streams;
+use nacre_kernel::state;
 
 const ENDURANCE: u64 = 1_000_000;
 
@@ -221,16 +222,14 @@ fn registers_are_saved_and_restored_and_foreign_ones_are_refused() {
     (0..5000).for_each(|write| {
         leveller.written(write * 7 % 64);
     });
-    let mut state = StateWriter::new();
-    leveller.save(&mut state);
-    let state = state.finish();
+    let bytes = state::saved(&leveller).unwrap();
     let mut restored = adapting(64, 9, 4, 50);
-    restored.restore(&mut StateReader::new(&state)).unwrap();
+    state::restored(&mut restored, &bytes).unwrap();
     for write in 0..5000 {
         assert_eq!(leveller.written(write * 5 % 64), restored.written(write * 5 % 64), "write {write}");
     }
-    assert!(adapting(64, 9, 2, 50).restore(&mut StateReader::new(&state)).is_err(), "fewer domains");
-    assert!(adapting(32, 9, 4, 50).restore(&mut StateReader::new(&state)).is_err(), "fewer rows");
+    assert!(state::restored(&mut adapting(64, 9, 2, 50), &bytes).is_err(), "fewer domains");
+    assert!(state::restored(&mut adapting(32, 9, 4, 50), &bytes).is_err(), "fewer rows");
 }
 
 /// qureshi-2009: start-gap behind a Feistel network gives 97 % of the ideal life under uneven writes. Nine in

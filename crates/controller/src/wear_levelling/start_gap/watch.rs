@@ -1,10 +1,10 @@
 //! Which rows of a domain are written most, in little memory.
 
-use nacre_kernel::state::{StateError, StateReader, StateWriter};
+use nacre_kernel::state::State;
 
 /// Counters of the rows written most in one window (Misra and Gries 1982): a row with more than
 /// `1 / (counters + 1)` of the writes has one, and it is short by no more than that share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, State)]
 pub(super) struct Watch {
     rows: Vec<u64>,
     counts: Vec<u64>,
@@ -50,18 +50,5 @@ impl Watch {
         self.counts.fill(0);
         self.seen = 0;
         share
-    }
-
-    pub(super) fn save(&self, state: &mut StateWriter) {
-        state.put_u64s(&self.rows);
-        state.put_u64s(&self.counts);
-        state.put_u64(self.seen);
-    }
-
-    pub(super) fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        state.u64s_into("rows that are watched", &mut self.rows)?;
-        state.u64s_into("their writes", &mut self.counts)?;
-        self.seen = state.u64("writes of the window")?;
-        Ok(())
     }
 }

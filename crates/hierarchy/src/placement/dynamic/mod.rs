@@ -28,6 +28,7 @@ mod tests;
 use super::assignment::{Assignment, Class, Speed};
 use super::{Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Ratio, Time};
 use std::collections::BTreeMap;
 
@@ -88,18 +89,23 @@ pub const ROOM: Room<PlacementFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Dynamic {
+    #[state(skip = "from the configuration")]
     config: Config,
     /// Extents that each tier holds.
+    #[state(skip = "from the configuration")]
     extents: Vec<u32>,
+    #[state(skip = "from the configuration")]
     speeds: Vec<Speed>,
     /// The tiers in the beginning.
+    #[state(skip = "from the configuration")]
     homes: Vec<u8>,
     remembered: Vec<Remembered>,
 }
 
 /// Accesses to an extent in an epoch, a running mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
 struct Remembered {
     reads: f64,
     writes: f64,

@@ -17,6 +17,7 @@ mod tests;
 
 use super::{Layout, Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 /// Extents stay where they are laid out.
 #[derive(Clone, Debug, Configuration)]
@@ -42,7 +43,9 @@ pub const ROOM: Room<PlacementFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Fixed {
+    #[state(skip = "from the configuration")]
     homes: Vec<u8>,
 }
 

@@ -27,6 +27,7 @@ use super::assignment::{Assignment, Class};
 use super::{Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_controller::Accesses;
+use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 
 /// The best placement there is without moving anything. It has no settings.
@@ -77,7 +78,9 @@ pub fn classes_of(accesses: &[Accesses]) -> (Vec<Class>, Vec<Vec<u32>>) {
     (members.iter().map(class).collect(), members.into_values().collect())
 }
 
+#[derive(State)]
 struct StaticOptimal {
+    #[state(skip = "from the configuration")]
     homes: Vec<u8>,
 }
 

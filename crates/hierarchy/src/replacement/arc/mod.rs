@@ -22,6 +22,7 @@ use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -48,9 +49,10 @@ const B1: usize = 2;
 const B2: usize = 3;
 
 /// The four queues and the target.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Arc {
     arena: Arena<4>,
+    #[state(same)]
     capacity: usize,
     /// Target length of T1: p in the paper.
     target: f64,

@@ -21,6 +21,7 @@ use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -47,10 +48,11 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 const QUEUE: usize = 0;
 
 /// The blocks on a ring with a hand. The use count of a node is its reference bit.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Clock {
     arena: Arena<1>,
     hand: Slot,
+    #[state(same)]
     capacity: usize,
 }
 

@@ -18,6 +18,7 @@ use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -44,10 +45,11 @@ const QUEUE: usize = 0;
 ///
 /// The queue is a ring, and the hand stands at the oldest block: a full cache gives the place of
 /// the oldest to the newest and moves the hand, and no link changes.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Fifo {
     arena: Arena<1>,
     hand: Slot,
+    #[state(same)]
     capacity: usize,
 }
 

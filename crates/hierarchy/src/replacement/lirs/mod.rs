@@ -26,6 +26,7 @@ use super::index::Vacancy;
 use super::policy::{self, Policy};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
+use nacre_kernel::state::State;
 
 mod stack;
 #[cfg(test)]
@@ -64,14 +65,17 @@ const HIR: usize = 1;
 const REMEMBERED: usize = 2;
 
 /// The stack S over the blocks and their states.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Lirs {
     arena: Arena<3>,
     stack: Stack,
+    #[state(same)]
     capacity: usize,
     /// LIR blocks when the cache is full: Llirs.
+    #[state(same)]
     lir: usize,
     /// Blocks remembered at most.
+    #[state(same)]
     remembered: usize,
 }
 

@@ -1,6 +1,7 @@
 //! The LIRS stack S: a second order over the arena's slots, the latest use on top.
 
 use super::super::arena::Slot;
+use nacre_kernel::state::{State, Value};
 
 /// In place of a link: the slot is not in the stack.
 const OUT: Slot = Slot::MAX;
@@ -9,15 +10,16 @@ const OUT: Slot = Slot::MAX;
 /// never holds a block.
 const END: Slot = 0;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Links {
     above: Slot,
     below: Slot,
 }
 
 /// Slots in the order of their last use.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub(super) struct Stack {
+    #[state(varies)]
     links: Vec<Links>,
 }
 

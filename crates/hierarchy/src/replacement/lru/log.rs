@@ -6,6 +6,7 @@
 
 use super::super::arena::Slot;
 use super::super::index::Index;
+use nacre_kernel::state::State;
 
 /// Places for uses per block of capacity, at least.
 const LEAST: usize = 2;
@@ -21,16 +22,20 @@ const LITTLE: usize = 1 << 20;
 const WORD: usize = 64;
 
 /// A ring of uses.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "Log::check_restored")]
 pub(super) struct Log {
+    #[state(varies)]
     blocks: Vec<u64>,
     /// One bit per place.
+    #[state(varies)]
     live: Vec<u64>,
     /// The oldest use, live or not.
     tail: usize,
     /// Places from the oldest to the latest use.
     used: usize,
     /// Places at most.
+    #[state(same)]
     bound: usize,
 }
 
@@ -40,6 +45,15 @@ impl Log {
         let places = capacity.saturating_mul(MOST).min(LITTLE).max(capacity.saturating_mul(LEAST));
         let bound = places.div_ceil(WORD).max(1) * WORD;
         Log { blocks: vec![0; WORD], live: vec![0], tail: 0, used: 0, bound }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let places = self.blocks.len();
+        let fits = places >= WORD && places <= self.bound && self.live.len() == places / WORD;
+        match fits && self.tail < places && self.used <= places {
+            true => Ok(()),
+            false => Err(format!("{} uses from {} on in {places} places", self.used, self.tail)),
+        }
     }
 
     /// The block used at `slot`.

@@ -23,6 +23,7 @@ use super::arena::Slot;
 use super::index::{Index, Vacancy};
 use super::policy::Policy;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 mod log;
 #[cfg(test)]
@@ -50,10 +51,11 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 const VICTIMS: usize = 8;
 
 /// The blocks in the order of their last use, as a log of uses.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Lru {
     index: Index,
     log: Log,
+    #[state(same)]
     capacity: usize,
 }
 

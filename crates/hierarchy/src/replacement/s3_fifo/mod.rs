@@ -25,6 +25,7 @@ use super::index::Vacancy;
 use super::policy::{self, Policy};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -63,13 +64,16 @@ const MOST_USES: u32 = 3;
 const PROMOTED_ABOVE: u32 = 1;
 
 /// The three queues.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct S3Fifo {
     arena: Arena<3>,
+    #[state(same)]
     capacity: usize,
     /// Share of the small queue, in blocks.
+    #[state(same)]
     small: usize,
     /// Ghosts at most.
+    #[state(same)]
     ghosts: usize,
 }
 

@@ -22,6 +22,7 @@ use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::policy::Policy;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -45,11 +46,12 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 const QUEUE: usize = 0;
 
 /// The queue and the hand. The use count of a node is its visited bit.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct Sieve {
     arena: Arena<1>,
     /// Where the search goes on; the end of the queue means at the tail.
     hand: Slot,
+    #[state(same)]
     capacity: usize,
 }
 

@@ -22,6 +22,7 @@ use super::index::Vacancy;
 use super::policy::{self, Policy};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
+use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -66,13 +67,16 @@ const A1_OUT: usize = 1;
 const AM: usize = 2;
 
 /// The three queues.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct TwoQ {
     arena: Arena<3>,
+    #[state(same)]
     capacity: usize,
     /// Kin.
+    #[state(same)]
     newcomers: usize,
     /// Kout.
+    #[state(same)]
     remembered: usize,
 }
 

@@ -25,6 +25,7 @@ use super::index::Vacancy;
 use super::policy::{self, Policy};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
+use nacre_kernel::state::State;
 
 mod sketch;
 #[cfg(test)]
@@ -63,14 +64,17 @@ const PROBATION: usize = 1;
 const PROTECTED: usize = 2;
 
 /// The three segments and the frequencies.
-#[derive(Debug)]
+#[derive(Debug, State)]
 pub struct WTinyLfu {
     arena: Arena<3>,
     sketch: Sketch,
+    #[state(same)]
     capacity: usize,
     /// Blocks of the window.
+    #[state(same)]
     window: usize,
     /// Blocks that can be protected.
+    #[state(same)]
     protected: usize,
 }
 

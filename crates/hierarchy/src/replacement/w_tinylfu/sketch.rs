@@ -4,6 +4,8 @@
 //! cache line. The sketch grows with the blocks resident: the line of a block is given by the top bits
 //! of its hash, and growing copies every line into two, which keeps all estimates.
 
+use nacre_kernel::state::{State, Value};
+
 /// Rows of counters; a block has one counter in each.
 const ROWS: usize = 4;
 
@@ -17,7 +19,7 @@ const BLOCKS_PER_LINE: usize = 8;
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
 /// One row of 16 counters per word, and 256 bits of doorkeeper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 #[repr(align(64))]
 struct Line {
     counters: [u64; ROWS],
@@ -27,15 +29,19 @@ struct Line {
 const EMPTY: Line = Line { counters: [0; ROWS], doorkeeper: [0; 4] };
 
 /// Frequencies of blocks, each between 0 and 16.
-#[derive(Debug)]
+#[derive(Debug, State)]
+#[state(after = "Sketch::check_restored")]
 pub(super) struct Sketch {
     /// A power of two.
+    #[state(varies)]
     lines: Vec<Line>,
     /// Blocks the sketch will be meant for at last.
+    #[state(same)]
     capacity: usize,
     /// Uses noted since all counts were halved; half of them remain.
     noted: u64,
     /// Uses per block of the cache after which all counts are halved.
+    #[state(same)]
     sample: u64,
 }
 
@@ -78,6 +84,11 @@ impl Sketch {
     /// per block.
     pub(super) fn new(capacity: usize, sample: u32) -> Sketch {
         Sketch { lines: vec![EMPTY], capacity, noted: 0, sample: u64::from(sample) }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let lines = self.lines.len();
+        if lines.is_power_of_two() { Ok(()) } else { Err(format!("{lines} lines, not a power of two")) }
     }
 
     /// Makes the sketch large enough for `resident` blocks.

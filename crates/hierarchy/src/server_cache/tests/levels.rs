@@ -4,13 +4,17 @@ use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
 use crate::server_cache::levels::{Level, Levels, NOWHERE};
 use crate::workbench;
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Streams};
 
 const UNIVERSE: u64 = 40;
 
 /// LRU of nothing: it refuses every second block that would come in.
+#[derive(State)]
 struct Picky {
+    #[state(varies)]
     held: Vec<u64>,
+    #[state(same)]
     capacity: usize,
     refuses: bool,
 }

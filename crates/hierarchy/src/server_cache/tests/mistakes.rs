@@ -5,6 +5,7 @@ use crate::server_cache::cache::{Behaviour, ServerCache};
 use crate::server_cache::levels::{Level, Levels};
 use crate::server_cache::{FillMode, Inclusion};
 use crate::workbench;
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
 };
@@ -50,8 +51,11 @@ fn an_inclusive_level_smaller_than_the_one_above_is_refused() {
 }
 
 /// Takes 1 us for everything; fails what it is told to.
+#[derive(State)]
 struct Faulty {
+    #[state(skip = "from the configuration")]
     id: u8,
+    #[state(skip = "from the configuration")]
     fails: Option<Op>,
 }
 

@@ -5,12 +5,14 @@ use crate::meter::Meter;
 use crate::record::{Ending, Findings, Outcome, outcome};
 use crate::stack::build;
 use crate::{Document, check};
+use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Breakdown, Bytes, Column, Completion, ComponentId, ComponentReport, Device, Request, Status,
     Time, Wear,
 };
 
-struct Worn(ComponentReport);
+#[derive(State)]
+struct Worn(#[state(skip = "it never changes")] ComponentReport);
 
 impl Device for Worn {
     fn submit(&mut self, now: Time, _request: &Request, breakdown: &mut Breakdown) -> Completion {

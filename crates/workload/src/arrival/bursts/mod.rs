@@ -21,6 +21,7 @@
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// Bursts and pauses of random length.
@@ -57,15 +58,17 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 };
 
 /// One of the two states.
-struct State {
+struct Phase {
     /// Mean gap between arrivals in picoseconds; infinite without arrivals.
     gap_ps: f64,
     /// Mean length in picoseconds.
     length_ps: f64,
 }
 
+#[derive(State)]
 struct Bursts {
-    states: [State; 2],
+    #[state(skip = "from the configuration")]
+    states: [Phase; 2],
     in_pause: bool,
     /// Picoseconds from the latest arrival to the end of the state.
     left_ps: f64,
@@ -76,7 +79,7 @@ struct Bursts {
 impl Bursts {
     fn new(states: [(Rate, Time); 2], mut random: Random, path: &str) -> Bursts {
         let states =
-            states.map(|(rate, length)| State { gap_ps: 1e12 / rate.0, length_ps: length.as_ps() as f64 });
+            states.map(|(rate, length)| Phase { gap_ps: 1e12 / rate.0, length_ps: length.as_ps() as f64 });
         let left_ps = random.exponential() * states[0].length_ps;
         Bursts { states, in_pause: false, left_ps, random, clock: ArrivalClock::new(path) }
     }

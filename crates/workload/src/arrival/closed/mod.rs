@@ -18,6 +18,7 @@
 use super::{Arrival, ArrivalFamily, Pacing};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
 /// A fixed number of requests outstanding.
@@ -43,7 +44,9 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     build: |slot, builder| Ok(Box::new(Closed { config: slot.config(builder.families()) })),
 };
 
+#[derive(State)]
 struct Closed {
+    #[state(skip = "from the configuration")]
     config: Config,
 }
 

@@ -16,6 +16,7 @@
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Rate, Request, Time};
 
 /// Equal gaps.
@@ -44,8 +45,10 @@ pub const ROOM: Room<ArrivalFamily> = Room {
 /// Fractions of a picosecond carried from gap to gap, in bits, so that gaps do not drift.
 const FRACTION_BITS: u32 = 32;
 
+#[derive(State)]
 struct Periodic {
     /// The gap in picoseconds, with `FRACTION_BITS` bits of fraction.
+    #[state(same)]
     gap: u128,
     /// The next arrival, likewise.
     next: u128,

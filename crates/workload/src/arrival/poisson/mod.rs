@@ -17,6 +17,7 @@
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// Independent arrivals at a mean rate.
@@ -46,8 +47,10 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Poisson {
     /// Mean gap in picoseconds.
+    #[state(skip = "from the configuration")]
     gap_ps: f64,
     random: Random,
     clock: ArrivalClock,

@@ -19,6 +19,7 @@
 use super::{Arrival, ArrivalClock, ArrivalFamily, RECORDED_TIMES};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 
 /// The times of the trace.
@@ -45,7 +46,9 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Recorded {
+    #[state(skip = "from the configuration")]
     scale: f64,
     clock: ArrivalClock,
 }

@@ -17,6 +17,7 @@
 use super::{Arrival, ArrivalClock, ArrivalFamily};
 use crate::error::WorkloadError;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Rate, Request, Time};
 
 /// A profile over a span of time that repeats.
@@ -75,13 +76,19 @@ pub const ROOM: Room<ArrivalFamily> = Room {
     },
 };
 
+#[derive(State)]
+#[state(after = "Rhythm::check_restored")]
 struct Rhythm {
+    #[state(skip = "from the configuration")]
     step_ps: f64,
     /// Mean gap of each step in picoseconds; infinite where it is silent.
+    #[state(skip = "from the configuration")]
     mean_ps: Vec<f64>,
     /// Quantiles of the gap, of mean 1.
+    #[state(skip = "from the configuration")]
     gaps: Vec<f64>,
     /// Those within the last step of the gaps; none where it is even.
+    #[state(skip = "from the configuration")]
     tail: Vec<f64>,
     step: usize,
     /// Picoseconds into the step.
@@ -158,6 +165,13 @@ fn sum_of_steps(quantiles: &[f64]) -> f64 {
 
 fn mean_of(quantiles: &[f64]) -> f64 {
     sum_of_steps(quantiles) / (quantiles.len() - 1) as f64
+}
+
+impl Rhythm {
+    fn check_restored(&mut self) -> Result<(), String> {
+        let steps = self.mean_ps.len();
+        if self.step < steps { Ok(()) } else { Err(format!("step {} of {steps}", self.step)) }
+    }
 }
 
 impl Arrival for Rhythm {

@@ -28,6 +28,7 @@ use crate::error::WorkloadError;
 use crate::trace::{Action, Options, Tally, TimeUnit, TraceReader, format_named};
 use crate::{Notes, Workload, WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room, Slot, both};
+use nacre_kernel::state::{State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{Bytes, Request};
 use std::collections::VecDeque;
 
@@ -183,22 +184,29 @@ pub const ROOM: Room<WorkloadFamily> = Room {
     },
 };
 
+#[derive(State)]
 struct Replay {
     feed: Feed,
     arrival: Box<dyn Arrival>,
     compact: Option<Compact>,
+    #[state(skip = "from the configuration")]
     part: Option<Part>,
     /// Requests handed out: more than records where some were cut.
     given: u64,
     /// Records, or pieces of them, that this part of the trace has.
     own: u64,
     /// Records that are being placed.
+    #[state(skip = "it begins empty with every call")]
     records: Vec<Request>,
     /// What this part has of one of them.
+    #[state(skip = "it begins empty with every call")]
     pieces: Vec<Request>,
     /// Pieces of a cut request that did not fit into the last batch.
     waiting: VecDeque<Request>,
 }
+
+/// Records that are read at a time to come to where a saved run stood.
+const SKIPPED: usize = 4096;
 
 /// The records of the trace, up to the limit.
 struct Feed {
@@ -207,6 +215,32 @@ struct Feed {
     /// Records that may still be taken.
     left: u64,
     taken: u64,
+}
+
+/// How many records were taken: the trace itself is where it was, and is read again up to there.
+impl State for Feed {
+    fn save(&self, state: &mut StateWriter) {
+        self.taken.save(state);
+    }
+
+    fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
+        let taken = u64::read(state)?;
+        let mut batch = Vec::new();
+        while self.taken < taken {
+            batch.clear();
+            let before = self.taken;
+            let missing = usize::try_from(taken - self.taken).unwrap_or(SKIPPED).min(SKIPPED);
+            self.read(&mut batch, missing)
+                .map_err(|error| state.error(format!("{taken} records of the trace"), error.to_string()))?;
+            if self.taken == before {
+                break;
+            }
+        }
+        match self.taken == taken {
+            true => Ok(()),
+            false => Err(state.error(format!("{taken} records of the trace"), self.taken.to_string())),
+        }
+    }
 }
 
 impl Feed {

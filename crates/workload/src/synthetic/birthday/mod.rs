@@ -19,6 +19,7 @@
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Bytes, Op, Random, Request};
 
 /// Random addresses are hammered, set after set.
@@ -106,12 +107,17 @@ fn pattern(
     }))
 }
 
+#[derive(State)]
+#[state(after = "Birthday::check_restored")]
 struct Birthday {
+    #[state(skip = "from the configuration")]
     area: Area,
     /// The blocks being hammered.
     set: Vec<u64>,
     /// Turns that each block of a set gets.
+    #[state(same)]
     turns: u64,
+    #[state(same)]
     burst: u64,
     /// Turns that all blocks of the set have had.
     turn: u64,
@@ -123,6 +129,11 @@ struct Birthday {
 }
 
 impl Birthday {
+    fn check_restored(&mut self) -> Result<(), String> {
+        let lines = self.set.len();
+        if self.line < lines { Ok(()) } else { Err(format!("line {} of {lines}", self.line)) }
+    }
+
     /// The next writes, all of one block: at most `most`.
     #[inline]
     fn next(&mut self, most: u64) -> Burst {

@@ -17,6 +17,7 @@
 use super::{Pattern, PatternFamily, area::Area, area::END_MAX, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Bytes, Op, Request};
 
 /// One address is written again and again.
@@ -59,7 +60,9 @@ fn pattern(config: &Config) -> Box<dyn Pattern> {
     Box::new(Hammer { area: Area::new(config.address, config.request, config.request) })
 }
 
+#[derive(State)]
 struct Hammer {
+    #[state(skip = "from the configuration")]
     area: Area,
 }
 

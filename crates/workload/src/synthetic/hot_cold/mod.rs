@@ -26,6 +26,7 @@ use super::scatter::Scatter;
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Op, Random, Request};
 
 /// A small part of the data gets most of the accesses.
@@ -121,10 +122,15 @@ impl Classes {
     }
 }
 
+#[derive(State)]
 struct HotCold {
+    #[state(skip = "from the configuration")]
     area: Area,
+    #[state(skip = "from the configuration")]
     reads: Classes,
+    #[state(skip = "from the configuration")]
     writes: Classes,
+    #[state(skip = "drawn from the seed")]
     scatter: Option<Scatter>,
     operations: Operations,
     random: Random,

@@ -20,6 +20,7 @@
 use super::{Pattern, PatternFamily, operations::percent, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Reader, Room, Slot, both};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Ratio, Request};
 
 /// Several patterns at once.
@@ -121,18 +122,23 @@ fn pattern(
 /// Requests chosen at a time, so that a part gives many with one call.
 const CHUNK: usize = 1024;
 
+#[derive(State)]
 struct Mix {
     /// A draw of 53 bits belongs to the first part whose bound lies above it, or else to the part after
     /// the last bound.
+    #[state(skip = "from the configuration")]
     bounds: Vec<u64>,
     parts: Vec<Source>,
     random: Random,
 }
 
 /// A part with the requests it has given for the present chunk.
+#[derive(State)]
 struct Source {
     pattern: Box<dyn Pattern>,
+    #[state(skip = "it begins empty with every call")]
     ready: Vec<Request>,
+    #[state(skip = "it begins empty with every call")]
     taken: usize,
 }
 

@@ -18,6 +18,7 @@
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Request};
 
 /// One block after the other.
@@ -110,13 +111,20 @@ fn pattern(
 }
 
 /// Streams take turns, so all are at the same position of their regions. Positions count in blocks.
+#[derive(State)]
+#[state(after = "Sequential::check_restored")]
 struct Sequential {
+    #[state(skip = "from the configuration")]
     area: Area,
     operations: Operations,
     /// Blocks of one stream.
+    #[state(same)]
     region: u64,
+    #[state(same)]
     streams: u64,
+    #[state(skip = "from the configuration")]
     stride: u64,
+    #[state(skip = "from the configuration")]
     wrap: Wrap,
     /// Whose turn it is.
     stream: u64,
@@ -126,6 +134,13 @@ struct Sequential {
 }
 
 impl Sequential {
+    fn check_restored(&mut self) -> Result<(), String> {
+        match self.stream < self.streams && self.position < self.region && self.began < self.region {
+            true => Ok(()),
+            false => Err(format!("stream {} at block {} of {}", self.stream, self.position, self.region)),
+        }
+    }
+
     #[inline]
     fn next(&mut self) -> Request {
         let block = self.stream * self.region + self.position;

@@ -31,6 +31,7 @@ use super::operations::percent;
 use super::{Pattern, PatternFamily, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Choice, Configuration, Descriptor, Problems, Reader, Room};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Op, Random, Ratio, Request, Time};
 use stack::Stack;
 
@@ -231,25 +232,34 @@ struct Kind {
     distances: Vec<f64>,
 }
 
+#[derive(State)]
 struct Shaped {
     /// The upper end of each class's share.
+    #[state(skip = "from the configuration")]
     bounds: Vec<f64>,
+    #[state(skip = "from the configuration")]
     kinds: Vec<Kind>,
     /// How many times the odds of something new are the average ones, by step.
+    #[state(skip = "from the configuration")]
     growth: Vec<f64>,
+    #[state(skip = "from the configuration")]
     growth_step: u64,
     given: u64,
     stack: Stack,
     space: Space,
+    #[state(skip = "from the configuration")]
     follow: f64,
+    #[state(skip = "from the configuration")]
     start: u64,
+    #[state(skip = "from the configuration")]
     block: u64,
+    #[state(varies)]
     latest: Option<Latest>,
     random: Random,
 }
 
 /// The request before.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Value)]
 struct Latest {
     kind: usize,
     /// Where in the stack its object lay; none if it was new.
@@ -329,7 +339,9 @@ const STRIP: u64 = 256;
 const OBJECTS_PER_STRIP: u64 = 8;
 
 /// Address space that is handed out from its beginning, in strips.
+#[derive(State)]
 struct Space {
+    #[state(same)]
     blocks: u64,
     given: u64,
     /// For each run, the blocks of its strip that are left: from, to.

@@ -5,6 +5,7 @@
 //! 1994) adds up the blocks of the objects by place, and an ordered set for each size finds the nearest place of
 //! that size. When the row is full, objects move together in their order.
 
+use nacre_kernel::state::State;
 use std::collections::BTreeSet;
 
 /// Places of the smallest row.
@@ -14,10 +15,14 @@ const PLACES_MIN: usize = 1 << 12;
 const BETWEEN_MAX: u64 = 256;
 
 /// The objects, the latest touched at the end of the row.
+#[derive(State)]
+#[state(after = "Stack::check_restored")]
 pub(super) struct Stack {
     /// By place: first block and size in blocks; zero blocks where nothing lies.
+    #[state(varies)]
     objects: Vec<(u64, u32)>,
     /// Sums of blocks over places, as Fenwick's tree.
+    #[state(varies)]
     sums: Vec<u64>,
     /// By group: the places of its objects.
     groups: Vec<BTreeSet<u32>>,
@@ -32,6 +37,15 @@ impl Stack {
         let groups = vec![BTreeSet::new(); groups];
         let (objects, sums) = (vec![(0, 0); PLACES_MIN], vec![0; PLACES_MIN + 1]);
         Stack { objects, sums, groups, next: 0, held: 0, blocks: 0 }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let places = self.objects.len();
+        let known = self.groups.iter().all(|group| group.last().is_none_or(|&last| (last as usize) < places));
+        match known && self.sums.len() == places + 1 && self.next <= places && places >= PLACES_MIN {
+            true => Ok(()),
+            false => Err(format!("objects beyond the {places} places")),
+        }
     }
 
     /// The place of the object of `group` nearest to where `behind` blocks lie above; none if there is none.

@@ -18,6 +18,7 @@
 use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Operations, timed};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Request};
 
 /// Every block equally likely.
@@ -61,7 +62,9 @@ fn pattern(
     }))
 }
 
+#[derive(State)]
 struct Uniform {
+    #[state(skip = "from the configuration")]
     area: Area,
     operations: Operations,
     random: Random,

@@ -22,6 +22,7 @@ use super::{Pattern, PatternFamily, access::Access, area::Area, operations::Oper
 use super::{ranks::Ranks, scatter::Scatter};
 use crate::{WorkloadBuilder, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_kernel::state::State;
 use nacre_kernel::{Random, Request};
 
 /// A few blocks often, most hardly ever.
@@ -69,9 +70,13 @@ fn pattern(
     }))
 }
 
+#[derive(State)]
 struct Zipf {
+    #[state(skip = "from the configuration")]
     area: Area,
+    #[state(skip = "from the configuration")]
     ranks: Ranks,
+    #[state(skip = "drawn from the seed")]
     scatter: Option<Scatter>,
     operations: Operations,
     random: Random,

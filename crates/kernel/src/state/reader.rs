@@ -1,98 +1,4 @@
-//! A device's state as bytes: what it writes when it is put to rest and reads when it goes on.
-//!
-//! Values follow each other without padding, little-endian. Lists and texts begin with their length (u64).
-//! A section is its name, written as a text: a reader that has lost its place finds another name there and
-//! says so. There is no version here; who keeps the bytes keeps one beside them.
-//!
-//! ```
-//! use nacre_kernel::state::{StateReader, StateWriter};
-//!
-//! let mut writer = StateWriter::new();
-//! writer.section("mapping");
-//! writer.put_u32s(&[3, 1, 2]);
-//! let bytes = writer.finish();
-//!
-//! let mut reader = StateReader::new(&bytes);
-//! reader.section("mapping")?;
-//! let mut table = [0; 3];
-//! reader.u32s_into("page of each block", &mut table)?;
-//! reader.finish()?;
-//! assert_eq!(table, [3, 1, 2]);
-//! # Ok::<(), nacre_kernel::state::StateError>(())
-//! ```
-
-/// Writes a state.
-#[derive(Clone, Debug, Default)]
-pub struct StateWriter {
-    bytes: Vec<u8>,
-}
-
-impl StateWriter {
-    /// An empty state.
-    pub fn new() -> StateWriter {
-        StateWriter::default()
-    }
-
-    /// Begins the section `name`.
-    pub fn section(&mut self, name: &str) {
-        self.put_bytes(name.as_bytes());
-    }
-
-    /// One byte.
-    pub fn put_u8(&mut self, value: u8) {
-        self.bytes.push(value);
-    }
-
-    /// Yes or no, as one byte.
-    pub fn put_bool(&mut self, value: bool) {
-        self.bytes.push(u8::from(value));
-    }
-
-    /// Four bytes.
-    pub fn put_u32(&mut self, value: u32) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// Eight bytes.
-    pub fn put_u64(&mut self, value: u64) {
-        self.bytes.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// The eight bytes of a float, exactly.
-    pub fn put_f64(&mut self, value: f64) {
-        self.put_u64(value.to_bits());
-    }
-
-    /// Bytes with their length before them.
-    pub fn put_bytes(&mut self, values: &[u8]) {
-        self.put_u64(values.len() as u64);
-        self.bytes.extend_from_slice(values);
-    }
-
-    /// A list with its length before it.
-    pub fn put_u32s(&mut self, values: &[u32]) {
-        self.put_u64(values.len() as u64);
-        // Into a region of known size, which compiles to a copy; one push after the other would not.
-        let start = self.bytes.len();
-        self.bytes.resize(start + size_of_val(values), 0);
-        let (places, _) = self.bytes[start..].as_chunks_mut::<4>();
-        places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
-    }
-
-    /// A list with its length before it.
-    pub fn put_u64s(&mut self, values: &[u64]) {
-        self.put_u64(values.len() as u64);
-        let start = self.bytes.len();
-        self.bytes.resize(start + size_of_val(values), 0);
-        let (places, _) = self.bytes[start..].as_chunks_mut::<8>();
-        places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
-    }
-
-    /// The state as bytes.
-    pub fn finish(self) -> Vec<u8> {
-        self.bytes
-    }
-}
+//! States read.
 
 /// The bytes are not the state that the reader expects: written by another version, for another
 /// configuration, or damaged.
@@ -115,12 +21,14 @@ pub struct StateReader<'a> {
     bytes: &'a [u8],
     at: usize,
     section: String,
+    /// What is read next, for messages.
+    field: &'static str,
 }
 
 impl<'a> StateReader<'a> {
     /// Reads `bytes` from their beginning.
     pub fn new(bytes: &'a [u8]) -> StateReader<'a> {
-        StateReader { bytes, at: 0, section: "start".into() }
+        StateReader { bytes, at: 0, section: "start".into(), field: "a value" }
     }
 
     /// Enters the section `name`. Errors: another one begins here, or none.
@@ -134,6 +42,72 @@ impl<'a> StateReader<'a> {
             return Err(self.error(format!("section \"{name}\""), format!("\"{found}\"")));
         }
         self.section = name.into();
+        Ok(())
+    }
+
+    /// What is read from here on is called `name` in messages.
+    pub fn field(&mut self, name: &'static str) {
+        self.field = name;
+    }
+
+    /// What is being read.
+    pub fn name(&self) -> &'static str {
+        self.field
+    }
+
+    /// A length, checked against what is left: each of so many takes at least `width` bytes.
+    pub(super) fn count(&mut self, width: usize) -> Result<usize, StateError> {
+        let start = self.at;
+        let count = self.u64(self.field)?;
+        let left = self.bytes.len() - self.at;
+        if count.checked_mul(width as u64).is_none_or(|size| size > left as u64) {
+            self.at = start;
+            return Err(
+                self.error(format!("{count} x {width} bytes of {}", self.field), format!("{left} bytes"))
+            );
+        }
+        Ok(count as usize)
+    }
+
+    /// The length of a list that has `count` elements. Errors: it has more or fewer.
+    pub(super) fn count_of(&mut self, count: usize) -> Result<(), StateError> {
+        let start = self.at;
+        let found = self.u64(self.field)?;
+        if found != count as u64 {
+            self.at = start;
+            return Err(self.error(format!("{count} of {}", self.field), found.to_string()));
+        }
+        Ok(())
+    }
+
+    /// `count` values of `WIDTH` bytes.
+    pub(super) fn places<const WIDTH: usize>(
+        &mut self,
+        count: usize,
+    ) -> Result<&'a [[u8; WIDTH]], StateError> {
+        match count.checked_mul(WIDTH) {
+            Some(size) => Ok(self.take(size, self.field)?.as_chunks().0),
+            None => Err(self.error(format!("{count} of {}", self.field), "fewer".into())),
+        }
+    }
+
+    /// What was found is not what was expected, in the `width` bytes read last.
+    pub(super) fn error_before(&mut self, width: usize, expected: String, found: String) -> StateError {
+        self.at -= width;
+        self.error(expected, found)
+    }
+
+    /// A value that the state has in common with what it is restored into. Errors: it is another one.
+    pub fn same<T: super::Value + PartialEq + std::fmt::Debug>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), StateError> {
+        let start = self.at;
+        let found = T::read(self)?;
+        if found != *value {
+            self.at = start;
+            return Err(self.error(format!("{value:?} as {}", self.field), format!("{found:?}")));
+        }
         Ok(())
     }
 

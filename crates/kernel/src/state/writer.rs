@@ -1,0 +1,98 @@
+//! States written.
+
+use super::CannotSave;
+
+/// Writes a state.
+#[derive(Clone, Debug, Default)]
+pub struct StateWriter {
+    bytes: Vec<u8>,
+    refused: Option<String>,
+}
+
+impl StateWriter {
+    /// An empty state.
+    pub fn new() -> StateWriter {
+        StateWriter::default()
+    }
+
+    /// Begins the section `name`.
+    pub fn section(&mut self, name: &str) {
+        self.put_bytes(name.as_bytes());
+    }
+
+    /// One byte.
+    pub fn put_u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    /// Yes or no, as one byte.
+    pub fn put_bool(&mut self, value: bool) {
+        self.bytes.push(u8::from(value));
+    }
+
+    /// Four bytes.
+    pub fn put_u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Eight bytes.
+    pub fn put_u64(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// The eight bytes of a float, exactly.
+    pub fn put_f64(&mut self, value: f64) {
+        self.put_u64(value.to_bits());
+    }
+
+    /// Bytes with their length before them.
+    pub fn put_bytes(&mut self, values: &[u8]) {
+        self.put_u64(values.len() as u64);
+        self.bytes.extend_from_slice(values);
+    }
+
+    /// A list with its length before it.
+    pub fn put_u32s(&mut self, values: &[u32]) {
+        self.put_u64(values.len() as u64);
+        let places = self.places::<4>(values.len());
+        places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
+    }
+
+    /// A list with its length before it.
+    pub fn put_u64s(&mut self, values: &[u64]) {
+        self.put_u64(values.len() as u64);
+        let places = self.places::<8>(values.len());
+        places.iter_mut().zip(values).for_each(|(place, value)| *place = value.to_le_bytes());
+    }
+
+    /// There is a part whose state cannot be written: which, and why. The first one counts.
+    pub fn refuse(&mut self, reason: impl Into<String>) {
+        self.refused.get_or_insert_with(|| reason.into());
+    }
+
+    /// The state as bytes, of parts that can all be written.
+    pub fn finish(self) -> Vec<u8> {
+        self.finished().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The state as bytes. Errors: a part of it cannot be saved.
+    pub fn finished(self) -> Result<Vec<u8>, CannotSave> {
+        match self.refused {
+            None => Ok(self.bytes),
+            Some(reason) => Err(CannotSave { reason }),
+        }
+    }
+
+    /// Bytes without a length.
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A place for `count` values of `WIDTH` bytes, to be filled at once: which compiles to a copy, as one push
+    /// after the other would not.
+    pub(super) fn places<const WIDTH: usize>(&mut self, count: usize) -> &mut [[u8; WIDTH]] {
+        let start = self.bytes.len();
+        self.bytes.resize(start + count * WIDTH, 0);
+        self.bytes[start..].as_chunks_mut().0
+    }
+}
