@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, repeated};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Device, Op, Request, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
 use nacre_machine::stack::build;
 
 /// Page requests per repeat: a tenth of a second, since what others do to a machine lasts for seconds.
@@ -110,7 +110,7 @@ impl Host {
                 for request in group {
                     self.breakdown.clear();
                     self.now = self.now.max(ends[at]);
-                    let completion = device.submit(self.now, request, &mut self.breakdown);
+                    let completion = device.submit(self.now, request, Data::None, &mut self.breakdown);
                     self.errors += u64::from(completion.status != nacre_kernel::Status::Done);
                     ends[at] = completion.done;
                     at += 1;

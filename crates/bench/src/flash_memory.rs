@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Device, Op, Request, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
 use nacre_machine::stack::build;
 use nacre_workload::Workload;
 
@@ -83,7 +83,7 @@ impl Host {
             for request in &self.batch {
                 self.breakdown.clear();
                 let now = self.now.max(request.arrival);
-                self.now = device.submit(now, request, &mut self.breakdown).done;
+                self.now = device.submit(now, request, Data::None, &mut self.breakdown).done;
             }
             left -= self.batch.len() as u64;
         }

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
-use nacre_kernel::{Breakdown, Device, Op, Random, Request, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
 use nacre_machine::stack::build;
 
 /// Requests per repeat.
@@ -80,6 +80,7 @@ impl Host {
             },
         );
         self.breakdown.clear();
-        self.threads[first] = device.submit(self.threads[first], request, &mut self.breakdown).done;
+        self.threads[first] =
+            device.submit(self.threads[first], request, Data::None, &mut self.breakdown).done;
     }
 }

@@ -1,110 +1,50 @@
-//! Builds devices for the tests of this crate, as a scenario would.
+//! The workbench of this crate's tests.
 
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
-use nacre_config::{
-    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Room, Slot, room_of,
-};
-use nacre_controller::cleaning::Cleaner;
+use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
-use nacre_controller::{Accesses, Builder, DeviceFamily, Idle};
-use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
+use nacre_device::Builder;
+use nacre_kernel::Device;
+use nacre_testkit::Workbench;
+use nacre_testkit::workbench::Rooms;
 
 /// The rooms of this crate and of those below it.
-pub(crate) struct Rooms;
+pub(crate) static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
-impl Families for Rooms {
-    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
-        descriptors(family).find(|descriptor| descriptor.kind == kind)
+static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 2] =
+    [nacre_controller::DEVICES, crate::DEVICES];
+
+fn others(family: &str) -> Vec<&'static Descriptor> {
+    match family {
+        LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
+        ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        _ => Vec::new(),
     }
-
-    fn kinds(&self, family: &str) -> Vec<&'static str> {
-        descriptors(family).map(|descriptor| descriptor.kind).collect()
-    }
-}
-
-fn devices() -> impl Iterator<Item = &'static Room<DeviceFamily>> {
-    nacre_controller::DEVICES.iter().chain(crate::DEVICES)
-}
-
-fn descriptors(family: &str) -> impl Iterator<Item = &'static Descriptor> {
-    let devices = devices().map(|room| &room.descriptor).filter(move |_| family == DeviceFamily::NAME);
-    let latencies =
-        LATENCIES.iter().map(|room| &room.descriptor).filter(move |_| family == LatencyFamily::NAME);
-    let policies = replacement::ROOMS.iter().map(|room| &room.descriptor);
-    let policies = policies.filter(move |_| family == ReplacementFamily::NAME);
-    let placements = placement::ROOMS.iter().map(|room| &room.descriptor);
-    let placements = placements.filter(move |_| family == PlacementFamily::NAME);
-    devices.chain(latencies).chain(policies).chain(placements)
-}
-
-/// A builder with one seed and no files.
-struct Workbench {
-    streams: Streams,
-    components: u8,
 }
 
 /// The document around the device under test.
 #[derive(Debug, Configuration)]
 struct Document {
     /// The device.
-    stack: Slot<DeviceFamily>,
+    stack: Slot<nacre_device::DeviceFamily>,
 }
 
 /// The device that `toml` describes under `stack`.
 pub(crate) fn build(toml: &str) -> Result<Box<dyn Device>, Problems> {
-    let node = Node::parse_toml(toml, "test.toml")?;
-    let mut reader = Reader::new(&Rooms);
-    let document = Document::read(&node, &mut reader);
-    reader.finish()?;
-    let slot = document.expect("no problem was reported").stack;
-    Workbench { streams: Streams::new(1), components: 0 }.device(&slot)
-}
-
-impl Builder for Workbench {
-    fn families(&self) -> &dyn Families {
-        &Rooms
-    }
-
-    fn component(&mut self) -> ComponentId {
-        self.components += 1;
-        ComponentId(self.components - 1)
-    }
-
-    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
-        let room = devices().find(|room| room.descriptor.kind == slot.kind()).expect("the slot was checked");
-        (room.build)(slot, self)
-    }
-
-    fn random(&self, name: &str) -> Random {
-        self.streams.stream(name)
-    }
-
-    fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
-        Err(Problem::new(path, None, "there are no files here").given(file).into())
-    }
-
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
-        let mut device = self.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
-    }
-
-    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
-        Err(Problem::new(path, None, "there is no workload here").into())
-    }
-
-    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
-        Err(Problem::new(path, None, "there are no policies here").given(name).into())
-    }
+    let mut workbench = Workbench::new(ROOMS, 1);
+    let document: Document = workbench.read(toml)?;
+    workbench.device(&document.stack)
 }
 
 /// The policy `kind` for `capacity` blocks, as it is without settings.
 pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let node = Node::parse_toml(&format!("policy = \"{kind}\""), "test.toml").expect("well formed");
-    let mut reader = Reader::new(&Rooms);
+    let mut reader = Reader::new(&ROOMS);
     let slot = PolicyDocument::read(&node, &mut reader).expect("the policy needs no settings").policy;
     let room = room_of(replacement::ROOMS, &slot);
-    (room.build)(&slot, &mut replacement::Context { families: &Rooms, capacity }).expect("it can be built")
+    (room.build)(&slot, &mut replacement::Context { families: &ROOMS, capacity }).expect("it can be built")
 }
 
 /// The document around a policy under test.

@@ -266,7 +266,7 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {
     /// The component, as given out when the stack was built.
-    pub id: crate::device::ComponentId,
+    pub id: crate::breakdown::ComponentId,
     /// Its room, for example `"measured"`.
     pub kind: &'static str,
     /// Its place in the scenario, for example `"stack.backing"`.

@@ -13,7 +13,11 @@
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`device`] | the contract every storage component keeps |
-//! | [`memory_device`] | what devices add that carry bytes: transactions, power failures, state |
+//! | [`breakdown`] | where the time of one request went |
+//! | [`data`] | the bytes that come with a request |
+//! | [`capabilities`] | what a device can do, and what it promises |
+//! | [`power`] | what becomes of a device when its power comes back |
+//! | [`transactions`] | several writes that last as one |
 //! | [`state`] | a device's state as bytes, for an image that outlives the process |
 //!
 //! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
@@ -22,27 +26,35 @@
 // What the derives write names this crate as others do.
 extern crate self as nacre_kernel;
 
+pub mod breakdown;
+pub mod capabilities;
+pub mod data;
 pub mod device;
 pub mod histogram;
 pub mod host_counts;
 pub mod ledger;
 pub mod link;
-pub mod memory_device;
+pub mod power;
 pub mod random;
 pub mod request;
 pub mod state;
 pub mod statistics;
 pub mod time;
 pub mod timeline;
+pub mod transactions;
 pub mod units;
 
-pub use device::{Breakdown, Burst, Completion, ComponentId, Device, Endured, Segment, Status};
+pub use breakdown::{Breakdown, ComponentId, Segment};
+pub use capabilities::{Capabilities, Persistence};
+pub use data::Data;
+pub use device::{Burst, Completion, Device, Endured, Status};
 pub use host_counts::HostCounts;
 pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
-pub use memory_device::{MemoryDevice, Recovery, Refused};
+pub use power::Recovery;
 pub use random::{Random, Streams};
 pub use request::{Op, Request};
 pub use time::Time;
 pub use timeline::{Pool, Timeline};
+pub use transactions::{Refused, Transactions};
 pub use units::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};

@@ -1,10 +1,10 @@
 //! Every family and every room of the product.
 
 use nacre_config::{Descriptor, Families, Family, Room};
-use nacre_controller::DeviceFamily;
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_levelling::WearLevellingFamily;
+use nacre_device::DeviceFamily;
 use nacre_hierarchy::placement::PlacementFamily;
 use nacre_hierarchy::replacement::ReplacementFamily;
 use nacre_workload::{ArrivalFamily, PatternFamily, WorkloadFamily};

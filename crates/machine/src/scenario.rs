@@ -5,7 +5,7 @@ use crate::rooms::Rooms;
 use crate::stack::PARTS_MAX;
 use nacre_config::problem::nearest;
 use nacre_config::{Configuration, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
-use nacre_controller::DeviceFamily;
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Ratio, Time};
 use nacre_workload::WorkloadFamily;
 

@@ -8,15 +8,16 @@ use crate::split::Way;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
-use nacre_controller::{Accesses, Builder, DeviceFamily, Idle, StoreLayout};
+use nacre_device::{Accesses, Builder, DeviceFamily, Idle};
 use nacre_hierarchy::tiers::mixes::Mixes;
-use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Random, Streams};
-use nacre_media::store::Store;
+use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
+use nacre_media::store::{Layout, Pages};
 use nacre_workload::replay::{First, Shares};
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
     Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
 };
+use std::any::Any;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
@@ -87,20 +88,49 @@ pub(crate) fn build_watched(
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 
-/// What a store has to hold for the stack of `checked`. Errors: the stack carries no bytes.
-pub fn store_layout(checked: &Checked) -> Result<StoreLayout, Problems> {
-    nacre_controller::store_layout(&checked.scenario.stack, &Rooms::new())
+/// What stores the stack of `checked` has to be given, in the order in which it asks for them, with the path of the
+/// device that asks. Errors: the stack cannot be built.
+pub fn store_layouts(checked: &Checked, files: &dyn Files) -> Result<Vec<(String, Layout)>, Problems> {
+    let mut builder = StackBuilder::new(checked, files);
+    builder.stores = Stores::Wanted(Vec::new());
+    builder.device(&checked.scenario.stack)?;
+    let Stores::Wanted(layouts) = builder.stores else { unreachable!("it stays what it was") };
+    Ok(layouts)
 }
 
-/// Builds the stack of `checked` over `store`, in which nothing was written yet; the workload is left out.
-/// Errors: the stack carries no bytes, or cannot be built.
-pub fn build_memory<S: Store + 'static>(
+/// Builds the stack of `checked` with the bytes of `stores`, which are as [`store_layouts`] says and in which
+/// nothing was written yet; the workload is left out. Errors: a part of the stack carries no bytes, it has no
+/// end, or it cannot be built.
+pub fn build_with_bytes(
     checked: &Checked,
     files: &dyn Files,
-    store: S,
-) -> Result<Box<dyn MemoryDevice>, Problems> {
+    stores: Vec<Box<dyn Pages>>,
+) -> Result<Box<dyn Device>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
-    nacre_controller::memory_device(&checked.scenario.stack, &mut builder, store)
+    builder.stores = Stores::Given(stores.into_iter());
+    let device = builder.device(&checked.scenario.stack)?;
+    match builder.without_bytes.first() {
+        None if device.capacity().is_none() => {
+            let problem =
+                Problem::new(checked.scenario.stack.path(), None, "a memory has an end, and this has none");
+            Err(problem.given(checked.scenario.stack.kind()).remedy("give it a capacity").into())
+        }
+        None => Ok(device),
+        Some((path, kind)) => Err(Problem::new(path, None, "this device is simulated without bytes")
+            .given(*kind)
+            .remedy("use another device there")
+            .into()),
+    }
+}
+
+/// The bytes of a stack's media.
+enum Stores {
+    /// The stack is simulated without bytes.
+    None,
+    /// They are being asked for.
+    Wanted(Vec<(String, Layout)>),
+    /// They are at hand, in the order in which they are asked for.
+    Given(std::vec::IntoIter<Box<dyn Pages>>),
 }
 
 /// Every mix of the tiers of `checked` in `steps` equal parts, its extents placed best for the whole workload;
@@ -138,6 +168,9 @@ struct StackBuilder<'a, 'w> {
     draws: &'static str,
     files: &'a dyn Files,
     components: usize,
+    stores: Stores,
+    /// Path and kind of devices that carry no bytes, in the order in which they were built.
+    without_bytes: Vec<(String, &'static str)>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
 }
@@ -157,6 +190,8 @@ impl<'a> StackBuilder<'a, '_> {
             draws: "",
             files,
             components: 0,
+            stores: Stores::None,
+            without_bytes: Vec::new(),
             watch: None,
             was_stopped: false,
         }
@@ -175,7 +210,23 @@ impl Builder for StackBuilder<'_, '_> {
     }
 
     fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
-        (rooms::device(slot.kind()).build)(slot, self)
+        let room = rooms::device(slot.kind());
+        let device = (room.build)(slot, self)?;
+        if !device.capabilities().carries_bytes {
+            self.without_bytes.push((slot.path().to_string(), room.descriptor.kind));
+        }
+        Ok(device)
+    }
+
+    fn store(&mut self, path: &str, layout: Layout) -> Option<Box<dyn Pages>> {
+        match &mut self.stores {
+            Stores::None => None,
+            Stores::Wanted(layouts) => {
+                layouts.push((path.to_string(), layout));
+                None
+            }
+            Stores::Given(stores) => Some(stores.next().expect("as many as were wanted")),
+        }
     }
 
     fn random(&self, name: &str) -> Random {
@@ -204,8 +255,9 @@ impl Builder for StackBuilder<'_, '_> {
         accesses::count(&mut *workload, self.checked.run.requests, &space, &mut watch)
     }
 
-    fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
-        self.files.cleaner(name).ok_or_else(|| {
+    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+        let cleaner = self.files.cleaner(name).map(|cleaner| Box::new(cleaner) as Box<dyn Any>);
+        cleaner.ok_or_else(|| {
             Problem::new(path, None, "no function was given under this name")
                 .given(format!("{name:?}"))
                 .remedy("in Python, give the function itself: nacre.run(scenario, {\"stack.cleaning\": function})")

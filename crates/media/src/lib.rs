@@ -3,4 +3,5 @@
 pub mod disk;
 pub mod flash;
 pub mod pcm;
+pub mod persistence;
 pub mod store;

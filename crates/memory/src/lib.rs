@@ -25,6 +25,7 @@ mod replay;
 mod scenario;
 mod settings;
 mod step;
+mod stores;
 #[cfg(test)]
 mod tests;
 

@@ -4,22 +4,27 @@ use crate::error::MemoryError;
 use crate::replay::replay;
 use crate::settings::word_bytes;
 use crate::step::Step;
-use nacre_image::{Geometry, Image, Opened};
+use crate::stores;
+use nacre_image::{Image, Opened};
 use nacre_kernel::state::{State, StateReader, StateWriter};
-use nacre_kernel::{Breakdown, MemoryDevice, Recovery, Refused, Time};
+use nacre_kernel::{
+    Breakdown, Data, Device, Op, Persistence, Recovery, Refused, Request, Streams, Time, Transactions,
+};
 use nacre_machine::identity::identity;
 use nacre_machine::record::{self, Component};
-use nacre_machine::stack::{build_memory, store_layout};
+use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_machine::{Checked, Files};
-use nacre_media::store;
 use std::path::Path;
 
 /// Simulated time a memory may reach; [`Time`] itself ends a little later, so that no sum wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
 
-/// A memory of simulated flash with real bytes.
+/// What is longer is asked for as several requests, one after the other.
+const REQUEST_MAX: usize = 1 << 20;
+
+/// A simulated memory with real bytes.
 pub struct Memory {
-    device: Box<dyn MemoryDevice>,
+    device: Box<dyn Device>,
     image: Option<Image>,
     capacity: u64,
     page_bytes: u64,
@@ -28,6 +33,9 @@ pub struct Memory {
     /// When this process opened it.
     opened_at: Time,
     has_power: bool,
+    /// Losses of power so far: each has a random stream of its own.
+    failures: u64,
+    seed: u64,
     breakdown: Breakdown,
     /// For a record of the journal.
     record: Vec<u8>,
@@ -57,27 +65,26 @@ impl Memory {
     ///
     /// Errors: the stack carries no bytes or cannot be built.
     pub fn open(checked: &Checked, files: &dyn Files) -> Result<Memory, MemoryError> {
-        let layout = store_layout(checked).map_err(MemoryError::Scenario)?;
-        let store = store::Memory::new(layout.page_bytes as usize);
-        let device = build_memory(checked, files, store).map_err(MemoryError::Scenario)?;
-        Ok(Memory::new(checked, device, None))
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let stores = stores::in_memory(&layouts);
+        let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+        Ok(Memory::new(checked, device, stores::geometry(&layouts).page_bytes, None))
     }
 
     /// Opens the memory that is kept in the image at `path`, and creates the image where there is none.
     ///
     /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. Then nothing has changed.
     pub fn open_image(checked: &Checked, files: &dyn Files, path: &Path) -> Result<Memory, MemoryError> {
-        let layout = store_layout(checked).map_err(MemoryError::Scenario)?;
-        let (page_bytes, pages) = (layout.page_bytes, layout.pages);
-        let geometry = Geometry { page_bytes, pages_per_extent: layout.pages_per_extent, pages };
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let geometry = stores::geometry(&layouts);
         if !path.exists() {
             // A stack that cannot be built is to leave no image behind.
-            let store = store::Memory::new(page_bytes as usize);
-            build_memory(checked, files, store).map_err(MemoryError::Scenario)?;
+            build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
         }
         let Opened { image, state, records, .. } = Image::open_or_create(path, &identity(checked), geometry)?;
-        let device = build_memory(checked, files, image.store()).map_err(MemoryError::Scenario)?;
-        let mut memory = Memory::new(checked, device, Some(image.clone()));
+        let stores = stores::in_image(&layouts, &image);
+        let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+        let mut memory = Memory::new(checked, device, geometry.page_bytes, Some(image.clone()));
         let unfit = |part: String, detail: String| MemoryError::Unfit {
             path: path.display().to_string(),
             part,
@@ -96,17 +103,18 @@ impl Memory {
         Ok(memory)
     }
 
-    pub(crate) fn new(checked: &Checked, device: Box<dyn MemoryDevice>, image: Option<Image>) -> Memory {
-        let layout = store_layout(checked).expect("a memory device has a layout");
+    fn new(checked: &Checked, device: Box<dyn Device>, page_bytes: u32, image: Option<Image>) -> Memory {
         Memory {
             capacity: device.capacity().expect("memory has an end").0,
-            page_bytes: layout.page_bytes.into(),
+            page_bytes: page_bytes.into(),
             word_bytes: word_bytes(checked).unwrap_or(1),
             device,
             image,
             clock: Clock::default(),
             opened_at: Time::ZERO,
             has_power: true,
+            failures: 0,
+            seed: checked.run.seed,
             breakdown: Breakdown::new(),
             record: Vec::new(),
         }
@@ -114,7 +122,7 @@ impl Memory {
 
     /// The power comes back where it was off. An open transaction ended with the process that began it.
     fn power_up(&mut self) -> Result<(), MemoryError> {
-        if self.has_power && self.device.is_in_transaction() {
+        if self.has_power && self.is_in_transaction() {
             self.change(Step::PowerFail)?;
         }
         if !self.has_power {
@@ -167,8 +175,8 @@ impl Memory {
     }
 
     /// Whether a transaction is open.
-    pub fn is_in_transaction(&self) -> bool {
-        self.device.is_in_transaction()
+    pub fn is_in_transaction(&mut self) -> bool {
+        self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
     /// The power fails: what is under way is interrupted. Errors: it is off already, the image fails.
@@ -184,7 +192,7 @@ impl Memory {
             return Err(MemoryError::HasPower);
         }
         let recovery = self.change(Step::Recover)?;
-        if self.device.may_lose_writes() {
+        if self.device.capabilities().persistence != Persistence::OnAcknowledgement {
             // Its moment is not that of the journal, which knows no reads.
             self.checkpoint()?;
         }
@@ -201,9 +209,12 @@ impl Memory {
         self.change(Step::Idle(time)).map(|_| ())
     }
 
-    /// Everything so far survives a power failure of this machine when it returns; without an image there is
-    /// nothing to be done. Errors: the image fails.
+    /// Everything so far survives a power failure, of the device, and with an image of this machine, when it
+    /// returns. Errors: the power is off, the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
+        if self.device.capabilities().persistence == Persistence::OnFlush {
+            self.change(Step::Flush)?;
+        }
         self.image.as_ref().map_or(Ok(()), |image| Ok(image.sync()?))
     }
 
@@ -216,7 +227,7 @@ impl Memory {
             // The journal knows what was interrupted; a checkpoint would not.
             return Ok(image.sync()?);
         }
-        if self.device.is_in_transaction() {
+        if self.is_in_transaction() {
             self.change(Step::Abort)?;
         }
         self.checkpoint()
@@ -271,19 +282,22 @@ impl Memory {
     }
 
     /// Lets the device do it, and time pass.
-    pub(crate) fn apply(&mut self, step: Step<'_>) -> Result<Recovery, Refused> {
+    pub(crate) fn apply(&mut self, step: Step<'_>) -> Result<Recovery, Refusal> {
         let now = self.clock.device;
-        self.breakdown.clear();
+        if self.has_power {
+            self.device.advance(now);
+        }
         let mut recovery = Recovery::default();
         let done = match step {
-            Step::Write { address, bytes } => {
-                self.device.write(now, address, bytes, &mut self.breakdown)?.done
-            }
-            Step::Begin => self.device.begin(now)?.done,
-            Step::Commit => self.device.commit(now)?.done,
-            Step::Abort => self.device.abort(now)?.done,
+            Step::Write { address, bytes } => self.serve_write(address, bytes)?,
+            Step::Flush => self.serve(Op::Flush, now, 0, 0, Data::None),
+            Step::Begin => self.transactions()?.begin(now)?.done,
+            Step::Commit => self.transactions()?.commit(now)?.done,
+            Step::Abort => self.transactions()?.abort(now)?.done,
             Step::PowerFail => {
-                self.device.power_fail(now);
+                let mut chance = Streams::new(self.seed).stream(&format!("power failure {}", self.failures));
+                self.device.power_fail(now, &mut chance);
+                self.failures += 1;
                 self.has_power = false;
                 now
             }
@@ -301,6 +315,10 @@ impl Memory {
         Ok(recovery)
     }
 
+    fn transactions(&mut self) -> Result<&mut dyn Transactions, Refusal> {
+        self.device.transactions().ok_or(Refusal::NoTransactions)
+    }
+
     /// Reads took until `at` before the next step: a read stands for them, which ends idle time as they did.
     pub(crate) fn catch_up(&mut self, at: Time) {
         if at > self.clock.now && self.has_power {
@@ -310,9 +328,32 @@ impl Memory {
     }
 
     fn serve_read(&mut self, address: u64, into: &mut [u8]) {
-        self.breakdown.clear();
-        let done = self.device.read(self.clock.device, address, into, &mut self.breakdown).done;
+        let mut done = self.clock.device;
+        self.device.advance(done);
+        for (number, into) in into.chunks_mut(REQUEST_MAX).enumerate() {
+            let address = address + (number * REQUEST_MAX) as u64;
+            done = self.serve(Op::Read, done, address, into.len(), Data::Read(into));
+        }
         self.clock.pass(done);
+    }
+
+    /// When the write is done. Errors: the open transaction has no room for it; then nothing was written.
+    fn serve_write(&mut self, address: u64, bytes: &[u8]) -> Result<Time, Refusal> {
+        if let Some(transactions) = self.device.transactions() {
+            transactions.check(address, bytes.len() as u64)?;
+        }
+        let mut done = self.clock.device;
+        for (number, bytes) in bytes.chunks(REQUEST_MAX).enumerate() {
+            let address = address + (number * REQUEST_MAX) as u64;
+            done = self.serve(Op::Write, done, address, bytes.len(), Data::Write(bytes));
+        }
+        Ok(done)
+    }
+
+    fn serve(&mut self, op: Op, now: Time, address: u64, bytes: usize, data: Data<'_>) -> Time {
+        self.breakdown.clear();
+        let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
+        self.device.submit(now, &request, data, &mut self.breakdown).done
     }
 
     /// Puts `step`, asked at `at`, into the journal. One that is too long for it becomes a checkpoint.
@@ -333,6 +374,7 @@ impl Memory {
         state.section("memory");
         state.put_u64(self.clock.now.as_ps());
         state.put_u64(self.clock.device.as_ps());
+        state.put_u64(self.failures);
         self.device.save(&mut state);
         Ok(image.checkpoint(&state.finished()?)?)
     }
@@ -342,6 +384,7 @@ impl Memory {
         state.section("memory")?;
         self.clock.now = Time::from_ps(state.u64("what time it is")?);
         self.clock.device = Time::from_ps(state.u64("what time it is for the device")?);
+        self.failures = state.u64("losses of power")?;
         self.device.restore(&mut state)?;
         state.finish()
     }
@@ -359,15 +402,30 @@ impl Memory {
         if self.has_power { Ok(()) } else { Err(MemoryError::NoPower) }
     }
 
-    fn refusal(&self, refused: Refused) -> MemoryError {
-        match refused {
-            Refused::TransactionTooLarge { pages } => {
+    fn refusal(&self, refusal: Refusal) -> MemoryError {
+        match refusal {
+            Refusal::Refused(Refused::TransactionTooLarge { pages }) => {
                 MemoryError::TransactionTooLarge { pages, page_bytes: self.page_bytes }
             }
-            Refused::TransactionOpen => MemoryError::TransactionOpen,
-            Refused::NoTransaction => MemoryError::NoTransaction,
-            Refused::NoTransactions => MemoryError::NoTransactions,
+            Refusal::Refused(Refused::TransactionOpen) => MemoryError::TransactionOpen,
+            Refusal::Refused(Refused::NoTransaction) => MemoryError::NoTransaction,
+            Refusal::NoTransactions => MemoryError::NoTransactions,
         }
+    }
+}
+
+/// Why a step was not taken. Nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The device's transactions refused it.
+    Refused(Refused),
+    /// The device has no transactions.
+    NoTransactions,
+}
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Refusal {
+        Refusal::Refused(refused)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Playing a journal back.
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Refusal};
 use crate::step::Step;
 use nacre_image::Records;
 use nacre_kernel::{Refused, Time};
@@ -21,7 +21,7 @@ pub(crate) fn replay(memory: &mut Memory, records: &Records) -> Result<(), Mista
         };
         match refused {
             // It had room when it was accepted: see the crate's documentation.
-            Refused::TransactionTooLarge { .. } => finish(memory, number, step, &mut rest)?,
+            Refusal::Refused(Refused::TransactionTooLarge { .. }) => finish(memory, number, step, &mut rest)?,
             refused => return Err(refusal(number, step, refused)),
         }
     }
@@ -57,7 +57,7 @@ fn finish<'a>(
     Ok(())
 }
 
-fn refusal(number: usize, step: Step<'_>, refused: Refused) -> Mistake {
+fn refusal(number: usize, step: Step<'_>, refused: Refusal) -> Mistake {
     (number, format!("{} is refused: {refused:?}", step.name()))
 }
 

@@ -15,6 +15,7 @@ pub(crate) enum Step<'a> {
     PowerFail,
     Recover,
     Idle(Time),
+    Flush,
 }
 
 const WRITE: u8 = 0;
@@ -24,6 +25,7 @@ const ABORT: u8 = 3;
 const POWER_FAIL: u8 = 4;
 const RECOVER: u8 = 5;
 const IDLE: u8 = 6;
+const FLUSH: u8 = 7;
 
 impl<'a> Step<'a> {
     /// Writes the record of this step, asked at `at`, over what is in `into`.
@@ -37,6 +39,7 @@ impl<'a> Step<'a> {
             Step::PowerFail => POWER_FAIL,
             Step::Recover => RECOVER,
             Step::Idle(_) => IDLE,
+            Step::Flush => FLUSH,
         });
         put(at.as_ps(), into);
         match *self {
@@ -59,6 +62,7 @@ impl<'a> Step<'a> {
             Step::PowerFail => "a power failure",
             Step::Recover => "a recovery",
             Step::Idle(_) => "idle time",
+            Step::Flush => "a flush",
         }
     }
 
@@ -76,6 +80,7 @@ impl<'a> Step<'a> {
             ABORT => Step::Abort,
             POWER_FAIL => Step::PowerFail,
             RECOVER => Step::Recover,
+            FLUSH => Step::Flush,
             IDLE => Step::Idle(Time::from_ps(take(&mut rest)?)),
             _ => return None,
         };

@@ -3,7 +3,7 @@
 use crate::image::{Entry, Image, What};
 use crate::transport::Transport;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Breakdown, Device, Op, Request, Status, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Request, Status, Time};
 use nacre_machine::record::{StackReport, stack_report};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -323,7 +323,7 @@ impl Asking {
         self.asked += 1;
         self.breakdown.clear();
         let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-        let completion = self.device.submit(now, &request, &mut self.breakdown);
+        let completion = self.device.submit(now, &request, Data::None, &mut self.breakdown);
         let is_durable = op != Op::Write || self.device.is_durable(completion.done, offset, bytes);
         let durable = if is_durable { completion.done } else { Time::MAX };
         if !forced {
@@ -331,7 +331,7 @@ impl Asking {
         }
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
         self.breakdown.clear();
-        let flushed = self.device.submit(now, &flush, &mut self.breakdown);
+        let flushed = self.device.submit(now, &flush, Data::None, &mut self.breakdown);
         let done = completion.done.max(flushed.done);
         Outcome { now, done, durable: durable.min(done), status: completion.status }
     }

@@ -2,7 +2,8 @@
 
 use crate::restoring::a_restored_device_goes_on;
 use nacre_kernel::{
-    Activity, Breakdown, ComponentId, ComponentReport, Device, Op, Random, Request, Resource, Streams, Time,
+    Activity, Breakdown, ComponentId, ComponentReport, Data, Device, Op, Random, Request, Resource, Streams,
+    Time,
 };
 
 /// Requests of one run of the suite.
@@ -72,7 +73,7 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Ru
             breakdown.clear();
         }
         let request = any_request(&mut random, size, now);
-        let done = device.submit(now, &request, &mut breakdown).done;
+        let done = device.submit(now, &request, Data::None, &mut breakdown).done;
         assert!(done >= now, "{request:?} is done at {done}, before {now}");
         assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");
         for segment in &breakdown.segments()[mark..] {
@@ -117,12 +118,12 @@ fn what_was_flushed_survives(device: &mut dyn Device) {
             breakdown.clear();
             let request = Request { op: Op::Write, ..any_request(&mut random, size, now) };
             if request.bytes > 0 {
-                device.submit(now, &request, &mut breakdown);
+                device.submit(now, &request, Data::None, &mut breakdown);
                 written.push((request.address, request.bytes));
             }
         }
         let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        now = device.submit(now, &flush, &mut breakdown).done;
+        now = device.submit(now, &flush, Data::None, &mut breakdown).done;
         for &(address, bytes) in &written {
             assert!(device.is_durable(now, address, bytes), "{bytes} flushed bytes at {address} are lost");
         }
@@ -157,10 +158,10 @@ fn the_future_does_not_delay_the_past(device: &mut dyn Device) {
     let future = Time::from_s(100);
     let read = Request { arrival: Time::ZERO, address: 0, bytes: BLOCK as u32, volume: 0, op: Op::Read };
     for step in 0..1000 {
-        device.submit(future + Time::from_ms(step), &read, &mut Breakdown::new());
+        device.submit(future + Time::from_ms(step), &read, Data::None, &mut Breakdown::new());
     }
     let mut breakdown = Breakdown::new();
-    let done = device.submit(Time::ZERO, &read, &mut breakdown).done;
+    let done = device.submit(Time::ZERO, &read, Data::None, &mut breakdown).done;
     assert!(done < future, "a read at the start is done at {done}: it queued behind reads from {future} on");
     assert_eq!(breakdown.total_from(0), done, "the breakdown of a read before the future does not add up");
     device.check_invariants();
@@ -172,7 +173,7 @@ fn the_last_block_is_served(device: &mut dyn Device) {
     let address = (capacity.0 / BLOCK - 1) * BLOCK;
     for op in [Op::Write, Op::Read] {
         let request = Request { arrival: Time::ZERO, address, bytes: BLOCK as u32, volume: 0, op };
-        device.submit(Time::ZERO, &request, &mut Breakdown::new());
+        device.submit(Time::ZERO, &request, Data::None, &mut Breakdown::new());
     }
     device.check_invariants();
 }

@@ -1,7 +1,7 @@
 //! Drivers: what a host does to a device, at its smallest.
 
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Activity, Breakdown, Device, Random, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Random, Request, Status, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -59,7 +59,7 @@ pub fn open_loop(device: &mut dyn Device, requests: impl IntoIterator<Item = Req
     for request in requests {
         breakdown.clear();
         device.advance(request.arrival);
-        let completion = device.submit(request.arrival, &request, &mut breakdown);
+        let completion = device.submit(request.arrival, &request, Data::None, &mut breakdown);
         seen.record(request.arrival, completion.done, completion.status, &breakdown);
     }
     seen
@@ -80,7 +80,7 @@ pub fn closed_loop(
         breakdown.clear();
         device.advance(now);
         let request = Request { arrival: now, ..next(number) };
-        let completion = device.submit(now, &request, &mut breakdown);
+        let completion = device.submit(now, &request, Data::None, &mut breakdown);
         seen.record(now, completion.done, completion.status, &breakdown);
         free.push(Reverse(completion.done));
     }

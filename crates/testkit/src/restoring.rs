@@ -2,7 +2,7 @@
 
 use crate::conformance::{UNLIMITED_BYTES, any_request};
 use nacre_kernel::state::{self, State};
-use nacre_kernel::{Breakdown, Device, Random, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Random, Streams, Time};
 
 /// Requests before a state is saved at most, and so many after it.
 const REQUESTS: u64 = 600;
@@ -74,7 +74,7 @@ fn step(devices: &mut [&mut dyn Device], random: &mut Random, now: &mut Time) {
             device.advance(*now);
         }
         let mut breakdown = Breakdown::new();
-        (device.submit(*now, &request, &mut breakdown), breakdown.segments().to_vec())
+        (device.submit(*now, &request, Data::None, &mut breakdown), breakdown.segments().to_vec())
     };
     let answers: Vec<_> = devices.iter_mut().map(&mut serve).collect();
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{request:?} at {now}: {answers:?}");

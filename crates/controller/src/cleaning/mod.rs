@@ -29,8 +29,8 @@ pub(crate) mod trial;
 #[cfg(test)]
 pub(crate) mod workbench;
 
-use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
@@ -88,7 +88,9 @@ impl CleaningContext for Context<'_> {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
-        self.builder.external_cleaner(path, name)
+        let policy = self.builder.external_policy(path, name)?;
+        let cleaner = policy.downcast::<Box<dyn Cleaner>>();
+        Ok(*cleaner.expect("only cleaning policies can be brought, as every caller knows"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::workbench::{Array, Writes};
 use super::{Cleaner, CleaningFamily};
-use crate::workbench::Workbench;
+use crate::workbench::workbench;
 use nacre_config::{Configuration, Problems, Slot};
 
 /// The document around a policy.
@@ -14,7 +14,7 @@ struct Document {
 
 /// The policy described in TOML, for an array of `segments`.
 pub(crate) fn policy(described: &str, segments: u32) -> Result<Box<dyn Cleaner>, Problems> {
-    let mut builder = Workbench::new(1);
+    let mut builder = workbench(1);
     let document: Document = builder.read(&format!("cleaning = {described}"))?;
     super::build(&document.cleaning, segments, &mut builder)
 }

@@ -1,129 +1,94 @@
-//! The device as a memory of bytes.
+//! The bytes of the device.
 
-use super::model::{Envy, Visit};
+use super::model::Envy;
 use super::page_table::Location;
-use nacre_kernel::{Breakdown, Completion, MemoryDevice, Op, Recovery, Refused, Status, Time};
+use nacre_kernel::{Data, Time};
+use nacre_media::persistence::{Medium, Program, Write};
 use nacre_media::store::Store;
 
 /// The part of a request that lies in one page.
-struct Piece {
-    lpn: u32,
-    offset: usize,
-    /// Where it begins in the request, and where it ends.
-    range: std::ops::Range<usize>,
+pub(super) struct Piece {
+    /// Its first byte.
+    pub(super) address: u64,
+    /// When the controller begins with it, and when it is done.
+    pub(super) begin: Time,
+    pub(super) end: Time,
+    /// Where a write puts it.
+    pub(super) location: Location,
 }
 
 impl<S: Store> Envy<S> {
-    fn pieces(&self, address: u64, bytes: usize) -> impl Iterator<Item = Piece> + use<S> {
-        let (shift, page_bytes) = (self.page_shift, 1_usize << self.page_shift);
-        let mut start = 0;
-        std::iter::from_fn(move || {
-            if start == bytes {
-                return None;
-            }
-            let at = address + start as u64;
-            let offset = at as usize & (page_bytes - 1);
-            let end = bytes.min(start + page_bytes - offset);
-            let piece = Piece { lpn: (at >> shift) as u32, offset, range: start..end };
-            start = end;
-            Some(piece)
-        })
-    }
-
-    fn words(&self, piece: &Piece) -> u64 {
-        (piece.range.len() as u64).div_ceil(self.config.word.0)
-    }
-
-    fn copy_out(&self, piece: &Piece, into: &mut [u8]) {
-        match self.array.table.get(piece.lpn) {
-            Location::Nowhere => into.fill(0),
-            Location::Flash(page) => self.array.flash.read(page, piece.offset, into),
-            Location::Buffer(slot) => {
-                into.copy_from_slice(&self.buffer.bytes(slot)[piece.offset..piece.offset + into.len()]);
+    /// Moves the bytes of `piece`, which was just read or written.
+    pub(super) fn carry(&mut self, piece: &Piece, data: Data<'_>) {
+        match data {
+            Data::None => {}
+            Data::Read(into) => Medium::read(self, piece.address, into),
+            Data::Write(new) => {
+                let Location::Buffer(slot) = piece.location else { unreachable!("writes go to the buffer") };
+                let offset = self.offset(piece.address);
+                let held = &mut self.buffer.bytes_mut(slot)[offset..offset + new.len()];
+                let old = held.to_vec();
+                held.copy_from_slice(new);
+                let programs =
+                    vec![Program { first: 0, count: new.len(), begin: piece.begin, end: piece.end }];
+                let (address, new) = (piece.address, new.to_vec());
+                // Its request says when it is acknowledged, once it is known.
+                self.pending.push(Write { address, old, new, programs, acknowledged: Time::MAX });
             }
         }
     }
 
-    /// Takes the time of one access to SRAM for each of `pages`.
-    fn touch(&mut self, now: Time, pages: u64) -> Completion {
-        let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
-        (self.free_at, self.worked_until) = (done, done);
-        Completion { done, status: Status::Done }
+    fn offset(&self, address: u64) -> usize {
+        (address & ((1 << self.page_shift) - 1)) as usize
     }
 
-    fn check_power(&self) {
+    pub(super) fn check_power(&self) {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
     }
 }
 
-impl<S: Store> MemoryDevice for Envy<S> {
-    fn read(&mut self, now: Time, address: u64, into: &mut [u8], breakdown: &mut Breakdown) -> Completion {
-        self.check_power();
-        self.book.host.count(Op::Read, into.len() as u64);
-        let mut visit = Visit { at: self.meet(now, breakdown), breakdown };
-        for piece in self.pieces(address, into.len()) {
-            self.access(&mut visit, Op::Read, piece.lpn, self.words(&piece));
-            self.copy_out(&piece, &mut into[piece.range.clone()]);
+/// The newest version of each page, at addresses of the host.
+impl<S: Store> Medium for Envy<S> {
+    fn read(&self, address: u64, into: &mut [u8]) {
+        let mut at = 0;
+        while at < into.len() {
+            let address = address + at as u64;
+            let offset = self.offset(address);
+            let end = into.len().min(at + (1 << self.page_shift) - offset);
+            let part = &mut into[at..end];
+            match self.array.table.get((address >> self.page_shift) as u32) {
+                Location::Nowhere => part.fill(0),
+                Location::Flash(page) => self.array.flash.read(page, offset, part),
+                Location::Buffer(slot) => {
+                    part.copy_from_slice(&self.buffer.bytes(slot)[offset..offset + part.len()]);
+                }
+            }
+            at = end;
         }
-        let done = visit.at;
-        (self.free_at, self.worked_until) = (done, done);
-        Completion { done, status: Status::Done }
     }
 
-    fn write(
-        &mut self,
-        now: Time,
-        address: u64,
-        bytes: &[u8],
-        breakdown: &mut Breakdown,
-    ) -> Result<Completion, Refused> {
-        self.check_power();
-        if !bytes.is_empty() {
-            let last = address + bytes.len() as u64 - 1;
-            self.check_transaction(address >> self.page_shift, last >> self.page_shift)?;
+    fn write(&mut self, address: u64, bytes: &[u8]) {
+        let mut at = 0;
+        while at < bytes.len() {
+            let address = address + at as u64;
+            let offset = self.offset(address);
+            let end = bytes.len().min(at + (1 << self.page_shift) - offset);
+            let part = &bytes[at..end];
+            match self.array.table.get((address >> self.page_shift) as u32) {
+                // Trimmed since.
+                Location::Nowhere => {}
+                // The write was drained before its time had come: the drain takes with it what there was then.
+                Location::Flash(page) => {
+                    let mut whole = vec![0; 1 << self.page_shift];
+                    self.array.flash.read(page, 0, &mut whole);
+                    whole[offset..offset + part.len()].copy_from_slice(part);
+                    self.array.flash.fill(page, &whole);
+                }
+                Location::Buffer(slot) => {
+                    self.buffer.bytes_mut(slot)[offset..offset + part.len()].copy_from_slice(part);
+                }
+            }
+            at = end;
         }
-        self.book.host.count(Op::Write, bytes.len() as u64);
-        let mut visit = Visit { at: self.meet(now, breakdown), breakdown };
-        for piece in self.pieces(address, bytes.len()) {
-            let location = self.access(&mut visit, Op::Write, piece.lpn, self.words(&piece));
-            let Location::Buffer(slot) = location else { unreachable!("writes go to the buffer") };
-            let end = piece.offset + piece.range.len();
-            self.buffer.bytes_mut(slot)[piece.offset..end].copy_from_slice(&bytes[piece.range]);
-        }
-        let done = visit.at;
-        (self.free_at, self.worked_until) = (done, done);
-        Ok(Completion { done, status: Status::Done })
-    }
-
-    fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
-        self.open_transaction()?;
-        Ok(self.touch(now, 1))
-    }
-
-    fn commit(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
-        self.work_until(now);
-        let pages = self.commit_transaction()?;
-        Ok(self.touch(now, pages + 1))
-    }
-
-    fn abort(&mut self, now: Time) -> Result<Completion, Refused> {
-        self.check_power();
-        self.work_until(now);
-        let pages = self.roll_back()?;
-        Ok(self.touch(now, pages + 1))
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        self.is_transaction_open()
-    }
-
-    fn power_fail(&mut self, at: Time) {
-        self.lose_power(at);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        self.repair(at)
     }
 }

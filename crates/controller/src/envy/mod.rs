@@ -60,12 +60,12 @@ mod tests;
 pub use config::Config;
 
 use crate::cleaning::{self, Cleaner};
-use crate::{Builder, DeviceFamily, StoreLayout};
 use geometry::Geometry;
 use model::Envy;
 use nacre_config::{Descriptor, Families, Problem, Problems, Room, Slot};
-use nacre_kernel::{ComponentId, MemoryDevice};
-use nacre_media::store::{Nothing, Store};
+use nacre_device::{Builder, DeviceFamily};
+use nacre_kernel::ComponentId;
+use nacre_media::store::{Layout, Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -76,26 +76,23 @@ pub const ROOM: Room<DeviceFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| Ok(Box::new(build(slot, builder, Nothing)?)),
+    build: |slot, builder| {
+        let layout = layout(slot, builder.families());
+        Ok(match builder.store(slot.path(), layout) {
+            Some(store) => Box::new(build(slot, builder, store)?),
+            None => Box::new(build(slot, builder, Nothing)?),
+        })
+    },
 };
 
 /// What a store for the device in `slot` has to hold.
-pub(crate) fn store_layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> StoreLayout {
+fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Layout {
     let geometry = Geometry::of(&slot.config(families));
-    StoreLayout {
+    Layout {
         page_bytes: geometry.page_bytes,
         pages_per_extent: u64::from(geometry.pages_per_segment),
         pages: geometry.flash_pages(),
     }
-}
-
-/// The device in `slot` with the bytes of `store`, in which nothing was written yet.
-pub(crate) fn open<S: Store + 'static>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    store: S,
-) -> Result<Box<dyn MemoryDevice>, Problems> {
-    Ok(Box::new(build(slot, builder, store)?))
 }
 
 /// The device in `slot`, over `store`.

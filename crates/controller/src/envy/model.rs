@@ -3,6 +3,7 @@
 use super::Config;
 use super::array::{Array, Programs};
 use super::background::{Background, Pace, SPENT, Until};
+use super::bytes::Piece;
 use super::geometry::Geometry;
 use super::history::History;
 use super::page_table::Location;
@@ -11,9 +12,10 @@ use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Op,
-    Recovery, Request, Status, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, HostCounts, Ledger, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
+use nacre_media::persistence::Pending;
 use nacre_media::store::Store;
 
 /// Requests whose memory is asked for at once before a device is preconditioned with them: as many as one
@@ -45,6 +47,8 @@ pub(super) struct Envy<S> {
     /// Whether the power is off, and what that interrupted.
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
+    /// Writes whose time may not have come yet; only where bytes are carried.
+    pub(super) pending: Pending,
     #[state(skip = "from the configuration")]
     pub(super) page_shift: u32,
 }
@@ -103,6 +107,7 @@ impl<S: Store> Envy<S> {
             writable: SlotState::Dirty,
             has_failed: false,
             interrupted: Recovery::default(),
+            pending: Pending::default(),
             page_shift: geometry.page_bytes.trailing_zeros(),
             id,
             path,
@@ -251,15 +256,23 @@ impl<S: Store> Envy<S> {
 
     /// Serves a read or write from its first byte to its last.
     #[inline]
-    fn serve(&mut self, visit: &mut Visit<'_>, request: &Request) {
+    fn serve(&mut self, visit: &mut Visit<'_>, request: &Request, mut data: Data<'_>) {
         let page_bytes = 1_u64 << self.page_shift;
         let (mut address, mut left) = (request.address, u64::from(request.bytes));
         while left > 0 {
-            let piece = left.min(page_bytes - (address & (page_bytes - 1)));
-            let words = piece.div_ceil(self.config.word.0);
-            self.access(visit, request.op, (address >> self.page_shift) as u32, words);
-            address += piece;
-            left -= piece;
+            let offset = address & (page_bytes - 1);
+            let count = left.min(page_bytes - offset);
+            let words = count.div_ceil(self.config.word.0);
+            let lpn = (address >> self.page_shift) as u32;
+            let begin = visit.at;
+            let location = self.access(visit, request.op, lpn, words);
+            if S::CARRIES_BYTES {
+                let first = (address - request.address) as usize;
+                let piece = Piece { address, begin, end: visit.at, location };
+                self.carry(&piece, data.part(first..first + count as usize));
+            }
+            address += count;
+            left -= count;
         }
     }
 
@@ -310,13 +323,19 @@ impl Book {
 
 impl<S: Store> Device for Envy<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
         let at = self.meet(now, breakdown);
         let mut visit = Visit { at, breakdown };
         match request.op {
-            Op::Read | Op::Write => self.serve(&mut visit, request),
+            Op::Read | Op::Write => self.serve(&mut visit, request, data),
             Op::Trim => {
                 assert!(self.writable == SlotState::Dirty, "a transaction has no trims");
                 self.trim(request);
@@ -325,15 +344,32 @@ impl<S: Store> Device for Envy<S> {
         }
         let done = visit.at;
         (self.free_at, self.worked_until) = (done, done);
+        if S::CARRIES_BYTES {
+            self.pending.acknowledge(done);
+        }
         Completion { done, status: Status::Done }
     }
 
     fn advance(&mut self, to: Time) {
         self.work_until(to);
+        if S::CARRIES_BYTES {
+            self.pending.settle(to);
+        }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: self.config.word.0 as u32,
+            transactions: true,
+            preconditions: true,
+            rated_endurance: false,
+        }
     }
 
     fn busy_until(&self) -> Time {
@@ -344,7 +380,7 @@ impl<S: Store> Device for Envy<S> {
         self.start_book(self.free_at);
     }
 
-    fn precondition(&mut self, requests: &[Request]) -> bool {
+    fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
             self.prefetch(group);
             // As many pages leave the buffer as come in.
@@ -358,6 +394,25 @@ impl<S: Store> Device for Envy<S> {
                 }
             }
         }
+    }
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("its segments go on after the cycles they are made for, as it says")
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.repair(at)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        Some(self)
+    }
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
         true
     }
 

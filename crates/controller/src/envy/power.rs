@@ -8,16 +8,20 @@ use super::background::{Background, Operation};
 use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
-use nacre_kernel::{Recovery, Time};
+use nacre_kernel::{Random, Recovery, Time};
+use nacre_media::persistence::Torn;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
     /// The power fails at `at`.
-    pub(super) fn lose_power(&mut self, at: Time) {
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         self.work_until(at);
         self.has_failed = true;
         self.translation.clear();
-        (self.interrupted, self.free_at) = (Recovery::default(), self.free_at.max(at));
+        let mut pending = std::mem::take(&mut self.pending);
+        let torn = Torn::Progress { unit: self.config.word.0 as u32 };
+        pending.fail(at, Some(0), torn, self, chance);
+        (self.interrupted, self.free_at) = (Recovery::default(), at);
         for operation in self.background.interrupt() {
             match operation {
                 Operation::Erase { segment } => {

@@ -7,7 +7,7 @@
 use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
-use nacre_kernel::Refused;
+use nacre_kernel::{Completion, Refused, Status, Time, Transactions};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
@@ -115,6 +115,48 @@ impl<S: Store> Envy<S> {
         match self.array.table.get(lpn) {
             Location::Buffer(slot) => slot,
             other => unreachable!("what a transaction wrote is in the buffer, not {other:?}"),
+        }
+    }
+}
+
+impl<S: Store> Envy<S> {
+    /// Takes the time of one access to SRAM for each of `pages`.
+    fn touch(&mut self, now: Time, pages: u64) -> Completion {
+        let done = self.free_at.max(now) + Time::from_ps(self.config.access.as_ps() * pages);
+        (self.free_at, self.worked_until) = (done, done);
+        Completion { done, status: Status::Done }
+    }
+}
+
+impl<S: Store> Transactions for Envy<S> {
+    fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
+        self.check_power();
+        self.open_transaction()?;
+        Ok(self.touch(now, 1))
+    }
+
+    fn commit(&mut self, now: Time) -> Result<Completion, Refused> {
+        self.check_power();
+        self.work_until(now);
+        let pages = self.commit_transaction()?;
+        Ok(self.touch(now, pages + 1))
+    }
+
+    fn abort(&mut self, now: Time) -> Result<Completion, Refused> {
+        self.check_power();
+        self.work_until(now);
+        let pages = self.roll_back()?;
+        Ok(self.touch(now, pages + 1))
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_transaction_open()
+    }
+
+    fn check(&self, address: u64, bytes: u64) -> Result<(), Refused> {
+        match bytes {
+            0 => Ok(()),
+            _ => self.check_transaction(address >> self.page_shift, (address + bytes - 1) >> self.page_shift),
         }
     }
 }

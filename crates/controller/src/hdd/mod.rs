@@ -31,11 +31,13 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use crate::DeviceFamily;
 use model::Hdd;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Power, Price, Rate, Time};
 use nacre_media::disk::{SeekCurve, SeekTimes};
+use nacre_media::persistence::Linear;
+use nacre_media::store::Nothing;
 
 /// A hard disk drive.
 #[derive(Clone, Debug, Configuration)]
@@ -174,6 +176,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
     build: |slot, builder| {
         let id = builder.component();
         let config: Config = slot.config(builder.families());
-        Ok(Box::new(Hdd::new(id, slot.path().to_string(), config)))
+        let path = slot.path().to_string();
+        Ok(match builder.store(&path, Linear::<Nothing>::layout(Some(config.capacity))) {
+            Some(store) => Box::new(Hdd::new(id, path, config, store)),
+            None => Box::new(Hdd::new(id, path, config, Nothing)),
+        })
     },
 };

@@ -4,14 +4,18 @@ use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Link, Op,
-    Power, Request, Resource, Status, Time, Timeline,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, HostCounts, Link, Op, Persistence, Power, Random, Recovery, Request, Resource, Status, Time,
+    Timeline, Transactions,
 };
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
+use nacre_media::persistence::{Landing, Linear};
+use nacre_media::store::Store;
 
 /// A hard disk drive.
 #[derive(State)]
-pub(super) struct Hdd {
+#[state(bound = "S: Store")]
+pub(super) struct Hdd<S> {
     #[state(skip = "from the configuration")]
     id: ComponentId,
     #[state(skip = "from the configuration")]
@@ -28,8 +32,13 @@ pub(super) struct Hdd {
     written_at: Time,
     /// The arm's time is charged up to here.
     charged_to: Time,
+    bytes: Linear<S>,
+    lost: Recovery,
     book: Book,
 }
+
+/// Bytes that a loss of power leaves old or new.
+const SECTOR: u32 = 512;
 
 /// What was done since measuring began, beside the mechanics.
 #[derive(Default, Value)]
@@ -41,9 +50,9 @@ struct Book {
     cached_writes: u64,
 }
 
-impl Hdd {
+impl<S: Store> Hdd<S> {
     /// A drive at rest.
-    pub(super) fn new(id: ComponentId, path: String, config: Config) -> Hdd {
+    pub(super) fn new(id: ComponentId, path: String, config: Config, store: S) -> Hdd<S> {
         let rotation = Time::from_secs_f64(1.0 / config.rotation.0);
         let layout =
             Layout::new(config.capacity, rotation, config.outer_rate, config.inner_rate, config.heads);
@@ -62,6 +71,8 @@ impl Hdd {
             write_cache: WriteCache::new(config.write_cache.0),
             written_at: Time::ZERO,
             charged_to: Time::ZERO,
+            bytes: Linear::new(store, SECTOR),
+            lost: Recovery::default(),
             book: Book::default(),
             config,
         }
@@ -85,7 +96,7 @@ impl Hdd {
         }
     }
 
-    /// Serves a request from the platter; returns when it is done.
+    /// Serves a request from the platter; returns when the first of its bytes passes the head, and when it is done.
     fn mechanical(
         &mut self,
         now: Time,
@@ -93,13 +104,14 @@ impl Hdd {
         bytes: u64,
         is_write: bool,
         breakdown: &mut Breakdown,
-    ) -> Time {
+    ) -> (Time, Time) {
         let (start, access) = self.access(now, address, bytes, is_write);
         breakdown.add(self.id, Activity::Queue, start - now);
         breakdown.add(self.id, Activity::Seek, access.seek);
         breakdown.add(self.id, Activity::Rotate, access.rotate);
         breakdown.add(self.id, Activity::Transfer, access.transfer);
-        start + access.total()
+        let done = start + access.total();
+        (done - access.transfer, done)
     }
 
     fn read(&mut self, now: Time, address: u64, bytes: u64, breakdown: &mut Breakdown) -> Time {
@@ -108,7 +120,7 @@ impl Hdd {
         if let Some(ready) = self.read_ahead.and_then(|ahead| ahead.ready(layout, address, end)) {
             return self.read_buffered(now, address, end, ready, breakdown);
         }
-        let done = self.mechanical(now, address, bytes, false, breakdown);
+        let (_, done) = self.mechanical(now, address, bytes, false, breakdown);
         let depth = self.config.read_ahead.0;
         self.read_ahead = (depth > 0).then(|| ReadAhead::new(self.disk.layout(), end, done, depth));
         done
@@ -151,12 +163,13 @@ impl Hdd {
         self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
     }
 
-    fn write(&mut self, now: Time, address: u64, bytes: u64, breakdown: &mut Breakdown) -> Time {
+    /// When a write is acknowledged, and when it is on the platter.
+    fn write(&mut self, now: Time, address: u64, bytes: u64, breakdown: &mut Breakdown) -> Landing {
         self.read_ahead = None;
         if self.config.write_cache.0 == 0 || !self.write_cache.takes(bytes) {
-            let done = self.mechanical(now, address, bytes, true, breakdown);
-            self.written_at = self.written_at.max(done);
-            return done;
+            let (begin, end) = self.mechanical(now, address, bytes, true, breakdown);
+            self.written_at = self.written_at.max(end);
+            return Landing { begin, end, acknowledged: end };
         }
         let room = self.write_cache.make_room(now, bytes);
         let link = self.interface.time_for(bytes);
@@ -168,7 +181,7 @@ impl Hdd {
         self.write_cache.keep(written, address, bytes);
         self.written_at = self.written_at.max(written);
         self.book.cached_writes += 1;
-        acknowledged
+        Landing { begin: written - access.transfer, end: written, acknowledged }
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
@@ -181,15 +194,31 @@ impl Hdd {
     }
 }
 
-impl Device for Hdd {
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+impl<S: Store> Device for Hdd<S> {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let (op, bytes) = (request.op, u64::from(request.bytes));
         self.book.host.record(request);
         self.book.since.get_or_insert(now);
         let done = match op {
-            Op::Read => self.read(now, request.address, bytes, breakdown),
-            Op::Write => self.write(now, request.address, bytes, breakdown),
-            Op::Trim => now,
+            Op::Read => {
+                self.bytes.read(request, data);
+                self.read(now, request.address, bytes, breakdown)
+            }
+            Op::Write => {
+                let landing = self.write(now, request.address, bytes, breakdown);
+                self.bytes.write(request, data, landing);
+                landing.acknowledged
+            }
+            Op::Trim => {
+                self.bytes.trim(request);
+                now
+            }
             Op::Flush => {
                 let written = self.written_at.max(now);
                 breakdown.add(self.id, Activity::Queue, written - now);
@@ -200,12 +229,27 @@ impl Device for Hdd {
     }
 
     fn advance(&mut self, to: Time) {
+        self.bytes.settle(to);
         self.arm.forget_before(to);
         self.interface.forget_before(to);
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(self.config.capacity)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: match self.config.write_cache.0 {
+                0 => Persistence::OnAcknowledgement,
+                _ => Persistence::OnFlush,
+            },
+            atomic_unit: SECTOR,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
     }
 
     fn busy_until(&self) -> Time {
@@ -245,4 +289,31 @@ impl Device for Hdd {
         self.interface.check_invariants();
         self.write_cache.check_invariants();
     }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        let loss = self.bytes.power_fail(at, chance);
+        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        self.arm = Timeline::new();
+        self.interface.clear();
+        self.read_ahead = None;
+        self.write_cache = WriteCache::new(self.config.write_cache.0);
+        self.written_at = self.written_at.min(at);
+        self.charged_to = self.charged_to.min(at);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..std::mem::take(&mut self.lost) }
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it does not know what its medium is made for, and says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
 }

@@ -1,5 +1,5 @@
-use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Breakdown, Device, Energy, Op, Request, Streams, Time};
+use crate::workbench::{Workbench, workbench};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, closed_loop, conformance};
 
 const DRIVE: &str = "kind = \"hdd\"\ncapacity = \"600 GB\"\nrotation = \"15000 /min\"\nheads = 8\n\
@@ -10,7 +10,7 @@ const BLOCK: u32 = 4096;
 const BLOCKS: u64 = 600_000_000_000 / 4096;
 
 fn drive(options: &str) -> Box<dyn Device> {
-    Workbench::new(1).build(&format!("{DRIVE}{options}")).expect("the test's drive is legal")
+    workbench(1).build(&format!("{DRIVE}{options}")).expect("the test's drive is legal")
 }
 
 fn request(op: Op, address: u64, bytes: u32) -> Request {
@@ -24,7 +24,7 @@ fn counter(device: &dyn Device, name: &str) -> u64 {
 
 fn latency(device: &mut dyn Device, now: Time, op: Op, address: u64, bytes: u32) -> Time {
     let mut breakdown = Breakdown::new();
-    let done = device.submit(now, &request(op, address, bytes), &mut breakdown).done;
+    let done = device.submit(now, &request(op, address, bytes), Data::None, &mut breakdown).done;
     assert_eq!(breakdown.total_from(0), done - now);
     done - now
 }
@@ -200,7 +200,7 @@ fn every_drive_keeps_the_contract() {
         conformance(|| drive(options));
         // So small that reads often go on where the last one ended.
         let small = format!("{DRIVE}{options}").replace("600 GB", "1 MiB");
-        conformance(|| Workbench::new(1).build(&small).expect("the test's drive is legal"));
+        conformance(|| workbench(1).build(&small).expect("the test's drive is legal"));
     }
 }
 
@@ -208,7 +208,7 @@ fn every_drive_keeps_the_contract() {
 fn a_catalogued_drive_meets_its_datasheet() {
     let toml = Workbench::catalogued(include_str!("../../../../catalog/devices/disk_15k.toml"));
     let mean = |op| {
-        let mut disk = Workbench::new(1).build(&toml).expect("the catalogue is legal");
+        let mut disk = workbench(1).build(&toml).expect("the catalogue is legal");
         let blocks = disk.capacity().expect("a disk has a capacity").0 / 4096;
         let mut random = Streams::new(2).stream("addresses");
         closed_loop(&mut *disk, 1, 50_000, |_| request(op, random.below(blocks) * 4096, BLOCK)).mean_s()
@@ -221,7 +221,7 @@ fn a_catalogued_drive_meets_its_datasheet() {
 fn impossible_drives_are_refused_with_a_remedy() {
     let refused = |from: &str, to: &str| {
         let toml = DRIVE.replace(from, to);
-        Workbench::new(1).build(&toml).err().expect("it is refused").to_string()
+        workbench(1).build(&toml).err().expect("it is refused").to_string()
     };
     assert_eq!(
         refused("\"3.4 ms\"", "\"5 ms\""),
@@ -235,7 +235,7 @@ fn impossible_drives_are_refused_with_a_remedy() {
         assert!(alone.contains(&format!("give {missing} too, or neither")), "{alone}");
     }
     let slow = DRIVE.replace("\"200 MB/s\"", "\"20 kB/s\"").replace("\"120 MB/s\"", "\"10 kB/s\"");
-    let large = Workbench::new(1).build(&slow).err().expect("it is refused").to_string();
+    let large = workbench(1).build(&slow).err().expect("it is refused").to_string();
     assert!(large.contains("device.capacity") && large.contains("the largest allowed is"), "{large}");
     assert!(refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power too"));
     let low = refused("heads = 8", "heads = 8\nseek_power = \"9 W\"\nidle_power = \"10 W\"");

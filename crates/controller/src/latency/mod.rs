@@ -22,8 +22,8 @@ pub mod quantiles;
 #[cfg(test)]
 mod tests;
 
-use crate::Builder;
 use nacre_config::{Choice, Family, Problems, Slot, Table, room_of};
+use nacre_device::Builder;
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 

@@ -1,5 +1,5 @@
 use super::{Latency, LatencyFamily, build};
-use crate::workbench::Workbench;
+use crate::workbench::{Workbench, workbench};
 use nacre_config::{Configuration, Problems, Slot};
 use nacre_kernel::Time;
 
@@ -18,7 +18,7 @@ pub(super) fn latency(bench: &mut Workbench, value: &str) -> Result<Box<dyn Late
 
 /// A distribution, and draws from it in seconds.
 pub(super) fn draws(value: &str, count: usize) -> (Box<dyn Latency>, Vec<f64>) {
-    let mut latency = latency(&mut Workbench::new(3), value).expect("the test's distribution is legal");
+    let mut latency = latency(&mut workbench(3), value).expect("the test's distribution is legal");
     let draws = (0..count).map(|_| latency.draw().as_secs_f64()).collect();
     (latency, draws)
 }
@@ -50,7 +50,7 @@ fn a_thousand_pieces_and_one_piece_draw_alike() {
 
 /// The text that refuses the distribution.
 pub(super) fn refused(value: &str) -> String {
-    latency(&mut Workbench::new(1), value).err().expect("it is refused").to_string()
+    latency(&mut workbench(1), value).err().expect("it is refused").to_string()
 }
 
 #[test]

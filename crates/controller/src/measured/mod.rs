@@ -30,11 +30,13 @@ mod model;
 #[cfg(test)]
 mod tests;
 
-use crate::DeviceFamily;
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
 use nacre_config::{Configuration, Descriptor, Room, Slot};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
+use nacre_media::persistence::Linear;
+use nacre_media::store::Nothing;
 
 /// A device known only by its measured latencies.
 #[derive(Clone, Debug, Configuration)]
@@ -98,7 +100,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let write = latency::build(&config.write, builder);
         match (read, write) {
             (Ok(read), Ok(write)) => {
-                Ok(Box::new(Measured::new(id, slot.path().to_string(), config, read, write)))
+                let path = slot.path().to_string();
+                let layout = Linear::<Nothing>::layout(config.capacity);
+                Ok(match builder.store(&path, layout) {
+                    Some(store) => Box::new(Measured::new(id, path, config, read, write, store)),
+                    None => Box::new(Measured::new(id, path, config, read, write, Nothing)),
+                })
             }
             (Err(mut problems), write) => {
                 problems.0.extend(write.err().unwrap_or_default().0);

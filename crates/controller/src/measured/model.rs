@@ -4,9 +4,12 @@ use super::Config;
 use crate::latency::Latency;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Energy, HostCounts, Ledger,
-    Link, Op, Pool, Request, Resource, Status, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource,
+    Status, Time, Transactions,
 };
+use nacre_media::persistence::{Landing, Linear};
+use nacre_media::store::Store;
 
 /// When one unit is done, and how much of that the device worked on it.
 #[derive(Clone, Copy)]
@@ -19,7 +22,8 @@ struct Served {
 
 /// A device known only by its measured latencies.
 #[derive(State)]
-pub(super) struct Measured {
+#[state(bound = "S: Store")]
+pub(super) struct Measured<S> {
     #[state(skip = "from the configuration")]
     id: ComponentId,
     #[state(skip = "from the configuration")]
@@ -31,8 +35,13 @@ pub(super) struct Measured {
     servers: Pool,
     link: Option<Link>,
     last_write_done: Time,
+    bytes: Linear<S>,
+    lost: Recovery,
     book: Book,
 }
+
+/// Bytes that a loss of power leaves old or new.
+const SECTOR: u32 = 512;
 
 /// What was done since measuring began; `units` is indexed by [`Op`].
 #[derive(Default, Value)]
@@ -42,7 +51,7 @@ struct Book {
     units: [u64; 2],
 }
 
-impl Measured {
+impl<S: Store> Measured<S> {
     /// A device that has done nothing yet.
     pub(super) fn new(
         id: ComponentId,
@@ -50,7 +59,8 @@ impl Measured {
         config: Config,
         read: Box<dyn Latency>,
         write: Box<dyn Latency>,
-    ) -> Measured {
+        store: S,
+    ) -> Measured<S> {
         let servers = Pool::new(config.parallelism);
         let link = config.bandwidth.map(Link::new);
         Measured {
@@ -62,6 +72,8 @@ impl Measured {
             servers,
             link,
             last_write_done: Time::ZERO,
+            bytes: Linear::new(store, SECTOR),
+            lost: Recovery::default(),
             book: Book::default(),
         }
     }
@@ -158,9 +170,15 @@ fn serve_over_link(
     }
 }
 
-impl Device for Measured {
+impl<S: Store> Device for Measured<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let op = request.op;
         self.book.host.record(request);
         let done = match op {
@@ -172,10 +190,16 @@ impl Device for Measured {
                 breakdown.add(self.id, Activity::Link, served.overrun);
                 if op == Op::Write {
                     self.last_write_done = self.last_write_done.max(served.done);
+                    let begin = served.done - served.latency;
+                    let landing = Landing { begin, end: served.done, acknowledged: served.done };
+                    self.bytes.write(request, data, landing);
+                } else {
+                    self.bytes.read(request, data);
                 }
                 served.done
             }
             Op::Trim => {
+                self.bytes.trim(request);
                 breakdown.add(self.id, Activity::Software, self.config.trim);
                 now + self.config.trim
             }
@@ -190,6 +214,7 @@ impl Device for Measured {
     }
 
     fn advance(&mut self, to: Time) {
+        self.bytes.settle(to);
         self.servers.forget_before(to);
         if let Some(link) = &mut self.link {
             link.forget_before(to);
@@ -198,6 +223,17 @@ impl Device for Measured {
 
     fn capacity(&self) -> Option<Bytes> {
         self.config.capacity
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: SECTOR,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
     }
 
     fn busy_until(&self) -> Time {
@@ -235,5 +271,35 @@ impl Device for Measured {
         }
         let (reads, writes) = (self.book.host.requests(Op::Read), self.book.host.requests(Op::Write));
         assert!(self.book.units[0] >= reads && self.book.units[1] >= writes, "a request took no unit");
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        let loss = self.bytes.power_fail(at, chance);
+        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        self.servers = Pool::new(self.config.parallelism);
+        if let Some(link) = &mut self.link {
+            link.clear();
+        }
+        self.last_write_done = self.last_write_done.min(at);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..std::mem::take(&mut self.lost) }
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it does not know what its medium is made for, and says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
     }
 }

@@ -1,11 +1,11 @@
-use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Breakdown, Device, Energy, Op, Request, Streams, Time};
+use crate::workbench::{Workbench, workbench};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Energy, Op, Request, Streams, Time};
 use nacre_testkit::drive::poisson;
 use nacre_testkit::queueing::{md1_wait, mg1_wait, mm1_wait, mmc_wait};
 use nacre_testkit::{assert_close, closed_loop, conformance, open_loop};
 
 fn device(toml: &str) -> Box<dyn Device> {
-    Workbench::new(1).build(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
+    workbench(1).build(&format!("kind = \"measured\"\n{toml}")).expect("the test's device is legal")
 }
 
 fn request(op: Op, bytes: u32) -> Request {
@@ -13,7 +13,7 @@ fn request(op: Op, bytes: u32) -> Request {
 }
 
 fn latency_of(device: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
-    device.submit(now, &request(op, bytes), &mut Breakdown::new()).done - now
+    device.submit(now, &request(op, bytes), Data::None, &mut Breakdown::new()).done - now
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn an_idle_device_takes_its_measured_latency() {
 fn the_units_of_a_large_request_share_the_servers() {
     let mut ssd = device("read = \"10 us\"\nwrite = \"20 us\"\nparallelism = 4");
     let mut breakdown = Breakdown::new();
-    let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), &mut breakdown).done;
+    let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_us(30), "ten units on four servers take three rounds");
     assert_eq!(breakdown.segments()[0].activity, Activity::Queue);
     assert_eq!(breakdown.segments()[0].time, Time::from_us(20));
@@ -64,7 +64,7 @@ fn a_link_slower_than_the_device_limits_its_bandwidth() {
     assert_close("bytes per second", seen.per_second() * 4096.0, 1e9, 0.01);
     let mut slow = device("read = \"1 us\"\nwrite = \"1 us\"\nbandwidth = \"1 GB/s\"");
     let mut breakdown = Breakdown::new();
-    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), &mut breakdown).done;
+    let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_ns(4096), "the transfer takes longer than the latency");
     assert_eq!(breakdown.segments()[1].activity, Activity::Link);
     assert_eq!(breakdown.total_from(0), done);
@@ -122,7 +122,7 @@ fn energy_is_modelled_where_any_is_given() {
 #[test]
 fn a_unit_is_a_sector_at_least() {
     let problem =
-        Workbench::new(1).build("kind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\nunit = \"1 B\"");
+        workbench(1).build("kind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\nunit = \"1 B\"");
     assert!(problem.err().expect("it is refused").to_string().contains("512 B"));
 }
 
@@ -193,7 +193,7 @@ fn requests_inside_are_arrival_rate_times_latency() {
     for arrival in poisson(Streams::new(4).stream("arrivals"), lambda).take(count) {
         breakdown.clear();
         events.push((arrival, 1));
-        events.push((ssd.submit(arrival, &request(Op::Read, 4096), &mut breakdown).done, -1));
+        events.push((ssd.submit(arrival, &request(Op::Read, 4096), Data::None, &mut breakdown).done, -1));
     }
     events.sort();
     let (mut inside, mut area, mut last) = (0, 0.0, Time::ZERO);
@@ -223,7 +223,7 @@ fn a_closed_loop_is_bounded_by_its_depth_and_by_the_servers() {
 /// Mean latency in microseconds of a catalogued device, one request at a time, at a share of reads.
 fn mean_us(ssd: &str, read_share: f64) -> f64 {
     let toml = Workbench::catalogued(ssd);
-    let mut ssd = Workbench::new(1).build(&toml).expect("the catalogue is legal");
+    let mut ssd = workbench(1).build(&toml).expect("the catalogue is legal");
     let count = 100_000;
     let reads = (read_share * count as f64).round() as u64;
     let op = |number| if number < reads { Op::Read } else { Op::Write };

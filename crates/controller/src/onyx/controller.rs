@@ -2,7 +2,6 @@
 
 use super::Config;
 use super::outstanding::Outstanding;
-use super::unfinished::Program;
 use crate::wear_levelling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
@@ -20,12 +19,9 @@ pub(super) struct Controller {
     pub(super) buffer: Outstanding,
     pub(super) leveller: Box<dyn WearLeveller>,
     pub(super) rows: Rows,
-    /// What the last write moved, until somebody takes it.
-    #[state(varies)]
-    pub(super) moved: Option<Move>,
     /// Programs of the last write of the host, chunk by chunk, where somebody wants to know.
     #[state(varies)]
-    pub(super) programs: Vec<Program>,
+    pub(super) programs: Vec<(Time, Time)>,
     #[state(skip = "from the configuration")]
     keeps_programs: bool,
     pub(super) book: Book,
@@ -90,7 +86,6 @@ impl Controller {
             buffer: Outstanding::new(config.writes_at_a_time()),
             rows: Rows::new(leveller.physical_rows(), config.endurance),
             leveller,
-            moved: None,
             programs: Vec::new(),
             keeps_programs,
             book: Book::default(),
@@ -105,21 +100,22 @@ impl Controller {
         self.read_physical(earliest, Part { row, ..part }, Activity::Read)
     }
 
-    /// Writes a part of a logical row, and whatever wear levelling moves for it. The second time is when all
-    /// of that is done.
+    /// Writes a part of a logical row, and whatever wear levelling moves for it, which it gives. The time is when
+    /// all of that is done.
     #[inline]
-    pub(super) fn write(&mut self, earliest: Time, part: Part) -> (Worked, Time) {
+    pub(super) fn write(&mut self, earliest: Time, part: Part) -> (Worked, Time, Option<Move>) {
         let row = self.leveller.physical(part.row);
         self.programs.clear();
         let worked = self.write_physical(earliest, Part { row, ..part }, Activity::Write);
         self.book.chunks += self.timing.rank.chunks(part.offset, part.bytes).1;
-        let moved = self.wear(part.row, row).map(|Move { from, to }| {
+        let moved = self.wear(part.row, row);
+        let over = moved.map(|Move { from, to }| {
             let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
             let (from, to) = (whole(from), whole(to));
             let read = self.read_physical(worked.done, from, Activity::LevelWear);
             self.write_physical(read.done, to, Activity::LevelWear).done
         });
-        (worked, moved.unwrap_or(worked.done))
+        (worked, over.unwrap_or(worked.done), moved)
     }
 
     /// What a write to logical row `row`, which lies in `physical`, does beside taking time.
@@ -127,12 +123,12 @@ impl Controller {
     pub(super) fn wear(&mut self, row: u64, physical: u64) -> Option<Move> {
         self.rows.program(physical);
         self.book.host_rows += 1;
-        self.moved = self.leveller.written(row);
-        if let Some(Move { to, .. }) = self.moved {
+        let moved = self.leveller.written(row);
+        if let Some(Move { to, .. }) = moved {
             self.rows.program(to);
             self.book.moved_rows += 1;
         }
-        self.moved
+        moved
     }
 
     /// `times` writes to logical row `row`, in no time: those up to and with the first that wears a row out.
@@ -206,7 +202,7 @@ impl Controller {
                 let (offset, busy) = pass.slot(index, fill, rank.program);
                 self.ranks[pass.rank(index, row_ranks)].reserve_at(start + offset, busy);
                 if self.keeps_programs && activity == Activity::Write {
-                    self.programs.push(Program { begin: start + offset, end: start + offset + busy });
+                    self.programs.push((start + offset, start + offset + busy));
                 }
                 done = done.max(start + offset + busy);
             }

@@ -12,27 +12,27 @@ impl<S: Store> Onyx<S> {
             let (number, part) = self.part(address, left);
             let controller = &mut self.controllers[number];
             let physical = controller.leveller.physical(part.row);
-            controller.wear(part.row, physical);
+            let moved = controller.wear(part.row, physical);
             if controller.rows.worn_out() > 0 && self.worn_out_at.is_none() {
                 self.worn_out_at = Some(Time::ZERO);
             }
-            if S::CARRIES_BYTES {
-                self.carry_moved(number, Time::ZERO);
+            if S::CARRIES_BYTES
+                && let Some(moved) = moved
+            {
+                self.carry_moved(number, moved, Time::ZERO);
             }
             (address, left) = (address + part.bytes, left - part.bytes);
         }
     }
 
-    /// Bursts one after the other until a row is worn out; `None` with bytes, which would have to move too.
-    pub(super) fn endure(&mut self, bursts: &[Burst]) -> Option<Endured> {
-        if S::CARRIES_BYTES {
-            return None;
-        }
+    /// Bursts one after the other until a row is worn out. There are no bytes, which would have to move too.
+    pub(super) fn endure(&mut self, bursts: &[Burst]) -> Endured {
+        assert!(!S::CARRIES_BYTES, "a drive with bytes is not worn out in no time, and says so");
         let books: Vec<_> = self.controllers.iter().map(|controller| controller.book.clone()).collect();
         let endured = self.endure_all(bursts);
         // What was counted since measuring began is of the run.
         self.controllers.iter_mut().zip(books).for_each(|(controller, book)| controller.book = book);
-        Some(endured)
+        endured
     }
 
     fn endure_all(&mut self, bursts: &[Burst]) -> Endured {

@@ -23,8 +23,7 @@
 //! reported. A copy of wear levelling is done again when the power is back, its old row being whole. With early
 //! completion and `capacitors` given, the configuration is checked for full buffers, unless it `may_lose_writes`.
 //!
-//! Opened as a memory the drive carries bytes, which are written in place and move with their rows. An access is
-//! a request of its own, of at most 1 MiB. There are no transactions.
+//! Bytes are written in place and move with their rows. There are no transactions.
 //!
 //! Reads are served in the gaps that programs leave, in no other order of precedence. Where every part is as
 //! fast as DRAM and programs are short, this is Moneta.
@@ -55,19 +54,18 @@ mod outstanding;
 mod power;
 mod report;
 mod state;
-mod unfinished;
 
 #[cfg(test)]
 mod tests;
 
 pub use config::{CompletionPoint, Config};
 
-use crate::{Builder, DeviceFamily, StoreLayout, wear_levelling};
+use crate::wear_levelling;
 use controller::Controller;
 use model::Onyx;
 use nacre_config::{Descriptor, Families, Problems, Room, Slot};
-use nacre_kernel::MemoryDevice;
-use nacre_media::store::{Nothing, Store};
+use nacre_device::{Builder, DeviceFamily};
+use nacre_media::store::{Layout, Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -78,33 +76,27 @@ pub const ROOM: Room<DeviceFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| Ok(Box::new(build(slot, builder, Nothing)?)),
+    build: |slot, builder| {
+        let layout = layout(slot, builder.families())?;
+        Ok(match builder.store(slot.path(), layout) {
+            Some(store) => Box::new(build(slot, builder, store)?),
+            None => Box::new(build(slot, builder, Nothing)?),
+        })
+    },
 };
 
 /// Bytes of neighbouring rows that a store keeps together.
 const EXTENT_BYTES: u64 = 256 << 10;
 
 /// What a store for the device in `slot` has to hold. Errors: its rows cannot be levelled so.
-pub(crate) fn store_layout(
-    slot: &Slot<DeviceFamily>,
-    families: &dyn Families,
-) -> Result<StoreLayout, Problems> {
+fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, Problems> {
     let config: Config = slot.config(families);
     let rows = wear_levelling::physical_rows(&config.wear_levelling, config.region(0), families)?;
-    Ok(StoreLayout {
+    Ok(Layout {
         page_bytes: config.row.0 as u32,
         pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),
         pages: rows * u64::from(config.controllers),
     })
-}
-
-/// The device in `slot` with the bytes of `store`, in which nothing was written yet.
-pub(crate) fn open<S: Store + 'static>(
-    slot: &Slot<DeviceFamily>,
-    builder: &mut dyn Builder,
-    store: S,
-) -> Result<Box<dyn MemoryDevice>, Problems> {
-    Ok(Box::new(build(slot, builder, store)?))
 }
 
 /// The device in `slot`, over `store`.

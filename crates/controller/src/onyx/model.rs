@@ -4,13 +4,15 @@ use super::config::{CompletionPoint, Config};
 use super::controller::{Controller, Part};
 use super::outstanding::Outstanding;
 use super::report;
-use super::unfinished::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Completion, ComponentId, ComponentReport, Device, Endured, HostCounts,
-    Ledger, Link, Op, Pool, Recovery, Request, Status, Time, Timeline,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Status, Time,
+    Timeline, Transactions,
 };
-use nacre_media::store::Store;
+use nacre_media::persistence::Pending;
+use nacre_media::store::{InPlace, Store};
+use std::collections::VecDeque;
 
 /// A PCM solid-state drive over the bytes of its rows.
 #[derive(State)]
@@ -38,10 +40,14 @@ pub(super) struct Onyx<S> {
     pub(super) to_host: Link,
     pub(super) controllers: Vec<Controller>,
     #[state(skip = "who carries the bytes keeps them beside the state")]
-    pub(super) store: S,
+    pub(super) rows: InPlace<S>,
     /// Writes that may not be on the medium yet; only where bytes are carried.
-    pub(super) unfinished: Unfinished,
+    pub(super) pending: Pending,
+    /// Rows that may still be copied, in the order in which they were asked for; only where bytes are carried.
+    pub(super) moves: VecDeque<RowMove>,
     pub(super) has_failed: bool,
+    /// Since when it is ready.
+    pub(super) ready: Time,
     /// What the last power failure left to do and took away.
     pub(super) interrupted: Recovery,
     /// The latest request's time: what comes before it waits for no place.
@@ -50,6 +56,16 @@ pub(super) struct Onyx<S> {
     #[state(varies)]
     pub(super) worn_out_at: Option<Time>,
     pub(super) book: Book,
+}
+
+/// Where a row is being copied.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct RowMove {
+    pub(super) controller: usize,
+    /// Physical rows.
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) end: Time,
 }
 
 /// What was done since measuring began.
@@ -111,9 +127,11 @@ impl<S: Store> Onyx<S> {
             from_host: Link::new(config.link),
             to_host: Link::new(config.link),
             controllers,
-            store,
-            unfinished: Unfinished::default(),
+            rows: InPlace::new(store),
+            pending: Pending::default(),
+            moves: VecDeque::new(),
             has_failed: false,
+            ready: Time::ZERO,
             interrupted: Recovery::default(),
             latest: Time::ZERO,
             worn_out_at: None,
@@ -143,7 +161,7 @@ impl<S: Store> Onyx<S> {
         let in_order = now >= self.latest;
         self.latest = self.latest.max(now);
         let driver = self.config.driver;
-        let issued = self.cpus.reserve(now, driver) + driver;
+        let issued = self.cpus.reserve(now.max(self.ready), driver) + driver;
         self.book.cpus.charge(Activity::Software, driver);
         let mut visit = Visit { op, now, in_order, start: issued, software: driver, last: Path::default() };
         if matches!(op, Op::Read | Op::Write) {
@@ -177,7 +195,7 @@ impl<S: Store> Onyx<S> {
         let controller = &mut self.controllers[number];
         let buffered = if visit.in_order { controller.buffer.admit(there) } else { there };
         self.book.buffer_waits += u64::from(buffered > there);
-        let (worked, over) = controller.write(buffered, part);
+        let (worked, over, moved) = controller.write(buffered, part);
         let refill = match self.config.completion {
             CompletionPoint::Early => Time::ZERO,
             CompletionPoint::Late => self.config.late_refill,
@@ -186,8 +204,10 @@ impl<S: Store> Onyx<S> {
         if controller.rows.worn_out() > 0 && self.worn_out_at.is_none() {
             self.worn_out_at = Some(over);
         }
-        if S::CARRIES_BYTES {
-            self.carry_moved(number, over);
+        if S::CARRIES_BYTES
+            && let Some(moved) = moved
+        {
+            self.carry_moved(number, moved, over);
         }
         visit.part_done(match self.config.completion {
             CompletionPoint::Early => Path { done: buffered, medium: Time::ZERO, carried: ring + link },
@@ -245,7 +265,14 @@ impl Visit {
 
 impl<S: Store> Device for Onyx<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
         let mut visit = self.enter(now, request.op);
         if matches!(request.op, Op::Read | Op::Write) {
@@ -256,10 +283,18 @@ impl<S: Store> Device for Onyx<S> {
                     Op::Read => self.read_part(&mut visit, controller, part),
                     _ => self.write_part(&mut visit, controller, part),
                 }
+                if S::CARRIES_BYTES {
+                    let first = (address - request.address) as usize;
+                    self.carry(controller, part, address, data.part(first..first + part.bytes as usize));
+                }
                 (address, left) = (address + part.bytes, left - part.bytes);
             }
         }
-        self.leave(&visit, breakdown)
+        let completion = self.leave(&visit, breakdown);
+        if S::CARRIES_BYTES {
+            self.pending.acknowledge(completion.done);
+        }
+        completion
     }
 
     fn advance(&mut self, to: Time) {
@@ -269,10 +304,27 @@ impl<S: Store> Device for Onyx<S> {
             link.forget_before(to);
         }
         self.controllers.iter_mut().for_each(|controller| controller.forget_before(to));
+        if S::CARRIES_BYTES {
+            self.settle(to);
+        }
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes(self.capacity))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: match (self.config.completion, self.powered_programs()) {
+                (CompletionPoint::Early, Some(_)) => Persistence::WithStoredEnergy,
+                _ => Persistence::OnAcknowledgement,
+            },
+            atomic_unit: 1,
+            transactions: false,
+            preconditions: true,
+            rated_endurance: !S::CARRIES_BYTES,
+        }
     }
 
     fn busy_until(&self) -> Time {
@@ -301,18 +353,33 @@ impl<S: Store> Device for Onyx<S> {
         report::check_rows(self);
     }
 
-    fn precondition(&mut self, requests: &[Request]) -> bool {
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.repair(at)
+    }
+
+    fn precondition(&mut self, requests: &[Request]) {
         for request in requests.iter().filter(|request| request.op == Op::Write) {
             self.wear_once(request);
         }
-        true
+    }
+
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        self.endure(bursts)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
     }
 
     fn prefetch(&self, requests: &[Request]) {
         requests.chunks(PREFETCHED).for_each(|group| self.prefetch_counters(group));
     }
 
-    fn wear_out(&mut self, bursts: &[Burst]) -> Option<Endured> {
-        self.endure(bursts)
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
     }
 }

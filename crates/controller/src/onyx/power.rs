@@ -8,44 +8,26 @@
 use super::config::CompletionPoint;
 use super::model::Onyx;
 use super::outstanding::Outstanding;
-use super::unfinished::{PartWrite, Program};
-use nacre_kernel::{Pool, Recovery, Time, Timeline};
+use nacre_kernel::{Pool, Random, Recovery, Time, Timeline};
+use nacre_media::persistence::{Loss, Torn};
 use nacre_media::store::Store;
-use std::ops::Range;
-
-/// A program that has not ended: when it would, and where it is in the list.
-type Waiting = (Time, usize, usize);
 
 impl<S: Store> Onyx<S> {
     /// The power fails at `at`.
-    pub(super) fn lose_power(&mut self, at: Time) {
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         self.has_failed = true;
-        self.unfinished.settle(at);
-        let writes: Vec<PartWrite> = self.unfinished.writes.drain(..).collect();
-        let mut waiting: Vec<Waiting> = Vec::new();
-        for (number, write) in writes.iter().enumerate() {
-            let open = write.programs.iter().enumerate().filter(|(_, program)| program.end > at);
-            waiting.extend(open.map(|(index, program)| (program.end, number, index)));
-        }
-        waiting.sort_unstable();
-        let powered = self.powered_programs().map_or(waiting.len(), |most| waiting.len().min(most as usize));
-        let mut recovery = Recovery { programs_finished: powered as u64, ..Recovery::default() };
-        recovery.done = waiting[..powered].last().map_or(at, |&(end, ..)| end);
-        self.take_back(&writes);
-        let chunk = self.config.rank().chunk as usize;
-        let mut lost: Vec<Vec<Range<usize>>> = vec![Vec::new(); writes.len()];
-        for &(_, number, index) in &waiting[powered..] {
-            let write = &writes[number];
-            let bytes = unwritten(write, index, chunk, at);
-            if write.acknowledged <= at {
-                recovery.programs_lost += 1;
-                recovery.bytes_lost += bytes.len() as u64;
-            }
-            lost[number].push(bytes);
-        }
-        writes.iter().zip(&lost).for_each(|(write, lost)| self.write_again(write, lost));
-        recovery.programs_repeated = self.unfinished.moves.len() as u64;
-        self.interrupted = recovery;
+        self.settle(at);
+        let mut pending = std::mem::take(&mut self.pending);
+        let loss = pending.fail(at, self.powered_programs(), Torn::Progress { unit: 1 }, self, chance);
+        let Loss { ready, programs_finished, programs_lost, bytes_lost } = loss;
+        self.interrupted = Recovery {
+            done: ready,
+            programs_finished,
+            programs_lost,
+            bytes_lost,
+            programs_repeated: self.moves.len() as u64,
+            ..Recovery::default()
+        };
         self.forget_work();
     }
 
@@ -59,23 +41,6 @@ impl<S: Store> Onyx<S> {
             (None, _) if self.config.completion == CompletionPoint::Late => Some(0),
             _ => None,
         }
-    }
-
-    /// The bytes are as before these writes.
-    fn take_back(&mut self, writes: &[PartWrite]) {
-        for write in writes.iter().rev() {
-            self.put(write.controller, write.row, write.offset, &write.old);
-        }
-    }
-
-    /// The bytes of `write`, but for those that are `lost`.
-    fn write_again(&mut self, write: &PartWrite, lost: &[Range<usize>]) {
-        let PartWrite { controller, row, offset, new, .. } = write;
-        let mut bytes = new.clone();
-        for range in lost {
-            self.get(*controller, *row, offset + range.start, &mut bytes[range.clone()]);
-        }
-        self.put(*controller, *row, *offset, &bytes);
     }
 
     /// Nothing is under way any more.
@@ -98,20 +63,15 @@ impl<S: Store> Onyx<S> {
         let mut recovery = std::mem::take(&mut self.interrupted);
         let start = at.max(recovery.done);
         recovery.done = start;
-        for moved in std::mem::take(&mut self.unfinished.moves) {
-            let done = self.controllers[moved.controller].copy_again(start, moved.from, moved.to);
-            recovery.done = recovery.done.max(done);
+        let mut moves = std::mem::take(&mut self.moves);
+        for moved in &mut moves {
+            // Until then the power may fail again, and it is copied once more.
+            moved.end = self.controllers[moved.controller].copy_again(start, moved.from, moved.to);
+            recovery.done = recovery.done.max(moved.end);
         }
-        self.latest = recovery.done;
+        moves.make_contiguous().sort_by_key(|moved| moved.end);
+        self.moves = moves;
+        (self.latest, self.ready) = (recovery.done, recovery.done);
         recovery
     }
-}
-
-/// The bytes of chunk `index` of `write` that its program has not come to by `at`.
-fn unwritten(write: &PartWrite, index: usize, chunk: usize, at: Time) -> Range<usize> {
-    let range = write.chunk(index, chunk);
-    let Program { begin, end } = write.programs[index];
-    let (since, whole) = (at.saturating_sub(begin).as_ps(), (end - begin).as_ps());
-    let written = u128::from(since) * range.len() as u128 / u128::from(whole);
-    range.start + written as usize..range.end
 }

@@ -66,7 +66,6 @@ mod tests;
 pub use config::{Config, Streams, Translator, Unwritten};
 
 use crate::cleaning;
-use crate::{Builder, DeviceFamily};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
 use geometry::Geometry;
@@ -74,6 +73,7 @@ use host::HostInterface;
 use mapping_cache::MappingCache;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_media::store::Nothing;
 
 /// This room.

@@ -8,8 +8,8 @@ use super::mapping_cache::Lookup;
 use super::schedule::Schedule;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Op, Request,
-    Status, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
 use nacre_media::store::Nothing;
 
@@ -213,7 +213,13 @@ const PREFETCHED: usize = 32;
 
 impl Device for Ssd {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        _data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         self.book.host.record(request);
         match request.op {
             Op::Read => self.read(now, request, breakdown),
@@ -246,7 +252,7 @@ impl Device for Ssd {
         };
     }
 
-    fn precondition(&mut self, requests: &[Request]) -> bool {
+    fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
             self.warm_entries(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
@@ -259,7 +265,37 @@ impl Device for Ssd {
                 }
             }
         }
-        true
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: false,
+            persistence: match self.config.power_protected {
+                true => Persistence::OnAcknowledgement,
+                false => Persistence::OnFlush,
+            },
+            atomic_unit: self.array.geometry.unit_bytes,
+            transactions: false,
+            preconditions: true,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {
+        self.schedule = Schedule::new(self.array.geometry, &self.config);
+        self.interface = HostInterface::new(self.id, &self.config);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..Recovery::default() }
+    }
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it wears out under requests, and says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
     }
 
     fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {

@@ -7,8 +7,8 @@
 pub mod none;
 pub mod start_gap;
 
-use crate::Builder;
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_device::Builder;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Streams};
 

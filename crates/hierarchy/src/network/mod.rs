@@ -29,9 +29,11 @@ mod tests;
 use model::Network;
 use nacre_config::Slot;
 use nacre_config::{Configuration, Descriptor, Problems, Room};
-use nacre_controller::DeviceFamily;
 use nacre_controller::latency::{self, LatencyFamily};
+use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Price};
+use nacre_media::persistence::Linear;
+use nacre_media::store::Nothing;
 
 /// A store behind a network.
 #[derive(Clone, Debug, Configuration)]
@@ -81,7 +83,12 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let write = latency::build(&config.write, builder);
         match (read, write) {
             (Ok(read), Ok(write)) => {
-                Ok(Box::new(Network::new(id, slot.path().to_string(), &config, read, write)))
+                let path = slot.path().to_string();
+                let layout = Linear::<Nothing>::layout(config.capacity);
+                Ok(match builder.store(&path, layout) {
+                    Some(store) => Box::new(Network::new(id, path, &config, read, write, store)),
+                    None => Box::new(Network::new(id, path, &config, read, write, Nothing)),
+                })
             }
             (read, write) => {
                 let problems =

@@ -4,13 +4,17 @@ use super::Config;
 use nacre_controller::latency::Latency;
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, HostCounts, Ledger, Link,
-    Op, Pool, Request, Resource, Status, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource, Status,
+    Time, Transactions,
 };
+use nacre_media::persistence::{Landing, Linear};
+use nacre_media::store::Store;
 
 /// A store behind a network.
 #[derive(State)]
-pub(super) struct Network {
+#[state(bound = "S: Store")]
+pub(super) struct Network<S> {
     #[state(skip = "from the configuration")]
     id: ComponentId,
     #[state(skip = "from the configuration")]
@@ -27,7 +31,12 @@ pub(super) struct Network {
     cost: Option<f64>,
     ledger: Ledger,
     host: HostCounts,
+    bytes: Linear<S>,
+    lost: Recovery,
 }
+
+/// Bytes that a loss of power leaves old or new.
+const SECTOR: u32 = 512;
 
 /// Time a request has the link, and how much of it the measured latency contains.
 #[derive(Clone, Copy)]
@@ -36,7 +45,7 @@ struct Transfer {
     contained: Time,
 }
 
-impl Network {
+impl<S: Store> Network<S> {
     /// A store that has served nothing yet.
     pub(super) fn new(
         id: ComponentId,
@@ -44,7 +53,8 @@ impl Network {
         config: &Config,
         read: Box<dyn Latency>,
         write: Box<dyn Latency>,
-    ) -> Network {
+        store: S,
+    ) -> Network<S> {
         Network {
             id,
             path,
@@ -57,6 +67,8 @@ impl Network {
             cost: config.price.zip(config.capacity).map(|(price, capacity)| price.of(capacity)),
             ledger: Ledger::default(),
             host: HostCounts::default(),
+            bytes: Linear::new(store, SECTOR),
+            lost: Recovery::default(),
         }
     }
 
@@ -86,9 +98,15 @@ impl Network {
     }
 }
 
-impl Device for Network {
+impl<S: Store> Device for Network<S> {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let op = request.op;
         let carried = if matches!(op, Op::Read | Op::Write) { u64::from(request.bytes) } else { 0 };
         self.host.record(request);
@@ -105,6 +123,18 @@ impl Device for Network {
             let sent = self.cross(now, transfer.time);
             self.work(sent, work)
         };
+        match op {
+            Op::Read => self.bytes.read(request, data),
+            Op::Write => {
+                self.bytes.write(
+                    request,
+                    data,
+                    Landing { begin: done - work, end: done, acknowledged: done },
+                );
+            }
+            Op::Trim => self.bytes.trim(request),
+            Op::Flush => {}
+        }
         self.ledger.charge(activity, work);
         breakdown.add(self.id, Activity::Queue, done - now - work - transfer.time);
         breakdown.add(self.id, activity, work);
@@ -113,6 +143,7 @@ impl Device for Network {
     }
 
     fn advance(&mut self, to: Time) {
+        self.bytes.settle(to);
         self.far_side.forget_before(to);
         if let Some(link) = &mut self.link {
             link.forget_before(to);
@@ -121,6 +152,17 @@ impl Device for Network {
 
     fn capacity(&self) -> Option<Bytes> {
         self.capacity
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: SECTOR,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
     }
 
     fn busy_until(&self) -> Time {
@@ -161,5 +203,34 @@ impl Device for Network {
         if let Some(link) = &self.link {
             link.check_invariants();
         }
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        let loss = self.bytes.power_fail(at, chance);
+        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        self.far_side = Pool::new(self.far_side.len());
+        if let Some(link) = &mut self.link {
+            link.clear();
+        }
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..std::mem::take(&mut self.lost) }
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it does not know what its medium is made for, and says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
     }
 }

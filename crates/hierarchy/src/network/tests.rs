@@ -1,5 +1,5 @@
 use crate::workbench;
-use nacre_kernel::{Activity, Breakdown, Bytes, Device, Op, Request, Time};
+use nacre_kernel::{Activity, Breakdown, Bytes, Data, Device, Op, Request, Time};
 use nacre_testkit::{assert_close, closed_loop};
 
 const KIM: &str = "kind = \"network\"\nread = \"919.0 us\"\nwrite = \"133.0 us\"";
@@ -14,7 +14,7 @@ fn request(op: Op, bytes: u32) -> Request {
 
 fn latency(store: &mut dyn Device, now: Time, op: Op, bytes: u32) -> Time {
     let mut breakdown = Breakdown::new();
-    let done = store.submit(now, &request(op, bytes), &mut breakdown).done;
+    let done = store.submit(now, &request(op, bytes), Data::None, &mut breakdown).done;
     assert_eq!(breakdown.total_from(0), done - now);
     done - now
 }

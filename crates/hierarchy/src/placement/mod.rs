@@ -18,7 +18,7 @@ mod workbench;
 
 use assignment::Speed;
 use nacre_config::{Choice, Families, Family, Problems, Table};
-use nacre_controller::Accesses;
+use nacre_device::Accesses;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 

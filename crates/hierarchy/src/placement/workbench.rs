@@ -2,9 +2,9 @@
 
 use super::assignment::Speed;
 use super::{Placement, PlacementContext, PlacementFamily, ROOMS};
-use crate::workbench::Rooms;
+use crate::workbench;
 use nacre_config::{Configuration, Families, Node, Problems, Reader, Slot, room_of};
-use nacre_controller::Accesses;
+use nacre_device::Accesses;
 
 /// The document around a placement under test.
 #[derive(Debug, Configuration)]
@@ -21,7 +21,7 @@ struct Given {
 
 impl PlacementContext for Given {
     fn families(&self) -> &dyn Families {
-        &Rooms
+        &workbench::ROOMS
     }
 
     fn extents(&self) -> &[u32] {
@@ -45,7 +45,7 @@ pub(super) fn placement(
     accesses: &[(u64, u64)],
 ) -> Box<dyn Placement> {
     let node = Node::parse_toml(&format!("placement = {toml}"), "test.toml").expect("well formed");
-    let mut reader = Reader::new(&Rooms);
+    let mut reader = Reader::new(&workbench::ROOMS);
     let slot = Document::read(&node, &mut reader).expect("legal settings").placement;
     let speed = |&(read, write): &(f64, f64)| Speed { read_s: read * 1e-6, write_s: write * 1e-6 };
     let mut given = Given {

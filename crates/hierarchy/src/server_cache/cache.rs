@@ -5,7 +5,8 @@ use super::levels::{Levels, NOWHERE};
 use super::{FillMode, report};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, Op, Random, Recovery, Request, Time, Transactions,
 };
 
 /// Blocks that are warmed at once, and the most of one request.
@@ -116,13 +117,19 @@ impl ServerCache {
         let level = &mut self.levels.all[level];
         let address = level.place(block) << self.shift;
         let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
-        level.device.submit(now, &request, &mut self.scratch).done
+        level.device.submit(now, &request, Data::None, &mut self.scratch).done
     }
 }
 
 impl Device for ServerCache {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        _data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         breakdown.add(self.id, Activity::Software, self.lookup);
         let start = now + self.lookup;
@@ -130,7 +137,7 @@ impl Device for ServerCache {
             Op::Read => self.read(start, request, breakdown),
             Op::Write => self.write(start, request, breakdown),
             Op::Trim => self.trim(start, request, breakdown),
-            Op::Flush => self.backing.submit(start, request, breakdown),
+            Op::Flush => self.backing.submit(start, request, Data::None, breakdown),
         }
     }
 
@@ -144,6 +151,35 @@ impl Device for ServerCache {
 
     fn capacity(&self) -> Option<Bytes> {
         self.backing.capacity()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        // Writes go through: what the backing promises holds.
+        Capabilities { carries_bytes: false, transactions: false, ..self.backing.capabilities() }
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        for level in &mut self.levels.all {
+            level.device.power_fail(at, chance);
+        }
+        self.backing.power_fail(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        let levels = self.levels.all.iter_mut().map(|level| level.device.recover(at));
+        levels.fold(self.backing.recover(at), Recovery::beside)
+    }
+
+    fn precondition(&mut self, requests: &[Request]) {
+        self.backing.precondition(requests);
+    }
+
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        self.backing.wear_out(bursts)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
     }
 
     fn busy_until(&self) -> Time {

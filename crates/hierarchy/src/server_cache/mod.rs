@@ -84,7 +84,7 @@ use crate::replacement::{self, ReplacementFamily};
 use cache::{Behaviour, ServerCache};
 use levels::{Level, Levels};
 use nacre_config::{Choice, Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, room_of};
-use nacre_controller::{Builder, DeviceFamily};
+use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time};
 
 /// Most levels one cache can have.

@@ -6,7 +6,7 @@ use super::in_flight::Way;
 use super::levels::NOWHERE;
 use super::parts::{part_of, whole};
 use crate::parts::Parts;
-use nacre_kernel::{Activity, Breakdown, Completion, Op, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 
 /// Adjacent blocks of one request that are in no level: they are fetched by one request.
 #[derive(Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl ServerCache {
         let level = &mut self.levels.all[0];
         level.counts.read_hits += 1;
         let part = level.at(request, self.shift);
-        let read = level.device.submit(start, &part, breakdown);
+        let read = level.device.submit(start, &part, Data::None, breakdown);
         if read.status == Status::Done { read } else { self.recover(first, read.done, request, breakdown) }
     }
 
@@ -95,7 +95,7 @@ impl ServerCache {
         let level = &mut self.levels.all[found];
         level.counts.read_hits += 1;
         let part = level.at(&part, self.shift);
-        let mut read = level.device.submit(parts.start, &part, breakdown);
+        let mut read = level.device.submit(parts.start, &part, Data::None, breakdown);
         if read.status != Status::Done {
             read = self.recover(block, read.done, request, breakdown);
         }
@@ -172,6 +172,6 @@ impl ServerCache {
         let end = self.backing.capacity().map_or(u64::MAX, |capacity| capacity.0);
         let bytes = (blocks << self.shift).min(end - address);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.backing.submit(now, &Request { address, bytes, op: Op::Read, ..*request }, breakdown)
+        self.backing.submit(now, &Request { address, bytes, op: Op::Read, ..*request }, Data::None, breakdown)
     }
 }

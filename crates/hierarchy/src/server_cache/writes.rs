@@ -5,13 +5,13 @@ use super::in_flight::Way;
 use super::levels::NOWHERE;
 use super::parts::part_of;
 use crate::parts::Parts;
-use nacre_kernel::{Breakdown, Completion, Request, Status, Time};
+use nacre_kernel::{Breakdown, Completion, Data, Request, Status, Time};
 
 impl ServerCache {
     pub(super) fn write(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let mut parts = Parts::new(start, breakdown);
         self.counts.backing_writes += 1;
-        let written = self.backing.submit(start, request, breakdown);
+        let written = self.backing.submit(start, request, Data::None, breakdown);
         parts.add(written, parts.from, breakdown);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
@@ -53,7 +53,7 @@ impl ServerCache {
             if level.policy.contains(block) {
                 let mark = breakdown.mark();
                 let part = level.at(part, self.shift);
-                let written = level.device.submit(parts.start, &part, breakdown);
+                let written = level.device.submit(parts.start, &part, Data::None, breakdown);
                 failed |= written.status != Status::Done;
                 parts.add(Completion { status: Status::Done, ..written }, mark, breakdown);
             }
@@ -70,6 +70,6 @@ impl ServerCache {
             self.in_flight.forget(block, start);
             self.counts.trimmed += u64::from(self.levels.remove(block));
         }
-        self.backing.submit(start, request, breakdown)
+        self.backing.submit(start, request, Data::None, breakdown)
     }
 }

@@ -4,7 +4,8 @@ use super::Config;
 use super::model::{Place, Tier};
 use crate::placement::Exchange;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bandwidth, Breakdown, Op, Request, Time};
+use nacre_kernel::{Bandwidth, Breakdown, Data, Op, Persistence, Recovery, Request, Time};
+use std::collections::VecDeque;
 
 /// The exchanges that are to be made, and the one that is under way.
 #[derive(State)]
@@ -24,10 +25,23 @@ pub(super) struct Migration {
     next: Time,
     #[state(skip = "nothing is read from it")]
     breakdown: Breakdown,
+    /// Chunks that are being written, which a loss of power interrupts; only where bytes are carried.
+    held: VecDeque<Held>,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
     /// Bytes written.
     pub(super) bytes: u64,
+}
+
+/// A chunk on its way to its place, in a buffer that survives a loss of power until the place has it.
+#[derive(Clone, Debug, Value)]
+struct Held {
+    place: Place,
+    /// Its first byte in the extent.
+    from: u64,
+    bytes: Vec<u8>,
+    /// When the place has it.
+    end: Time,
 }
 
 /// Two extents that are changing places.
@@ -50,6 +64,7 @@ impl Migration {
             active: None,
             next: Time::ZERO,
             breakdown: Breakdown::new(),
+            held: VecDeque::new(),
             exchanges: 0,
             dropped: 0,
             bytes: 0,
@@ -103,19 +118,81 @@ impl Migration {
     /// Reads a chunk of both, writes each where the other was, and says when the next may follow.
     fn exchange_chunk(&mut self, active: &mut Active, tiers: &mut [Tier], shift: u32) {
         let bytes = self.chunk.min(self.extent - active.upto);
-        let mut ask = |op: Op, place: Place, now: Time| {
-            let address = (u64::from(place.number()) << shift) + active.upto;
-            let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
-            self.breakdown.clear();
-            tiers[place.tier()].device.submit(now, &request, &mut self.breakdown).done
-        };
+        let carries = tiers.iter().all(|tier| tier.device.capabilities().carries_bytes);
+        let size = if carries { bytes as usize } else { 0 };
+        let mut chunks = [vec![0; size], vec![0; size]];
         let start = self.next;
-        let read = active.places.map(|place| ask(Op::Read, place, start)).into_iter().fold(start, Time::max);
-        let written =
-            active.places.map(|place| ask(Op::Write, place, read)).into_iter().fold(read, Time::max);
+        let mut read = start;
+        for (place, chunk) in active.places.iter().zip(&mut chunks) {
+            let request = part(*place, active.upto, bytes, Op::Read, start, shift);
+            self.breakdown.clear();
+            let data = if carries { Data::Read(chunk) } else { Data::None };
+            let device = &mut tiers[place.tier()].device;
+            read = read.max(device.submit(start, &request, data, &mut self.breakdown).done);
+        }
+        let mut written = read;
+        let [first, second] = chunks;
+        for (place, chunk) in active.places.iter().zip([second, first]) {
+            let request = part(*place, active.upto, bytes, Op::Write, read, shift);
+            self.breakdown.clear();
+            let data = if carries { Data::Write(&chunk) } else { Data::None };
+            let device = &mut tiers[place.tier()].device;
+            let mut end = device.submit(read, &request, data, &mut self.breakdown).done;
+            if device.capabilities().persistence == Persistence::OnFlush {
+                // What the host had flushed where it was is to be as safe where it comes to.
+                let flush = Request { op: Op::Flush, bytes: 0, ..request };
+                end = device.submit(end, &flush, Data::None, &mut self.breakdown).done;
+            }
+            written = written.max(end);
+            if carries {
+                self.held.push_back(Held { place: *place, from: active.upto, bytes: chunk, end });
+            }
+        }
         active.upto += bytes;
         self.bytes += 2 * bytes;
         self.next = written.max(start + self.bandwidth.time_for(2 * bytes));
+    }
+
+    /// The host writes `bytes` from byte `from` of `place` on: a chunk that is on its way there changes with it.
+    pub(super) fn overwrite(&mut self, place: Place, from: u64, bytes: &[u8]) {
+        for held in self.held.iter_mut().filter(|held| held.place == place) {
+            let (start, end) =
+                (from.max(held.from), (from + bytes.len() as u64).min(held.from + held.bytes.len() as u64));
+            if start < end {
+                let new = &bytes[(start - from) as usize..(end - from) as usize];
+                held.bytes[(start - held.from) as usize..(end - held.from) as usize].copy_from_slice(new);
+            }
+        }
+    }
+
+    /// No loss of power comes before `to`: chunks that are in their places leave the buffer.
+    pub(super) fn settle(&mut self, to: Time) {
+        while self.held.front().is_some_and(|held| held.end <= to) {
+            self.held.pop_front();
+        }
+    }
+
+    /// The power fails at `at`: no chunk is being read or written any more.
+    pub(super) fn power_fail(&mut self, at: Time) {
+        self.settle(at);
+        self.next = self.next.min(at);
+    }
+
+    /// The tiers are ready again as `recovery` says: chunks that were being written are written again.
+    pub(super) fn recover(&mut self, recovery: Recovery, tiers: &mut [Tier], shift: u32) -> Recovery {
+        let mut done = recovery.done;
+        for held in &mut self.held {
+            let bytes = held.bytes.len() as u64;
+            let request = part(held.place, held.from, bytes, Op::Write, recovery.done, shift);
+            self.breakdown.clear();
+            let device = &mut tiers[held.place.tier()].device;
+            let written =
+                device.submit(recovery.done, &request, Data::Write(&held.bytes), &mut self.breakdown);
+            held.end = written.done;
+            done = done.max(written.done);
+        }
+        self.next = self.next.max(done);
+        Recovery { done, programs_repeated: recovery.programs_repeated + self.held.len() as u64, ..recovery }
     }
 
     /// Where the parts of `extent` are between `from` and `to`, if it is under way: from which byte on it is
@@ -132,4 +209,10 @@ impl Migration {
             None
         }
     }
+}
+
+/// A request for so many bytes from byte `from` of `place` on.
+fn part(place: Place, from: u64, bytes: u64, op: Op, arrival: Time, shift: u32) -> Request {
+    let address = (u64::from(place.number()) << shift) + from;
+    Request { arrival, address, bytes: bytes as u32, volume: 0, op }
 }

@@ -5,7 +5,7 @@ use crate::placement::PlacementContext;
 use crate::placement::assignment::{Class, Speed};
 use crate::placement::surface::{Mix, surface};
 use nacre_config::{Problem, Problems, Slot};
-use nacre_controller::{Accesses, Builder, DeviceFamily};
+use nacre_device::{Accesses, Builder, DeviceFamily};
 use nacre_kernel::Time;
 use std::collections::BTreeMap;
 

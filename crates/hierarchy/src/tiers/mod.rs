@@ -30,6 +30,10 @@
 //!
 //! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
 //!
+//! Where extents lie survives a loss of power, and so does a chunk on its way, in a buffer that has power of its
+//! own: it is written again when the power is back. To a tier that promises only what was flushed a chunk moves
+//! with a flush.
+//!
 //! # Leaves out
 //! Volumes: requests come from one address space, as volume 0. The memory and time of the tables. What is
 //! exchanged is read and written at its time, whatever the host asks meanwhile of the same chunk. More than
@@ -55,7 +59,7 @@ use crate::placement::surface::boundary;
 use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
 use nacre_config::{Configuration, Descriptor, Families, Problem, Problems, Reader, Room, Slot, room_of};
-use nacre_controller::{Accesses, Builder, DeviceFamily};
+use nacre_device::{Accesses, Builder, DeviceFamily};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 
 /// Extents over tiers of devices.
@@ -151,7 +155,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "tiers",
         "extents over tiers of devices, placed once or moved to where they are wanted",
         &["kim-2014"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -5,9 +5,12 @@ use super::migration::Migration;
 use super::report;
 use crate::parts::Parts;
 use crate::placement::{Placement, View};
-use nacre_controller::Accesses;
+use nacre_device::Accesses;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Time};
+use nacre_kernel::{
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
+    Op, Random, Recovery, Request, Time, Transactions,
+};
 
 /// One tier: its device, and what it did for the host.
 #[derive(State)]
@@ -183,16 +186,25 @@ impl Tiers {
 
     /// Serves the part of `request` that lies in `extent`.
     #[inline]
-    fn serve(&mut self, now: Time, extent: u64, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn serve(
+        &mut self,
+        now: Time,
+        extent: u64,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let (from, to) = self.range(extent, request);
         match self.migration.split(extent as u32, from, to) {
-            None => self.at(now, self.places[extent as usize], from, to, request, breakdown),
+            None => self.at(now, self.places[extent as usize], (from, to), request, data, breakdown),
             Some((at, before, behind)) => {
+                let (mut data, first) = (data, from);
                 let mut parts = Parts::new(now, breakdown);
                 for (place, from, to) in [(before, from, at), (behind, at, to)] {
                     if from < to {
                         let mark = breakdown.mark();
-                        let done = self.at(now, place, from, to, request, breakdown);
+                        let data = data.part((from - first) as usize..(to - first) as usize);
+                        let done = self.at(now, place, (from, to), request, data, breakdown);
                         parts.add(done, mark, breakdown);
                     }
                 }
@@ -223,14 +235,17 @@ impl Tiers {
         &mut self,
         now: Time,
         place: Place,
-        from: u64,
-        to: u64,
+        (from, to): (u64, u64),
         request: &Request,
+        data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         let address = (u64::from(place.number()) << self.shift) + from;
         let part = Request { address, bytes: (to - from) as u32, ..*request };
-        self.tiers[place.tier()].device.submit(now, &part, breakdown)
+        if let Data::Write(bytes) = &data {
+            self.migration.overwrite(place, from, bytes);
+        }
+        self.tiers[place.tier()].device.submit(now, &part, data, breakdown)
     }
 
     /// Counts one access to an extent.
@@ -252,7 +267,7 @@ impl Tiers {
         let mut parts = Parts::new(now, breakdown);
         for tier in &mut self.tiers {
             let mark = breakdown.mark();
-            let done = tier.device.submit(now, request, breakdown);
+            let done = tier.device.submit(now, request, Data::None, breakdown);
             parts.add(done, mark, breakdown);
         }
         parts.completion()
@@ -261,7 +276,13 @@ impl Tiers {
 
 impl Device for Tiers {
     #[inline]
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         self.catch_up(now);
         if request.op == Op::Flush {
             return self.flush(now, request, breakdown);
@@ -269,13 +290,16 @@ impl Device for Tiers {
         let (first, count) = request.blocks(1 << self.shift);
         if count == 1 {
             self.count(first as usize, request.op);
-            return self.serve(now, first, request, breakdown);
+            return self.serve(now, first, request, data, breakdown);
         }
         let mut parts = Parts::new(now, breakdown);
         for extent in first..first + count {
             self.count(extent as usize, request.op);
             let mark = breakdown.mark();
-            let done = self.serve(now, extent, request, breakdown);
+            let (from, to) = self.range(extent, request);
+            let start = ((extent << self.shift) + from - request.address) as usize;
+            let data = data.part(start..start + (to - from) as usize);
+            let done = self.serve(now, extent, request, data, breakdown);
             parts.add(done, mark, breakdown);
         }
         parts.completion()
@@ -283,12 +307,41 @@ impl Device for Tiers {
 
     fn advance(&mut self, to: Time) {
         self.catch_up(to);
+        self.migration.settle(to);
         self.tiers.iter_mut().for_each(|tier| tier.device.advance(to));
     }
 
     fn capacity(&self) -> Option<Bytes> {
         Some(Bytes((self.places.len() as u64) << self.shift))
     }
+
+    fn capabilities(&self) -> Capabilities {
+        let tiers = self.tiers.iter().map(|tier| tier.device.capabilities());
+        let all = tiers.reduce(Capabilities::and).expect("there is a tier");
+        Capabilities { transactions: false, rated_endurance: false, ..all }
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.catch_up(at);
+        self.tiers.iter_mut().for_each(|tier| tier.device.power_fail(at, chance));
+        self.migration.power_fail(at);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
+        let recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
+        self.migration.recover(recovery, &mut self.tiers, self.shift)
+    }
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("which tier wears out first is not asked: it says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
 
     fn busy_until(&self) -> Time {
         self.tiers.iter().map(|tier| tier.device.busy_until()).fold(Time::ZERO, Time::max)
@@ -329,7 +382,7 @@ impl Device for Tiers {
         self.tiers.iter().for_each(|tier| tier.device.check_invariants());
     }
 
-    fn precondition(&mut self, requests: &[Request]) -> bool {
+    fn precondition(&mut self, requests: &[Request]) {
         // Every write in its own tier, in its order there.
         let mut by_tier: Vec<Vec<Request>> = vec![Vec::new(); self.tiers.len()];
         for request in requests {
@@ -339,10 +392,8 @@ impl Device for Tiers {
                 by_tier[place.tier()].push(part);
             }
         }
-        let mut kept = false;
         for (tier, requests) in self.tiers.iter_mut().zip(&by_tier) {
-            kept |= tier.device.precondition(requests);
+            tier.device.precondition(requests);
         }
-        kept
     }
 }

@@ -1,7 +1,7 @@
 //! Where requests go, and what moving does.
 
 use crate::workbench;
-use nacre_kernel::{Breakdown, Device, Op, Request, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, conformance};
 
 /// Three tiers of 4, 8 and 20 extents of 64 KiB, known by their latencies of 10, 100 and 1,000 us.
@@ -26,7 +26,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
 
 fn submit(device: &mut dyn Device, now: Time, request: Request) -> Time {
     let mut breakdown = Breakdown::new();
-    let done = device.submit(now, &request, &mut breakdown).done;
+    let done = device.submit(now, &request, Data::None, &mut breakdown).done;
     assert_eq!(breakdown.total_from(0), done - now, "the segments add up");
     done - now
 }

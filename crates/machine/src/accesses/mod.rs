@@ -3,7 +3,7 @@
 use crate::drive::{BATCH, Progress};
 use crate::stack::Watch;
 use nacre_config::{Problem, Problems};
-use nacre_controller::Accesses;
+use nacre_device::Accesses;
 use nacre_kernel::{Bytes, Op, Time};
 use nacre_workload::Workload;
 

@@ -6,7 +6,7 @@ use crate::record::{Ending, Findings, Outcome, Steadiness, WornOut, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
-use nacre_kernel::{Breakdown, Device, Request, Time};
+use nacre_kernel::{Breakdown, Data, Device, Request, Time};
 use nacre_workload::{Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
@@ -198,7 +198,7 @@ impl<'a> Driver<'a> {
             self.begin_measuring(now);
         }
         self.breakdown.clear();
-        let completion = self.device.submit(now, request, &mut self.breakdown);
+        let completion = self.device.submit(now, request, Data::None, &mut self.breakdown);
         assert!(completion.done >= now, "a request was done before it was issued");
         if completion.done > HORIZON {
             return Err(self.horizon_problem());

@@ -19,6 +19,9 @@ impl Driver<'_> {
             self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
             return Ok(Ending::Complete);
         }
+        if !self.device.capabilities().rated_endurance {
+            return Err(self.wear_problem("the stack does not know what its medium is made for"));
+        }
         let written = self.meter.writes.latency.count();
         let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;
         if written == 0 {
@@ -34,14 +37,13 @@ impl Driver<'_> {
                 return Err(self.wear_problem("the workload ended before anything was worn out"));
             }
             match self.device.wear_out(&bursts) {
-                None => return Err(self.wear_problem("the stack does not know what its medium is made for")),
-                Some(Endured::WornOut { writes: last }) => {
+                Endured::WornOut { writes: last } => {
                     let seconds = self.meter.end.as_secs_f64() + (writes + last) as f64 * seconds_per_write;
                     let writes = Some(before + writes + last);
                     self.worn_out = Some(WornOut { seconds, writes, simulated: false });
                     return Ok(Ending::Complete);
                 }
-                Some(Endured::All) => writes += bursts.iter().map(|burst| burst.times).sum::<u64>(),
+                Endured::All => writes += bursts.iter().map(|burst| burst.times).sum::<u64>(),
             }
             let (done, simulated) = (before + writes, self.meter.end);
             if watch(Progress { preconditioning: true, done, expected: None, simulated }).is_break() {

@@ -3,7 +3,8 @@ use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
+    Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Cursor};
@@ -41,7 +42,13 @@ struct Memory {
 }
 
 impl Device for Memory {
-    fn submit(&mut self, now: Time, request: &Request, _breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        _data: Data<'_>,
+        _breakdown: &mut Breakdown,
+    ) -> Completion {
         self.served.lock().unwrap().push(*request);
         Completion { done: now, status: Status::Done }
     }
@@ -77,9 +84,39 @@ impl Device for Memory {
 
     fn check_invariants(&self) {}
 
-    fn precondition(&mut self, requests: &[Request]) -> bool {
+    fn precondition(&mut self, requests: &[Request]) {
         assert!(self.served.lock().unwrap().is_empty(), "time has begun");
         self.prepared.lock().unwrap().extend_from_slice(requests);
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: false,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: 512,
+            transactions: false,
+            preconditions: true,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..Recovery::default() }
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it says that it cannot")
+    }
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
         true
     }
 }

@@ -3,10 +3,12 @@
 //! A medium is generic over its [`Store`]. Cleaning and wear levelling call the same methods in both cases;
 //! with [`Nothing`] they compile to no code at all.
 
+mod in_place;
 mod memory;
 #[cfg(test)]
 mod tests;
 
+pub use in_place::InPlace;
 pub use memory::Memory;
 
 /// The bytes of a medium's pages.
@@ -32,6 +34,77 @@ pub trait Store: Send {
 
     /// Erases `count` pages from `first` on.
     fn erase(&mut self, first: u64, count: u64);
+}
+
+/// A store that is chosen when a stack is built; the methods are those of [`Store`].
+pub trait Pages: Send {
+    /// As [`Store::page_bytes`].
+    fn page_bytes(&self) -> usize;
+    /// As [`Store::read`].
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]);
+    /// As [`Store::program`].
+    fn program(&mut self, page: u64, bytes: &[u8]);
+    /// As [`Store::copy`].
+    fn copy(&mut self, from: u64, to: u64);
+    /// As [`Store::erase`].
+    fn erase(&mut self, first: u64, count: u64);
+}
+
+impl<S: Store> Pages for S {
+    fn page_bytes(&self) -> usize {
+        Store::page_bytes(self)
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        Store::read(self, page, offset, into);
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        Store::program(self, page, bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        Store::copy(self, from, to);
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        Store::erase(self, first, count);
+    }
+}
+
+impl Store for Box<dyn Pages> {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        (**self).page_bytes()
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        (**self).read(page, offset, into);
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        (**self).program(page, bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        (**self).copy(from, to);
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        (**self).erase(first, count);
+    }
+}
+
+/// What a store has to hold for a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of a page.
+    pub page_bytes: u32,
+    /// Pages that are erased together.
+    pub pages_per_extent: u64,
+    /// Pages of the whole medium.
+    pub pages: u64,
 }
 
 /// No bytes: every operation is free.

@@ -2,7 +2,8 @@
 
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
+    Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
 
 pub(super) const BYTES: u64 = 64 << 10;
@@ -29,7 +30,13 @@ impl Default for Toy {
 }
 
 impl Device for Toy {
-    fn submit(&mut self, now: Time, request: &Request, _breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        _data: Data<'_>,
+        _breakdown: &mut Breakdown,
+    ) -> Completion {
         self.counts[request.op as usize] += 1;
         let done = now + LATENCY;
         if request.op == Op::Flush {
@@ -87,4 +94,33 @@ impl Device for Toy {
     }
 
     fn check_invariants(&self) {}
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: false,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: 512,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..Recovery::default() }
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it says that it cannot")
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
 }

@@ -1,7 +1,7 @@
-use crate::Builder;
 use crate::cleaning::{Cleaner, CleaningContext, CleaningFamily, Decision, View};
-use crate::workbench::Workbench;
+use crate::workbench::{Workbench, workbench};
 use nacre_config::{Configuration, Families, Problem, Problems, Slot};
+use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
@@ -46,7 +46,7 @@ impl Cleaner for Third {
 }
 
 fn built(function: &str) -> Result<Box<dyn Cleaner>, Problems> {
-    let mut caller = Caller(Workbench::new(1));
+    let mut caller = Caller(workbench(1));
     let text = format!("cleaning = {{ kind = \"external\", function = \"{function}\" }}");
     let document: Document = caller.0.read(&text)?;
     (super::ROOM.build)(&document.cleaning, &mut caller)

@@ -2,8 +2,8 @@
 
 use super::{FewestLive, TINY, device};
 use crate::envy::model::Envy;
-use crate::workbench::Workbench;
-use nacre_kernel::{Activity, Breakdown, Device, Op, Request, Streams, Time, Wear};
+use crate::workbench::workbench;
+use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Request, Streams, Time, Wear};
 use nacre_media::store::{Nothing, Store};
 use nacre_testkit::conformance_in_order;
 
@@ -17,7 +17,7 @@ fn write(page: u64) -> Request {
 
 /// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
-    let mut device = Workbench::new(1).build(&format!("{ARRAY}{settings}")).unwrap();
+    let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     for _ in 0..2 {
         let mut left = turnovers * pages;
@@ -125,7 +125,7 @@ fn it_keeps_the_contract_of_devices() {
     {
         for concurrency in [1, 4] {
             let settings = format!("{settings}{more}concurrency = {concurrency}\n");
-            conformance_in_order(|| Workbench::new(1).build(&settings).unwrap());
+            conformance_in_order(|| workbench(1).build(&settings).unwrap());
         }
     }
 }
@@ -134,7 +134,7 @@ fn it_keeps_the_contract_of_devices() {
 fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32) -> (Time, Breakdown) {
     let mut breakdown = Breakdown::new();
     let request = Request { arrival: now, address, bytes, volume: 0, op };
-    let done = envy.submit(now, &request, &mut breakdown).done;
+    let done = envy.submit(now, &request, Data::None, &mut breakdown).done;
     (done - now, breakdown)
 }
 

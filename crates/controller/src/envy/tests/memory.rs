@@ -5,37 +5,8 @@ use crate::envy::array::Programs;
 use crate::envy::model::Envy;
 use crate::envy::write_buffer::SlotState;
 use nacre_kernel::state::{State, StateReader, StateWriter};
-use nacre_kernel::{Breakdown, Device, MemoryDevice, Random, Refused, Streams, Time};
-use nacre_media::store::{Memory, Store};
-use std::sync::{Arc, Mutex};
-
-/// A store that outlives its device, as an image file does.
-#[derive(Clone)]
-struct Kept(Arc<Mutex<Memory>>);
-
-impl Store for Kept {
-    const CARRIES_BYTES: bool = true;
-
-    fn page_bytes(&self) -> usize {
-        self.0.lock().unwrap().page_bytes()
-    }
-
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        self.0.lock().unwrap().read(page, offset, into);
-    }
-
-    fn program(&mut self, page: u64, bytes: &[u8]) {
-        self.0.lock().unwrap().program(page, bytes);
-    }
-
-    fn copy(&mut self, from: u64, to: u64) {
-        self.0.lock().unwrap().copy(from, to);
-    }
-
-    fn erase(&mut self, first: u64, count: u64) {
-        self.0.lock().unwrap().erase(first, count);
-    }
-}
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Refused, Request, Streams, Time, Transactions};
+use nacre_testkit::Kept;
 
 /// What is done to the device and to the naive memory.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +41,7 @@ struct Pair {
 
 impl Pair {
     fn new(settings: &str, partition: Option<u32>) -> Pair {
-        let store = Kept(Arc::new(Mutex::new(Memory::new(8))));
+        let store = Kept::new(8);
         let envy = device(settings, store.clone(), FewestLive(partition));
         let bytes = vec![0; envy.capacity().unwrap().0 as usize];
         let settings = settings.to_string();
@@ -82,7 +53,7 @@ impl Pair {
             Step::Write { page, offset, bytes } => self.write(page * 8 + offset, bytes),
             Step::Idle(time) => Some(self.now + time),
             Step::PowerFails => {
-                self.envy.power_fail(self.now);
+                self.envy.power_fail(self.now, &mut Streams::new(1).stream("chance"));
                 self.bytes = self.before.take().unwrap_or_else(|| std::mem::take(&mut self.bytes));
                 Some(self.envy.recover(self.now).done)
             }
@@ -119,10 +90,11 @@ impl Pair {
         let end = (address + bytes).min(self.bytes.len() as u64);
         let range = address as usize..end as usize;
         let data = vec![self.stamp; range.len()];
-        match self.envy.write(self.now, address, &data, &mut Breakdown::new()) {
-            Ok(written) => {
+        let checked = Transactions::check(&self.envy, address, data.len() as u64);
+        match checked.map(|()| self.submit(Op::Write, address, data.len(), Data::Write(&data))) {
+            Ok(done) => {
                 self.bytes[range].copy_from_slice(&data);
-                Some(written.done)
+                Some(done)
             }
             Err(refused) => {
                 assert!(matches!(refused, Refused::TransactionTooLarge { .. }), "{refused:?}");
@@ -130,6 +102,14 @@ impl Pair {
                 None
             }
         }
+    }
+
+    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Data<'_>) -> Time {
+        let request = Request { arrival: self.now, address, bytes: bytes as u32, volume: 0, op };
+        let mut breakdown = Breakdown::new();
+        let done = self.envy.submit(self.now, &request, data, &mut breakdown).done;
+        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of {request:?}");
+        done
     }
 
     /// The process ends, and another one goes on with the saved state.
@@ -146,9 +126,7 @@ impl Pair {
     fn check(&mut self) {
         self.envy.check_invariants();
         let mut read = vec![0xAA; self.bytes.len()];
-        let mut breakdown = Breakdown::new();
-        let done = self.envy.read(self.now, 0, &mut read, &mut breakdown).done;
-        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a read");
+        let done = self.submit(Op::Read, 0, read.len(), Data::Read(&mut read));
         assert_eq!(read, self.bytes, "the bytes of the device and of the naive memory");
         self.now = done;
     }
@@ -245,7 +223,7 @@ fn a_transaction_that_does_not_fit_is_refused_and_nothing_has_changed() {
     pair.step(Step::Begin);
     // Two slots of four are for transactions; pages never written need one each.
     pair.step(Step::Write { page: 0, offset: 0, bytes: 16 });
-    let refused = pair.envy.write(pair.now, 16, &[7; 8], &mut Breakdown::new());
+    let refused = Transactions::check(&pair.envy, 16, 8);
     assert_eq!(refused, Err(Refused::TransactionTooLarge { pages: 1 }));
     pair.check();
     pair.step(Step::Abort);

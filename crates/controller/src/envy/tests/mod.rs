@@ -4,7 +4,7 @@ use super::Config;
 use super::geometry::Geometry;
 use super::model::Envy;
 use crate::cleaning::{Cleaner, Decision, View};
-use crate::workbench::Workbench;
+use crate::workbench::workbench;
 use nacre_config::Configuration;
 use nacre_kernel::ComponentId;
 use nacre_kernel::state::State;
@@ -24,7 +24,7 @@ struct Document {
 /// A device with these settings, over `store`, cleaned by `cleaner`.
 fn device<S: Store>(settings: &str, store: S, cleaner: impl Cleaner + 'static) -> Envy<S> {
     let text = format!("[device]\ncleaning = \"greedy\"\n{settings}");
-    let document: Document = Workbench::new(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));
+    let document: Document = workbench(1).read(&text).unwrap_or_else(|problems| panic!("{problems}"));
     let config = document.device;
     let geometry = Geometry::of(&config);
     Envy::new(ComponentId(0), "device".into(), config, geometry, store, Box::new(cleaner))

@@ -1,7 +1,7 @@
 use super::parse::pieces;
 use crate::latency::tests::latency;
 use crate::latency::{Direction, inverse::Piece};
-use crate::workbench::Workbench;
+use crate::workbench::workbench;
 use nacre_kernel::Time;
 use nacre_testkit::assert_close;
 
@@ -38,7 +38,7 @@ fn percentiles_become_lines_between_minimum_and_maximum() {
 #[test]
 fn draws_follow_the_counts_of_the_file() {
     let value = "{ kind = \"fio_json\", file = \"r.json\", direction = \"read\" }";
-    let mut drawn = latency(&mut Workbench::new(5).file("r.json", BINS), value).expect("the file is legal");
+    let mut drawn = latency(&mut workbench(5).file("r.json", BINS), value).expect("the file is legal");
     let values: Vec<Time> = (0..100_000).map(|_| drawn.draw()).collect();
     for (at, share) in [(6112, 0.5), (8160, 0.3), (20096, 0.2)] {
         let found = values.iter().filter(|&&value| value == ns(at)).count() as f64 / 1e5;
@@ -67,6 +67,6 @@ fn a_wrong_file_is_refused_with_a_remedy() {
     let negative = BINS.replace("\"6112\"", "\"-1\"");
     assert!(refused(&negative, None, Direction::Read).contains("bin \"-1\""));
     let value = "{ kind = \"fio_json\", file = \"r.json\", direction = \"write\" }";
-    let problems = latency(&mut Workbench::new(5).file("r.json", BINS), value).err().expect("it is refused");
+    let problems = latency(&mut workbench(5).file("r.json", BINS), value).err().expect("it is refused");
     assert!(problems.to_string().starts_with("latency.file: it holds no completion latencies"), "{problems}");
 }

@@ -1,5 +1,5 @@
 use crate::latency::tests::latency;
-use crate::workbench::Workbench;
+use crate::workbench::workbench;
 use nacre_kernel::Time;
 
 const LOG: &str =
@@ -7,7 +7,7 @@ const LOG: &str =
 
 fn drawn(options: &str) -> Result<(Vec<Time>, f64), String> {
     let value = format!("{{ kind = \"latency_log\", file = \"x_clat.1.log\", {options} }}");
-    let mut bench = Workbench::new(5).file("x_clat.1.log", LOG);
+    let mut bench = workbench(5).file("x_clat.1.log", LOG);
     let mut latency = latency(&mut bench, &value).map_err(|problems| problems.to_string())?;
     let mut values: Vec<Time> = (0..1000).map(|_| latency.draw()).collect();
     values.sort();
@@ -33,7 +33,7 @@ fn a_wrong_log_is_refused_with_its_line() {
         "latency.file: it holds no latency of a trim that is asked for, given x_clat.1.log; \
          check `direction` and `block`"
     );
-    let mut bench = Workbench::new(5).file("bad.log", "1, 2, 0, 4096\nhello\n");
+    let mut bench = workbench(5).file("bad.log", "1, 2, 0, 4096\nhello\n");
     let value = "{ kind = \"latency_log\", file = \"bad.log\", direction = \"read\" }";
     let problems = latency(&mut bench, value).err().expect("it is refused");
     assert_eq!(

@@ -1,7 +1,8 @@
 //! Closed forms and conservation.
 
-use super::{Workbench, drive, random, request};
-use nacre_kernel::{Activity, Breakdown, ComponentReport, Device, Op, Request, Streams, Time};
+use super::{drive, random, request};
+use crate::workbench::workbench;
+use nacre_kernel::{Activity, Breakdown, ComponentReport, Data, Device, Op, Request, Streams, Time};
 use nacre_testkit::{assert_close, closed_loop, conformance};
 
 /// Four MiB: two controllers of four ranks, so that rows are written often.
@@ -36,7 +37,7 @@ fn a_request_alone_takes_the_times_of_its_parts() {
     ] {
         breakdown.clear();
         let now = Time::from_ms(1) + onyx.busy_until();
-        let done = onyx.submit(now, &request(op, 0, bytes), &mut breakdown).done;
+        let done = onyx.submit(now, &request(op, 0, bytes), Data::None, &mut breakdown).done;
         let spent = |activity| {
             let of = breakdown.segments().iter().filter(|segment| segment.activity == activity);
             of.fold(Time::ZERO, |sum, segment| sum + segment.time).as_ps()
@@ -119,7 +120,7 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     let mut onyx = drive("buffered_writes = 2\ncompletion = \"early\"");
     let arrive = Time::from_ps(3_600_000 + 2_090_000 + 512 * 750);
     let done = |onyx: &mut dyn Device, at: Time| {
-        onyx.submit(at, &request(Op::Write, 0, 512), &mut Breakdown::new()).done - at
+        onyx.submit(at, &request(Op::Write, 0, 512), Data::None, &mut Breakdown::new()).done - at
     };
     assert_eq!(done(&mut *onyx, Time::ZERO), arrive);
     assert_eq!(
@@ -132,7 +133,8 @@ fn an_early_write_is_done_when_the_buffer_has_its_data() {
     assert_eq!(done(&mut *onyx, Time::from_us(50)) + Time::from_us(50), programmed);
     assert_eq!(counter(&onyx.report(Time::from_ms(1)), "buffer_waits"), 1);
     // A read of the row waits until nothing holds its ranks.
-    let read = onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), &mut Breakdown::new()).done;
+    let read =
+        onyx.submit(Time::from_us(60), &request(Op::Read, 0, 512), Data::None, &mut Breakdown::new()).done;
     assert!(read > programmed + Time::from_us(240), "two more programs went before it");
 }
 
@@ -143,7 +145,7 @@ fn uniform_writes_wear_all_rows_alike() {
     let mut random = Streams::new(3).stream("addresses");
     let writes: Vec<Request> =
         (0..512_000).map(|_| request(Op::Write, random.below(512) << 12, 4096)).collect();
-    assert!(onyx.precondition(&writes));
+    onyx.precondition(&writes);
     let report = onyx.report(Time::ZERO);
     let of = |name: &str| &report.columns.iter().find(|column| column.name == name).expect("there").values;
     // A bin is one row here, of 514: 1000 writes and the eighth part of moves.
@@ -209,7 +211,7 @@ fn preconditioning_wears_and_maps_as_writes_do() {
     let (mut prepared, mut served) = (drive(&settings), drive(&settings));
     prepared.precondition(&writes);
     for write in &writes {
-        served.submit(Time::ZERO, write, &mut Breakdown::new());
+        served.submit(Time::ZERO, write, Data::None, &mut Breakdown::new());
     }
     let (prepared, served) = (prepared.report(Time::ZERO), served.report(Time::ZERO));
     assert_eq!(prepared.columns, served.columns);
@@ -219,15 +221,15 @@ fn preconditioning_wears_and_maps_as_writes_do() {
 #[test]
 fn all_mistakes_come_at_once() {
     let settings = "kind = \"onyx\"\nrow = \"1000 B\"\nrow_ranks = 5\ncapacitors = \"1 mJ\"";
-    let problems = Workbench::new(1).build(settings).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(settings).err().expect("it cannot be built").to_string();
     for part in ["device.row ", "device.row_ranks ", "device.capacitors "] {
         assert!(problems.contains(part), "{part} in {problems}");
     }
     let domains = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", interval = 0, domains = 0 }";
-    let problems = Workbench::new(1).build(domains).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(domains).err().expect("it cannot be built").to_string();
     assert!(problems.contains("interval") && problems.contains("domains"), "{problems}");
     let uneven = "kind = \"onyx\"\nwear_levelling = { kind = \"start_gap\", domains = 100 }";
-    let problems = Workbench::new(1).build(uneven).err().expect("it cannot be built").to_string();
+    let problems = workbench(1).build(uneven).err().expect("it cannot be built").to_string();
     assert!(problems.contains("use 64 or 128, the nearest that divide them"), "{problems}");
 }
 
@@ -241,7 +243,7 @@ fn mistakes_are_named_with_what_is_allowed() {
         // 8 controllers * 3 writes * 16 chunks * 5 chips * 2 uJ are 3.84 mJ.
         ("program_energy = \"2 uJ\"\ncapacitors = \"3 mJ\"", "device.capacitors"),
     ] {
-        let built = Workbench::new(1).build(&format!("kind = \"onyx\"\n{settings}"));
+        let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
         let problems = built.err().unwrap_or_else(|| panic!("{settings} is accepted")).to_string();
         assert!(problems.contains(expected), "{settings}: {problems}");
     }

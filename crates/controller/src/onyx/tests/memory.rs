@@ -1,11 +1,8 @@
 //! The drive against a naive memory: the same operations, the same bytes.
 
-use crate::workbench::Workbench;
-use crate::{memory_device, store_layout};
+use crate::workbench::{Workbench, workbench};
 use nacre_kernel::state::{State, StateReader, StateWriter};
-use nacre_kernel::{Breakdown, MemoryDevice, Random, Recovery, Refused, Streams, Time};
-use nacre_media::store::{Memory, Store};
-use std::sync::{Arc, Mutex};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Recovery, Request, Streams, Time};
 
 /// Two controllers of two ranks and 32 rows.
 const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\nrow = \"1 KiB\"\n\
@@ -13,60 +10,33 @@ const TINY: &str = "controllers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\
 /// Capacitors for ten programs of five chips.
 const SHORT: &str = "program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n";
 
-/// A store that outlives its device, as an image file does.
-#[derive(Clone)]
-struct Kept(Arc<Mutex<Memory>>);
-
-impl Store for Kept {
-    const CARRIES_BYTES: bool = true;
-
-    fn page_bytes(&self) -> usize {
-        self.0.lock().unwrap().page_bytes()
-    }
-
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        self.0.lock().unwrap().read(page, offset, into);
-    }
-
-    fn program(&mut self, page: u64, bytes: &[u8]) {
-        self.0.lock().unwrap().program(page, bytes);
-    }
-
-    fn copy(&mut self, from: u64, to: u64) {
-        self.0.lock().unwrap().copy(from, to);
-    }
-
-    fn erase(&mut self, first: u64, count: u64) {
-        self.0.lock().unwrap().erase(first, count);
-    }
-}
-
 /// A drive, and a naive memory that has to hold the same.
 struct Pair {
-    onyx: Box<dyn MemoryDevice>,
+    workbench: Workbench,
+    onyx: Box<dyn Device>,
     settings: String,
-    store: Kept,
     now: Time,
     bytes: Vec<u8>,
     /// Every write writes other bytes.
     stamp: u8,
 }
 
-fn open(settings: &str, store: Kept) -> Box<dyn MemoryDevice> {
-    let mut workbench = Workbench::new(1);
-    let slot = workbench.slot(&format!("kind = \"onyx\"\n{settings}")).unwrap();
-    memory_device(&slot, &mut workbench, store).unwrap()
-}
-
 impl Pair {
     fn new(settings: &str) -> Pair {
-        let workbench = Workbench::new(1);
-        let slot = workbench.slot(&format!("kind = \"onyx\"\n{settings}")).unwrap();
-        let layout = store_layout(&slot, crate::Builder::families(&workbench)).unwrap();
-        let store = Kept(Arc::new(Mutex::new(Memory::new(layout.page_bytes as usize))));
-        let onyx = open(settings, store.clone());
+        let mut workbench = workbench(1).with_bytes();
+        let settings = format!("kind = \"onyx\"\n{settings}");
+        let onyx = workbench.build(&settings).unwrap();
         let bytes = vec![0; onyx.capacity().unwrap().0 as usize];
-        Pair { onyx, settings: settings.into(), store, now: Time::ZERO, bytes, stamp: 0 }
+        Pair { workbench, onyx, settings, now: Time::ZERO, bytes, stamp: 0 }
+    }
+
+    fn submit(&mut self, op: Op, address: usize, bytes: usize, data: Data<'_>) -> Time {
+        let request =
+            Request { arrival: self.now, address: address as u64, bytes: bytes as u32, volume: 0, op };
+        let mut breakdown = Breakdown::new();
+        let done = self.onyx.submit(self.now, &request, data, &mut breakdown).done;
+        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of {request:?}");
+        done
     }
 
     /// When it is done; the naive memory has it at once.
@@ -74,19 +44,14 @@ impl Pair {
         self.stamp = self.stamp % 250 + 1;
         let end = (address + count).min(self.bytes.len());
         let data = vec![self.stamp; end - address];
-        let mut breakdown = Breakdown::new();
-        let done = self.onyx.write(self.now, address as u64, &data, &mut breakdown).unwrap().done;
-        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a write");
+        let done = self.submit(Op::Write, address, data.len(), Data::Write(&data));
         self.bytes[address..end].copy_from_slice(&data);
         done
     }
 
     fn read(&mut self) -> Vec<u8> {
         let mut read = vec![0xAA; self.bytes.len()];
-        let mut breakdown = Breakdown::new();
-        let done = self.onyx.read(self.now, 0, &mut read, &mut breakdown).done;
-        assert_eq!(breakdown.total_from(0), done - self.now, "the breakdown of a read");
-        self.now = done;
+        self.now = self.submit(Op::Read, 0, read.len(), Data::Read(&mut read));
         self.onyx.check_invariants();
         read
     }
@@ -96,7 +61,7 @@ impl Pair {
     }
 
     fn fail(&mut self, at: Time) -> Recovery {
-        self.onyx.power_fail(at);
+        self.onyx.power_fail(at, &mut Streams::new(1).stream("chance"));
         let recovery = self.onyx.recover(at);
         assert!(recovery.done >= at);
         self.now = recovery.done;
@@ -112,7 +77,8 @@ impl Pair {
     /// The process ends, and another one goes on with the saved state.
     fn restart(&mut self) {
         let state = self.state();
-        self.onyx = open(&self.settings, self.store.clone());
+        self.workbench.again();
+        self.onyx = self.workbench.build(&self.settings).unwrap();
         let mut reader = StateReader::new(&state);
         self.onyx.restore(&mut reader).unwrap();
         reader.finish().unwrap();
@@ -255,9 +221,7 @@ fn late_completion_loses_only_what_was_not_acknowledged() {
 #[test]
 fn a_drive_without_transactions_says_so() {
     let mut onyx = Pair::new(TINY).onyx;
-    let refused = Err(Refused::NoTransactions);
-    assert_eq!([onyx.begin(Time::ZERO), onyx.commit(Time::ZERO), onyx.abort(Time::ZERO)], [refused; 3]);
-    assert!(!onyx.is_in_transaction());
+    assert!(!onyx.capabilities().transactions && onyx.transactions().is_none());
 }
 
 #[test]
@@ -271,9 +235,8 @@ fn the_state_of_another_drive_is_refused() {
         let mut other = Pair::new(&settings);
         assert!(other.onyx.restore(&mut StateReader::new(&state)).is_err(), "{settings}");
     }
-    let mut damaged = 0;
     for cut in (0..state.len()).step_by(state.len() / 40) {
-        damaged += u64::from(Pair::new(TINY).onyx.restore(&mut StateReader::new(&state[..cut])).is_err());
+        let restored = Pair::new(TINY).onyx.restore(&mut StateReader::new(&state[..cut]));
+        assert!(restored.is_err(), "a state that ends after {cut} bytes is noticed");
     }
-    assert_eq!(damaged, 41, "a state that ends early is noticed");
 }

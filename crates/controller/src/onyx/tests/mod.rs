@@ -1,6 +1,6 @@
 //! Tests of the drive as a whole.
 
-use crate::workbench::Workbench;
+use crate::workbench::{Workbench, workbench};
 use nacre_kernel::{Device, Op, Request, Streams, Time};
 use nacre_testkit::{Seen, closed_loop};
 
@@ -10,13 +10,13 @@ mod published;
 
 /// A drive with these settings.
 fn drive(settings: &str) -> Box<dyn Device> {
-    let built = Workbench::new(1).build(&format!("kind = \"onyx\"\n{settings}"));
+    let built = workbench(1).build(&format!("kind = \"onyx\"\n{settings}"));
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// The catalogue's entry `name`, with settings added.
 fn catalogued(text: &str, settings: &str) -> Box<dyn Device> {
-    let built = Workbench::new(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
+    let built = workbench(1).build(&format!("{}{settings}", Workbench::catalogued(text)));
     built.unwrap_or_else(|problems| panic!("{problems}"))
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cleaning::laws;
+use nacre_kernel::Data;
 use nacre_testkit::assert_close;
 
 /// Superblocks, and those that hold no data: the reserve less the one that cleaning has
@@ -28,7 +29,12 @@ fn amplification(cleaning: &str, over_provisioning: f64, trimmed: f64) -> f64 {
     let mut number = kept;
     while number < count {
         let pages = (count - number).min(1024) as u32;
-        device.submit(Time::ZERO, &units(Op::Trim, number, pages), &mut nacre_kernel::Breakdown::new());
+        device.submit(
+            Time::ZERO,
+            &units(Op::Trim, number, pages),
+            Data::None,
+            &mut nacre_kernel::Breakdown::new(),
+        );
         number += u64::from(pages);
     }
     let mut random = random("amplification");

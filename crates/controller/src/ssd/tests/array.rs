@@ -7,9 +7,9 @@ use super::super::frontier::{Cause, FlashOps, Untimed};
 use super::super::geometry::Geometry;
 use super::super::mapping_cache::{Lookup, MappingCache};
 use super::*;
-use crate::DeviceFamily;
 use crate::cleaning;
 use nacre_config::{Configuration, Slot};
+use nacre_device::DeviceFamily;
 use nacre_media::store::{Memory, Store};
 
 /// The document around the drive under test.
@@ -21,10 +21,10 @@ struct Document {
 
 /// A small array over `store`, under the policy called `cleaning`.
 fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
-    let mut workbench = Workbench::new(3);
+    let mut workbench = workbench(3);
     let settings = format!("[device]\n{}\ncleaning = \"{cleaning}\"", text(settings));
     let document: Document = workbench.read(&settings).unwrap_or_else(|problems| panic!("{problems}"));
-    let config: Config = document.device.config(crate::Builder::families(&workbench));
+    let config: Config = document.device.config(nacre_device::Builder::families(&workbench));
     let geometry = Geometry::of(&config);
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, &mut workbench).unwrap();
     let durability = Durability {

@@ -1,7 +1,7 @@
 //! Peak bandwidths are the products of their parts.
 
 use super::*;
-use nacre_kernel::{Breakdown, Completion};
+use nacre_kernel::{Breakdown, Completion, Data};
 use nacre_testkit::{assert_close, closed_loop};
 
 /// Bytes per second of `count` requests of `size` units, `depth` at a time, with the addresses going round.
@@ -132,7 +132,7 @@ fn writes_in_steady_cleaning_take_the_dies_as_long_as_their_operations() {
 fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
     let mut device = drive("driver = \"5 us\"\nfirmware = \"2 us\"");
     let mut breakdown = Breakdown::new();
-    let Completion { done, .. } = device.submit(Time::ZERO, &unit(Op::Read, 9), &mut breakdown);
+    let Completion { done, .. } = device.submit(Time::ZERO, &unit(Op::Read, 9), Data::None, &mut breakdown);
     let expected =
         [("software", 5e-6), ("software", 2e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
     let found: Vec<_> = breakdown
@@ -153,7 +153,8 @@ fn a_write_is_done_in_the_buffer_until_that_is_full() {
     // 64 operations of one unit: 63 under way and one being filled.
     let mut device = drive("program = [\"1 s\"]");
     let mut write = |number| {
-        let done = device.submit(Time::ZERO, &unit(Op::Write, number), &mut Breakdown::new()).done;
+        let done =
+            device.submit(Time::ZERO, &unit(Op::Write, number), Data::None, &mut Breakdown::new()).done;
         done.as_secs_f64()
     };
     for number in 0..64 {
@@ -167,13 +168,13 @@ fn a_write_is_done_in_the_buffer_until_that_is_full() {
 fn what_is_in_the_buffer_is_read_from_there() {
     let mut device = drive("planes = 4\npages = 16");
     let read = |device: &mut dyn Device, at| {
-        let done = device.submit(at, &unit(Op::Read, 7), &mut Breakdown::new()).done;
+        let done = device.submit(at, &unit(Op::Read, 7), Data::None, &mut Breakdown::new()).done;
         (done - at).as_secs_f64()
     };
-    device.submit(Time::ZERO, &unit(Op::Write, 7), &mut Breakdown::new());
+    device.submit(Time::ZERO, &unit(Op::Write, 7), Data::None, &mut Breakdown::new());
     assert!(read(&mut *device, Time::from_us(2)) < 2e-6, "the operation is not full");
     for number in 8..11 {
-        device.submit(Time::from_us(10), &unit(Op::Write, number), &mut Breakdown::new());
+        device.submit(Time::from_us(10), &unit(Op::Write, number), Data::None, &mut Breakdown::new());
     }
     assert!(read(&mut *device, Time::from_us(300)) < 2e-6, "the operation is being programmed");
     assert!(read(&mut *device, Time::from_us(3000)) > 50e-6, "it is in the flash");

@@ -2,6 +2,7 @@
 
 use super::*;
 use nacre_kernel::Breakdown;
+use nacre_kernel::Data;
 use nacre_testkit::{closed_loop, conformance};
 
 #[test]
@@ -48,16 +49,19 @@ fn the_contract_of_devices_is_kept() {
 #[test]
 fn a_flush_programs_a_buffer_that_would_lose_its_data() {
     let mut device = drive("planes = 4\npages = 16\npower_protected = false");
-    device.submit(Time::ZERO, &unit(Op::Write, 3), &mut Breakdown::new());
+    device.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
     let flush = Request { bytes: 0, ..unit(Op::Flush, 0) };
-    let done = device.submit(Time::from_us(5), &flush, &mut Breakdown::new()).done;
+    let done = device.submit(Time::from_us(5), &flush, Data::None, &mut Breakdown::new()).done;
     assert!(done > Time::from_us(505), "a program takes 500 us");
     let wear = report(&*device).wear.unwrap();
     assert_eq!((wear.host, wear.padding), (1, 3));
     device.check_invariants();
     let mut device = drive("planes = 4\npages = 16");
-    device.submit(Time::ZERO, &unit(Op::Write, 3), &mut Breakdown::new());
-    assert_eq!(device.submit(Time::from_us(5), &flush, &mut Breakdown::new()).done, Time::from_us(5));
+    device.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
+    assert_eq!(
+        device.submit(Time::from_us(5), &flush, Data::None, &mut Breakdown::new()).done,
+        Time::from_us(5)
+    );
 }
 
 #[test]
@@ -68,10 +72,11 @@ fn a_buffer_without_capacitors_loses_what_is_not_programmed() {
     let survives = |device: &dyn Device, at, number: u64| {
         device.is_durable(at, number * u64::from(unit_bytes), unit_bytes)
     };
-    device.submit(Time::ZERO, &unit(Op::Write, 3), &mut Breakdown::new());
+    device.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
     assert!(!survives(&*device, Time::from_s(1), 3) && survives(&*device, Time::from_s(1), 4));
-    let acknowledged = (0..3)
-        .map(|number| device.submit(Time::from_s(1), &unit(Op::Write, number), &mut Breakdown::new()).done);
+    let acknowledged = (0..3).map(|number| {
+        device.submit(Time::from_s(1), &unit(Op::Write, number), Data::None, &mut Breakdown::new()).done
+    });
     let acknowledged = acknowledged.max().unwrap();
     let programmed = device.busy_until();
     assert!(programmed >= acknowledged + Time::from_us(400), "a program takes 500 us");
@@ -80,7 +85,7 @@ fn a_buffer_without_capacitors_loses_what_is_not_programmed() {
         assert!(survives(&*device, programmed, number), "unit {number} is in the flash");
     }
     let mut protected = drive("planes = 4\npages = 16");
-    let done = protected.submit(Time::ZERO, &unit(Op::Write, 3), &mut Breakdown::new()).done;
+    let done = protected.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new()).done;
     assert!(survives(&*protected, done, 3));
 }
 
@@ -88,7 +93,12 @@ fn a_buffer_without_capacitors_loses_what_is_not_programmed() {
 fn what_is_kept_in_the_buffer_is_changed_there() {
     let mut device = drive("buffer_kept = \"50 %\"");
     for number in 0..1000 {
-        device.submit(Time::from_us(number), &unit(Op::Write, number % 20), &mut Breakdown::new());
+        device.submit(
+            Time::from_us(number),
+            &unit(Op::Write, number % 20),
+            Data::None,
+            &mut Breakdown::new(),
+        );
     }
     assert_eq!(counter(&report(&*device), "units_coalesced"), 980);
 }
@@ -96,9 +106,9 @@ fn what_is_kept_in_the_buffer_is_changed_there() {
 #[test]
 fn a_small_write_reads_the_rest_of_its_unit() {
     let mut device = drive("");
-    device.submit(Time::ZERO, &unit(Op::Write, 3), &mut Breakdown::new());
+    device.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
     let small = Request { bytes: 512, ..unit(Op::Write, 3) };
-    device.submit(Time::from_ms(5), &small, &mut Breakdown::new());
+    device.submit(Time::from_ms(5), &small, Data::None, &mut Breakdown::new());
     let report = report(&*device);
     assert_eq!((counter(&report, "partial_writes"), counter(&report, "flash_reads")), (1, 1));
 }
@@ -109,10 +119,10 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
         "planes = 2\npages = 32\nread_energy = \"10 uJ\"\nprogram_energy = \"100 uJ\"\nerase_energy = \"1 mJ\"\ntransfer_energy = \"1 uJ\"\nidle_power = \"2 W\"\nprice = \"4 /GiB\"",
     );
     for number in 0..64 {
-        device.submit(Time::ZERO, &unit(Op::Write, number), &mut Breakdown::new());
+        device.submit(Time::ZERO, &unit(Op::Write, number), Data::None, &mut Breakdown::new());
     }
     for number in 0..10 {
-        device.submit(Time::from_s(1), &unit(Op::Read, number * 4), &mut Breakdown::new());
+        device.submit(Time::from_s(1), &unit(Op::Read, number * 4), Data::None, &mut Breakdown::new());
     }
     let report = device.report(Time::from_s(2));
     let energy = |activity| report.energy(activity).0;
@@ -126,8 +136,9 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
 
 #[test]
 fn what_was_never_written_is_read_where_it_would_lie() {
-    let read =
-        |settings: &str| drive(settings).submit(Time::ZERO, &unit(Op::Read, 5), &mut Breakdown::new()).done;
+    let read = |settings: &str| {
+        drive(settings).submit(Time::ZERO, &unit(Op::Read, 5), Data::None, &mut Breakdown::new()).done
+    };
     assert!(read("") > Time::from_us(50));
     assert!(read("unwritten = \"zeros\"") < Time::from_us(5));
 }

@@ -3,6 +3,7 @@
 use super::super::mapping_cache::{Lookup, MappingCache};
 use super::*;
 use nacre_kernel::Breakdown;
+use nacre_kernel::Data;
 use nacre_testkit::{assert_close, closed_loop};
 
 #[test]
@@ -78,7 +79,7 @@ fn a_miss_reads_a_page_of_the_table_before_the_data() {
     device.restart_ledger();
     let read = |device: &mut dyn Device, number, at| {
         let mut breakdown = Breakdown::new();
-        let done = device.submit(at, &unit(Op::Read, number), &mut breakdown).done;
+        let done = device.submit(at, &unit(Op::Read, number), Data::None, &mut breakdown).done;
         let translated = breakdown.segments().iter().filter(|segment| segment.activity.name() == "translate");
         let translated = translated.fold(Time::ZERO, |sum, segment| sum + segment.time);
         ((done - at).as_secs_f64(), translated.as_secs_f64())

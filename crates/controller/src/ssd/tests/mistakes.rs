@@ -3,11 +3,7 @@
 use super::*;
 
 fn problems(settings: &str) -> String {
-    Workbench::new(1)
-        .build(&text(settings))
-        .err()
-        .unwrap_or_else(|| panic!("{settings} was taken"))
-        .to_string()
+    workbench(1).build(&text(settings)).err().unwrap_or_else(|| panic!("{settings} was taken")).to_string()
 }
 
 #[test]

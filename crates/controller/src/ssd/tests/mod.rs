@@ -9,7 +9,7 @@ mod mistakes;
 mod suspension;
 mod wear;
 
-use crate::workbench::Workbench;
+use crate::workbench::workbench;
 use nacre_kernel::{ComponentReport, Device, Op, Random, Request, Streams, Time};
 
 /// A drive of 4 dies with nothing in the way but the flash; `settings` come behind, or instead.
@@ -36,7 +36,7 @@ pub(super) fn text(settings: &str) -> String {
 }
 
 pub(super) fn drive(settings: &str) -> Box<dyn Device> {
-    Workbench::new(1).build(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"))
+    workbench(1).build(&text(settings)).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 pub(super) fn random(name: &str) -> Random {
@@ -61,7 +61,7 @@ pub(super) fn precondition(device: &mut dyn Device, count: u64, mut draw: impl F
     for number in 0..count {
         batch.push(unit(Op::Write, draw(number)));
         if batch.len() == 64 || number + 1 == count {
-            assert!(device.precondition(&batch));
+            device.precondition(&batch);
             batch.clear();
         }
     }

@@ -2,6 +2,7 @@
 
 use super::*;
 use nacre_kernel::Breakdown;
+use nacre_kernel::Data;
 use nacre_testkit::assert_close;
 
 /// A program of 10 ms on the one die of a drive, and what a read at `at` takes until it is in the host.
@@ -9,8 +10,8 @@ fn read_during_a_program(settings: &str, at: Time) -> (f64, Box<dyn Device>) {
     let mut device = drive(&format!(
         "channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\nbus = \"4 GB/s\"\ncommand = \"0 s\"\nlink = \"4000 GB/s\"\n{settings}"
     ));
-    device.submit(Time::ZERO, &unit(Op::Write, 1), &mut Breakdown::new());
-    let done = device.submit(at, &unit(Op::Read, 2), &mut Breakdown::new()).done;
+    device.submit(Time::ZERO, &unit(Op::Write, 1), Data::None, &mut Breakdown::new());
+    let done = device.submit(at, &unit(Op::Read, 2), Data::None, &mut Breakdown::new()).done;
     ((done - at).as_secs_f64(), device)
 }
 
@@ -35,7 +36,7 @@ fn a_second_read_finds_the_die_suspended() {
     let settings = "suspend = \"100 us\"\nresume = \"30 us\"";
     let (_, mut device) = read_during_a_program(settings, Time::from_ms(4));
     let at = Time::from_us(4_050);
-    let done = device.submit(at, &unit(Op::Read, 3), &mut Breakdown::new()).done;
+    let done = device.submit(at, &unit(Op::Read, 3), Data::None, &mut Breakdown::new()).done;
     assert_close("goes on", (done - at).as_secs_f64(), (150.0 - 50.0 + 51.0) * 1e-6, 0.001);
     assert_eq!(counter(&report(&*device), "suspensions"), 1);
 }
@@ -46,7 +47,7 @@ fn a_program_is_suspended_so_many_times_and_then_ends() {
     let (_, mut device) = read_during_a_program(settings, Time::from_ms(1));
     for read in 2..=6_u64 {
         let at = Time::from_ms(read);
-        let done = device.submit(at, &unit(Op::Read, read), &mut Breakdown::new()).done;
+        let done = device.submit(at, &unit(Op::Read, read), Data::None, &mut Breakdown::new()).done;
         let time = (done - at).as_secs_f64();
         if read <= 3 {
             assert_close("suspends", time, 151e-6, 0.001);
@@ -63,9 +64,10 @@ fn without_priority_reads_go_in_their_turn() {
         let mut device =
             drive(&format!("channels = 1\nways = 1\npages = 128\nprogram = [\"10 ms\"]\n{settings}"));
         for number in 0..3 {
-            device.submit(Time::ZERO, &unit(Op::Write, number), &mut Breakdown::new());
+            device.submit(Time::ZERO, &unit(Op::Write, number), Data::None, &mut Breakdown::new());
         }
-        let done = device.submit(Time::from_us(100), &unit(Op::Read, 9), &mut Breakdown::new()).done;
+        let done =
+            device.submit(Time::from_us(100), &unit(Op::Read, 9), Data::None, &mut Breakdown::new()).done;
         assert_close(settings, done.as_secs_f64(), programs * 10e-3, 0.02);
     }
 }
@@ -85,11 +87,11 @@ fn reads_of_a_busy_die_meet_the_law_of_residual_time() {
             let now = Time::from_ms(40 * round);
             device.advance(now);
             for _ in 0..19 {
-                device.submit(now, &unit(Op::Write, number % 1000), &mut Breakdown::new());
+                device.submit(now, &unit(Op::Write, number % 1000), Data::None, &mut Breakdown::new());
                 number += 1;
             }
             let at = now + Time::from_us(10_000 + random.below(20_000));
-            let done = device.submit(at, &unit(Op::Read, 5_000), &mut Breakdown::new()).done;
+            let done = device.submit(at, &unit(Op::Read, 5_000), Data::None, &mut Breakdown::new()).done;
             sum += (done - at).as_secs_f64() - 50e-6;
         }
         assert_close(settings, sum / rounds as f64, wait, 0.05);

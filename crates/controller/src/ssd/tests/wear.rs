@@ -1,7 +1,7 @@
 //! Wear: levelling, worn blocks, the end of life.
 
 use super::*;
-use nacre_kernel::{Breakdown, Status};
+use nacre_kernel::{Breakdown, Data, Status};
 use nacre_testkit::assert_close;
 
 /// Erases of superblocks after `turnovers` of writes that go to a tenth of a drive full of data.
@@ -54,7 +54,8 @@ fn wear_out(settings: &str) -> (u64, Box<dyn Device>) {
     let mut random = random("worn");
     for number in 0..200 * count {
         let now = Time::from_us(10 * number);
-        let completion = device.submit(now, &unit(Op::Write, random.below(count)), &mut Breakdown::new());
+        let completion =
+            device.submit(now, &unit(Op::Write, random.below(count)), Data::None, &mut Breakdown::new());
         if completion.status == Status::WriteRefused {
             return (number, device);
         }
@@ -93,9 +94,9 @@ fn life_ends_where_endurance_blocks_and_write_amplification_put_it() {
 fn a_worn_out_drive_still_reads() {
     let (written, mut device) = wear_out("endurance = 20");
     let now = device.busy_until();
-    let read = device.submit(now, &unit(Op::Read, 3), &mut Breakdown::new());
+    let read = device.submit(now, &unit(Op::Read, 3), Data::None, &mut Breakdown::new());
     assert_eq!(read.status, Status::Done);
-    let write = device.submit(read.done, &unit(Op::Write, 3), &mut Breakdown::new());
+    let write = device.submit(read.done, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
     assert_eq!(write.status, Status::WriteRefused);
     assert!(written > 0 && counter(&report(&*device), "refused_writes") == 2);
 }

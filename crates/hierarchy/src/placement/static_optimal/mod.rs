@@ -26,7 +26,7 @@ mod tests;
 use super::assignment::{Assignment, Class};
 use super::{Placement, PlacementFamily};
 use nacre_config::{Configuration, Descriptor, Room};
-use nacre_controller::Accesses;
+use nacre_device::Accesses;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,8 @@ use crate::server_cache::{FillMode, Inclusion};
 use crate::workbench;
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Completion, ComponentId, ComponentReport, Device, Op, Request, Status, Time,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
+    Endured, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
 
 fn problems(level: &str, settings: &str) -> String {
@@ -60,7 +61,13 @@ struct Faulty {
 }
 
 impl Device for Faulty {
-    fn submit(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        _data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         breakdown.add(ComponentId(self.id), Activity::Read, us(1));
         let status = if self.fails == Some(request.op) { Status::MediaError } else { Status::Done };
         Completion { done: now + us(1), status }
@@ -96,6 +103,39 @@ impl Device for Faulty {
     }
 
     fn check_invariants(&self) {}
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: false,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: 512,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..Recovery::default() }
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it says that it cannot")
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
+    }
 }
 
 /// Two exclusive levels of one and four blocks; each device fails as told.
@@ -115,7 +155,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Se
 
 fn status(cache: &mut ServerCache, now: Time, request: Request) -> Status {
     let mut breakdown = Breakdown::new();
-    let completion = cache.submit(now, &request, &mut breakdown);
+    let completion = cache.submit(now, &request, Data::None, &mut breakdown);
     assert_eq!(breakdown.total_from(0), completion.done - now);
     completion.status
 }

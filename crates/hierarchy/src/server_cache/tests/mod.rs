@@ -1,5 +1,5 @@
 use crate::workbench;
-use nacre_kernel::{Breakdown, ComponentReport, Device, Op, Request, Time};
+use nacre_kernel::{Breakdown, ComponentReport, Data, Device, Op, Request, Time};
 
 mod laws;
 mod levels;
@@ -31,7 +31,7 @@ fn blocks(op: Op, first: u64, count: u64) -> Request {
 
 fn submit(device: &mut dyn Device, now: Time, request: Request) -> Time {
     let mut breakdown = Breakdown::new();
-    let done = device.submit(now, &request, &mut breakdown).done;
+    let done = device.submit(now, &request, Data::None, &mut breakdown).done;
     assert_eq!(breakdown.total_from(0), done - now, "the breakdown sums to the latency of {request:?}");
     done - now
 }

@@ -2,7 +2,7 @@
 
 use super::{NETWORK, PCM, blocks, count, pcm_cache, submit, us};
 use crate::workbench;
-use nacre_kernel::{Activity, Breakdown, Device, Op, Request, Time};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Request, Time};
 
 const PCM_READ: Time = Time::from_ps(6_700_000);
 
@@ -64,7 +64,7 @@ fn the_trail_of_a_request_is_that_of_its_last_block() {
     submit(&mut *cache, us(0), blocks(Op::Read, 0, 1));
     submit(&mut *cache, us(5000), blocks(Op::Read, 1, 1));
     let mut breakdown = Breakdown::new();
-    let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), &mut breakdown).done;
+    let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), Data::None, &mut breakdown).done;
     assert_eq!(done, us(5920), "block 1 set out at 5001 us");
     let path: Vec<_> = breakdown.segments().iter().map(|segment| (segment.activity, segment.time)).collect();
     assert_eq!(path, [(Activity::Software, us(1)), (Activity::Merge, us(819))]);
@@ -161,7 +161,7 @@ fn trims_empty_the_cache_and_flushes_pass() {
 fn a_foreground_fill_is_waited_for() {
     let mut cache = pcm_cache(64, "fill = \"foreground\"");
     let mut breakdown = Breakdown::new();
-    let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), &mut breakdown).done;
+    let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_ps(1_047_300_000), "919 us and 128.3 us");
     assert_eq!(breakdown.segments().last().map(|segment| segment.activity), Some(Activity::Fill));
     assert_eq!(breakdown.total_from(0), done);

@@ -7,15 +7,21 @@ use crate::stack::build;
 use crate::{Document, check};
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Bytes, Column, Completion, ComponentId, ComponentReport, Device, Request, Status,
-    Time, Wear,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Column, Completion, ComponentId, ComponentReport, Data,
+    Device, Endured, Persistence, Random, Recovery, Request, Status, Time, Transactions, Wear,
 };
 
 #[derive(State)]
 struct Worn(#[state(skip = "it never changes")] ComponentReport);
 
 impl Device for Worn {
-    fn submit(&mut self, now: Time, _request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn submit(
+        &mut self,
+        now: Time,
+        _request: &Request,
+        _data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         breakdown.add(self.0.id, Activity::Write, Time::from_us(1));
         Completion { done: now + Time::from_us(1), status: Status::Done }
     }
@@ -37,6 +43,39 @@ impl Device for Worn {
     }
 
     fn check_invariants(&self) {}
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: false,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: 512,
+            transactions: false,
+            preconditions: false,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {}
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        Recovery { done: at, ..Recovery::default() }
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it says that it cannot")
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
+        true
+    }
 }
 
 fn component(id: u8, path: &str) -> ComponentReport {

@@ -1,0 +1,42 @@
+//! Every device of this crate that carries bytes loses its power anywhere.
+
+use crate::workbench::workbench;
+use nacre_testkit::keeps_its_bytes;
+
+#[track_caller]
+fn crash(toml: &str) {
+    let crashes = keeps_its_bytes(workbench(1), toml, 6);
+    assert!(crashes.losses > 50 && crashes.restarts > 20, "{crashes:?}");
+    assert!(crashes.while_recovering > 5 && crashes.blocks_behind > 5, "{crashes:?}");
+}
+
+#[test]
+fn a_measured_device_keeps_its_bytes() {
+    crash("kind = \"measured\"\nread = \"5 us\"\nwrite = \"20 us\"\nparallelism = 4\ncapacity = \"64 MiB\"");
+}
+
+#[test]
+fn a_disk_keeps_its_bytes_with_and_without_a_write_cache() {
+    let disk = "kind = \"hdd\"\ncapacity = \"600 GB\"\nrotation = \"15000 /min\"\nheads = 8\n\
+        track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
+        outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\n";
+    crash(disk);
+    crash(&format!("{disk}write_cache = \"64 KiB\"\n"));
+}
+
+#[test]
+fn an_onyx_keeps_its_bytes() {
+    let onyx = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"64 KiB\"\nrow = \"1 KiB\"\n\
+        wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n";
+    crash(onyx);
+    crash(&format!("{onyx}completion = \"late\"\n"));
+    crash(&format!("{onyx}program_energy = \"1 uJ\"\ncapacitors = \"50 uJ\"\nmay_lose_writes = true\n"));
+}
+
+#[test]
+fn an_envy_keeps_its_bytes() {
+    crash(
+        "kind = \"envy\"\nsegments = 8\nsegment = \"4 KiB\"\npage = \"64 B\"\nbuffer = \"1 KiB\"\nbanks = 4\n\
+         utilisation = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 4\ncleaning = \"greedy\"\n",
+    );
+}

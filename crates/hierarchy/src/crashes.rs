@@ -1,0 +1,37 @@
+//! Every device of this crate that carries bytes loses its power anywhere.
+
+use crate::workbench::ROOMS;
+use nacre_testkit::{Workbench, keeps_its_bytes};
+
+#[track_caller]
+fn crash(toml: &str) {
+    let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 6);
+    assert!(crashes.losses > 50 && crashes.restarts > 20, "{crashes:?}");
+    assert!(crashes.while_recovering > 5 && crashes.blocks_behind > 5, "{crashes:?}");
+}
+
+#[test]
+fn a_network_store_keeps_its_bytes() {
+    crash(
+        "kind = \"network\"\nread = \"90 us\"\nwrite = \"130 us\"\nparallelism = 4\nbandwidth = \"100 MB/s\"",
+    );
+}
+
+/// Extents of 64 KiB that change places all the time.
+#[test]
+fn tiers_keep_their_bytes_while_extents_move() {
+    let tiers = |fast: &str, slow: &str| {
+        format!(
+            "kind = \"tiers\"\nextent = \"64 KiB\"\nchunk = \"8 KiB\"\nmigration_bandwidth = \"1 GB/s\"\n\
+             placement = {{ kind = \"dynamic\", epoch = \"500 us\", least_saving = \"0 s\", hysteresis = \"0 %\" }}\n\
+             [[device.tier]]\ndevice = {fast}\n[[device.tier]]\ndevice = {slow}\n"
+        )
+    };
+    let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"1 MiB\" }";
+    let slow = "{ kind = \"measured\", read = \"50 us\", write = \"90 us\", capacity = \"3 MiB\" }";
+    crash(&tiers(fast, slow));
+    let disk = "{ kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /min\", heads = 1, \
+        track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
+        outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\" }";
+    crash(&tiers(fast, disk));
+}

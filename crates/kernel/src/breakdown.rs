@@ -1,0 +1,105 @@
+//! Where the time of one request went.
+
+use crate::ledger::Activity;
+use crate::time::Time;
+
+/// Names one component of a built stack; given out when the stack is built, parents before children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(pub u8);
+
+/// Time one request spent in one component on one activity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Where.
+    pub component: ComponentId,
+    /// Doing what.
+    pub activity: Activity,
+    /// How long.
+    pub time: Time,
+}
+
+/// A span that is none.
+const EMPTY: Segment = Segment { component: ComponentId(0), activity: Activity::Queue, time: Time::ZERO };
+
+/// Where one request's time went: its critical path through the stack, in the order it was walked.
+///
+/// Of parts served side by side only the one that finishes last is on the path.
+#[derive(Clone, Debug)]
+pub struct Breakdown {
+    /// The first `count` are those of the request.
+    segments: Vec<Segment>,
+    count: usize,
+}
+
+impl Default for Breakdown {
+    fn default() -> Breakdown {
+        Breakdown::new()
+    }
+}
+
+impl Breakdown {
+    /// An empty breakdown.
+    pub fn new() -> Breakdown {
+        Breakdown { segments: vec![EMPTY; 32], count: 0 }
+    }
+
+    /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
+    #[inline]
+    pub fn add(&mut self, component: ComponentId, activity: Activity, time: Time) {
+        self.add_all(component, [(activity, time)]);
+    }
+
+    /// Adds several spans of one component, one after the other.
+    #[inline(always)]
+    pub fn add_all<const SPANS: usize>(&mut self, component: ComponentId, spans: [(Activity, Time); SPANS]) {
+        if self.count + SPANS > self.segments.len() {
+            self.grow();
+        }
+        let room = &mut self.segments[self.count..][..SPANS];
+        let mut added = 0;
+        for (activity, time) in spans {
+            // Written in any case, and counted where there is something: whether a request waits is not to be
+            // guessed by a processor.
+            room[added] = Segment { component, activity, time };
+            added += usize::from(!time.is_zero());
+        }
+        self.count += added;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.segments.resize(2 * self.segments.len(), EMPTY);
+    }
+
+    /// The segments so far.
+    #[inline]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments[..self.count]
+    }
+
+    /// How many segments there are: a mark to come back to with [`Breakdown::drop_range`].
+    #[inline]
+    pub fn mark(&self) -> usize {
+        self.count
+    }
+
+    /// Removes the segments from mark `from` up to mark `to`: a part that was not on the critical path.
+    #[inline]
+    pub fn drop_range(&mut self, from: usize, to: usize) {
+        if from != to {
+            self.segments.copy_within(to..self.count, from);
+            self.count -= to - from;
+        }
+    }
+
+    /// Removes everything.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// The sum of the segments from mark `from` on.
+    pub fn total_from(&self, from: usize) -> Time {
+        self.segments()[from..].iter().fold(Time::ZERO, |sum, segment| sum + segment.time)
+    }
+}

@@ -1,0 +1,44 @@
+//! What a device can do, and what it promises.
+
+/// What a device, as it was built, can do and promises. Of a stack it is what the stack as a whole promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Whether it carries bytes: reads return what was written.
+    pub carries_bytes: bool,
+    /// From when on a write survives a loss of power.
+    pub persistence: Persistence,
+    /// Bytes, from a multiple of them on, that a loss of power leaves old or new but never mixed.
+    pub atomic_unit: u32,
+    /// Whether it has transactions.
+    pub transactions: bool,
+    /// Whether its state depends on what was written before, so that preconditioning changes what it does.
+    pub preconditions: bool,
+    /// Whether it knows how often its medium may be programmed.
+    pub rated_endurance: bool,
+}
+
+/// From when on a write survives a loss of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Persistence {
+    /// When a flush that was asked for after its acknowledgement is done; before that it may survive.
+    OnFlush,
+    /// From its acknowledgement, as long as the energy that is stored suffices; how much is lost is reported.
+    WithStoredEnergy,
+    /// From its acknowledgement.
+    OnAcknowledgement,
+}
+
+impl Capabilities {
+    /// What is promised of data that lies in this device or in `other`. Whether it carries bytes, and has
+    /// transactions, asks both; preconditioning and endurance either.
+    pub fn and(self, other: Capabilities) -> Capabilities {
+        Capabilities {
+            carries_bytes: self.carries_bytes && other.carries_bytes,
+            persistence: self.persistence.min(other.persistence),
+            atomic_unit: self.atomic_unit.min(other.atomic_unit),
+            transactions: self.transactions && other.transactions,
+            preconditions: self.preconditions || other.preconditions,
+            rated_endurance: self.rated_endurance || other.rated_endurance,
+        }
+    }
+}

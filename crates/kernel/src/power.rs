@@ -1,0 +1,47 @@
+//! What becomes of a device when its power comes back.
+
+use crate::state::Value;
+use crate::time::Time;
+
+/// What a device did to be ready again after a loss of power, its children included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub struct Recovery {
+    /// When it was ready.
+    pub done: Time,
+    /// Programs that were interrupted and are done again.
+    pub programs_repeated: u64,
+    /// Erases that were interrupted and are done again.
+    pub erases_repeated: u64,
+    /// Whether cleaning was under way and goes on.
+    pub is_cleaning: bool,
+    /// Pages that an open transaction had changed and that are as before it.
+    pub pages_rolled_back: u64,
+    /// Programs of buffered writes that capacitors had the energy to finish.
+    pub programs_finished: u64,
+    /// Programs of acknowledged writes for which they had none.
+    pub programs_lost: u64,
+    /// Bytes of acknowledged writes that are lost.
+    pub bytes_lost: u64,
+    /// Pages read to find out what the medium holds.
+    pub pages_scanned: u64,
+    /// Blocks that a cache held and forgot.
+    pub blocks_forgotten: u64,
+}
+
+impl Recovery {
+    /// The recovery of two devices side by side.
+    pub fn beside(self, other: Recovery) -> Recovery {
+        Recovery {
+            done: self.done.max(other.done),
+            programs_repeated: self.programs_repeated + other.programs_repeated,
+            erases_repeated: self.erases_repeated + other.erases_repeated,
+            is_cleaning: self.is_cleaning | other.is_cleaning,
+            pages_rolled_back: self.pages_rolled_back + other.pages_rolled_back,
+            programs_finished: self.programs_finished + other.programs_finished,
+            programs_lost: self.programs_lost + other.programs_lost,
+            bytes_lost: self.bytes_lost + other.bytes_lost,
+            pages_scanned: self.pages_scanned + other.pages_scanned,
+            blocks_forgotten: self.blocks_forgotten + other.blocks_forgotten,
+        }
+    }
+}

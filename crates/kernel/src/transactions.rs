@@ -1,0 +1,39 @@
+//! Transactions of a device: several writes that last as one.
+
+use crate::device::Completion;
+use crate::time::Time;
+
+/// What a device with transactions does beside [`Device`](crate::Device). At most one is open at a time; a loss of
+/// power takes an open one back.
+pub trait Transactions {
+    /// From here on writes belong to a transaction, until [`Transactions::commit`] makes them last or
+    /// [`Transactions::abort`] takes them back.
+    fn begin(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Everything written since `begin` lasts, as one.
+    fn commit(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Nothing was written since `begin`.
+    fn abort(&mut self, now: Time) -> Result<Completion, Refused>;
+
+    /// Whether a transaction is open.
+    fn is_open(&self) -> bool;
+
+    /// Refuses what writing these bytes in the open transaction has no room for; who submits such a write
+    /// asks first.
+    fn check(&self, address: u64, bytes: u64) -> Result<(), Refused>;
+}
+
+/// Why a device refused to do what was asked. Nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The open transaction would need more room for old versions than there is.
+    TransactionTooLarge {
+        /// Pages one transaction may surely change.
+        pages: u64,
+    },
+    /// A transaction is open already.
+    TransactionOpen,
+    /// No transaction is open.
+    NoTransaction,
+}

@@ -1,0 +1,85 @@
+//! Bytes that are written in place, as cells that need no erase hold them.
+
+use super::Store;
+
+/// Bytes at addresses, over the pages of a store.
+///
+/// Bits are kept inverted: what was never programmed reads as ones from a store and as zeros from here.
+#[derive(Debug)]
+pub struct InPlace<S> {
+    store: S,
+    page: Vec<u8>,
+}
+
+impl<S: Store> InPlace<S> {
+    /// The bytes that `store` holds.
+    pub fn new(store: S) -> InPlace<S> {
+        let page = vec![0; store.page_bytes()];
+        InPlace { store, page }
+    }
+
+    /// Copies the bytes from `address` on into `into`.
+    pub fn read(&self, address: u64, into: &mut [u8]) {
+        for (page, offset, range) in pieces(address, into.len(), self.page.len()) {
+            let into = &mut into[range];
+            self.store.read(page, offset, into);
+            into.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
+    /// Replaces the bytes from `address` on.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        for (page, offset, range) in pieces(address, bytes.len(), self.page.len()) {
+            let bytes = &bytes[range];
+            if bytes.len() < self.page.len() {
+                self.store.read(page, 0, &mut self.page);
+            }
+            let kept = &mut self.page[offset..offset + bytes.len()];
+            kept.iter_mut().zip(bytes).for_each(|(kept, &byte)| *kept = !byte);
+            self.store.program(page, &self.page);
+        }
+    }
+
+    /// From `address` on, so many bytes are zero. Whole pages take no room any more.
+    pub fn clear(&mut self, address: u64, bytes: u64) {
+        let page_bytes = self.page.len() as u64;
+        let end = address + bytes;
+        let (first, last) = (address.next_multiple_of(page_bytes), end / page_bytes * page_bytes);
+        if first >= last {
+            return self.write(address, &vec![0; bytes as usize]);
+        }
+        self.write(address, &vec![0; (first - address) as usize]);
+        self.store.erase(first / page_bytes, (last - first) / page_bytes);
+        self.write(last, &vec![0; (end - last) as usize]);
+    }
+
+    /// Page `to` holds what page `from` holds.
+    pub fn copy_page(&mut self, from: u64, to: u64) {
+        self.store.copy(from, to);
+    }
+
+    /// Bytes of a page; 0 where nothing is carried.
+    pub fn page_bytes(&self) -> usize {
+        self.page.len()
+    }
+}
+
+/// The parts of `bytes` bytes from `address` on that lie in one page: the page, where in it, and which bytes.
+fn pieces(
+    address: u64,
+    bytes: usize,
+    page_bytes: usize,
+) -> impl Iterator<Item = (u64, usize, std::ops::Range<usize>)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        if start == bytes {
+            return None;
+        }
+        let at = address + start as u64;
+        let offset = (at % page_bytes as u64) as usize;
+        let end = bytes.min(start + page_bytes - offset);
+        let piece = (at / page_bytes as u64, offset, start..end);
+        start = end;
+        Some(piece)
+    })
+}

@@ -1,0 +1,105 @@
+//! The stores of a stack: each device's own, in memory or side by side in one image.
+
+use nacre_image::{Geometry, Image, ImageStore};
+use nacre_media::store::{self, Layout, Pages, Store};
+
+/// Stores that end with the process.
+pub(crate) fn in_memory(layouts: &[(String, Layout)]) -> Vec<Box<dyn Pages>> {
+    let memory = |layout: &Layout| store::Memory::new(layout.page_bytes as usize);
+    layouts.iter().map(|(_, layout)| Box::new(memory(layout)) as Box<dyn Pages>).collect()
+}
+
+/// The form of an image that holds all of them.
+pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
+    let layouts = layouts.iter().map(|(_, layout)| layout);
+    // Every size of a page is a power of two, so the smallest divides the others.
+    let page_bytes = layouts.clone().map(|layout| layout.page_bytes).min().unwrap_or(1);
+    let in_pages = |layout: &Layout| u64::from(layout.page_bytes / page_bytes);
+    let extents = layouts.clone().map(|layout| layout.pages_per_extent * in_pages(layout));
+    let pages_per_extent = extents.min().unwrap_or(1);
+    let pages = layouts.map(|layout| room(layout, page_bytes, pages_per_extent)).sum();
+    Geometry { page_bytes, pages_per_extent, pages }
+}
+
+/// The stores in `image`, whose form is that of [`geometry`].
+pub(crate) fn in_image(layouts: &[(String, Layout)], image: &Image) -> Vec<Box<dyn Pages>> {
+    let Geometry { page_bytes, pages_per_extent, .. } = geometry(layouts);
+    let mut first = 0;
+    let mut part = |layout: &Layout| {
+        let part = Part {
+            store: image.store(),
+            first,
+            image_page: page_bytes as usize,
+            page_bytes: layout.page_bytes as usize,
+        };
+        first += room(layout, page_bytes, pages_per_extent);
+        part
+    };
+    layouts.iter().map(|(_, layout)| Box::new(part(layout)) as Box<dyn Pages>).collect()
+}
+
+/// Pages of an image that a store takes: whole extents.
+fn room(layout: &Layout, page_bytes: u32, pages_per_extent: u64) -> u64 {
+    (layout.pages * u64::from(layout.page_bytes / page_bytes)).next_multiple_of(pages_per_extent)
+}
+
+/// The pages of one device, each made of one or more pages of the image.
+struct Part {
+    store: ImageStore,
+    /// Its first page in the image.
+    first: u64,
+    /// Bytes of a page of the image.
+    image_page: usize,
+    /// Bytes of a page of the device.
+    page_bytes: usize,
+}
+
+impl Part {
+    fn pages_per_page(&self) -> u64 {
+        (self.page_bytes / self.image_page) as u64
+    }
+
+    fn place(&self, page: u64) -> u64 {
+        self.first + page * self.pages_per_page()
+    }
+}
+
+impl Store for Part {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        self.page_bytes
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        let mut at = 0;
+        while at < into.len() {
+            let (page, offset) = (
+                self.place(page) + ((offset + at) / self.image_page) as u64,
+                (offset + at) % self.image_page,
+            );
+            let end = into.len().min(at + self.image_page - offset);
+            Store::read(&self.store, page, offset, &mut into[at..end]);
+            at = end;
+        }
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        let first = self.place(page);
+        for (number, bytes) in bytes.chunks(self.image_page).enumerate() {
+            Store::program(&mut self.store, first + number as u64, bytes);
+        }
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        let (from, to) = (self.place(from), self.place(to));
+        for number in 0..self.pages_per_page() {
+            Store::copy(&mut self.store, from + number, to + number);
+        }
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        let (first, count) = (self.place(first), count * self.pages_per_page());
+        Store::erase(&mut self.store, first, count);
+    }
+}

@@ -1,0 +1,173 @@
+//! Builds devices for tests, as a scenario would.
+
+use crate::kept::Kept;
+use nacre_config::{
+    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
+};
+use nacre_device::{Accesses, Builder, DeviceFamily, Idle};
+use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
+use nacre_media::store::{Layout, Pages};
+use std::any::Any;
+
+/// The rooms that tests of a crate may build with.
+#[derive(Clone, Copy)]
+pub struct Rooms {
+    /// Tables of devices.
+    pub devices: &'static [&'static Table<DeviceFamily>],
+    /// The rooms of every other family, by its name.
+    pub others: fn(&str) -> Vec<&'static Descriptor>,
+}
+
+impl std::fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.kinds(DeviceFamily::NAME)).finish()
+    }
+}
+
+impl Rooms {
+    fn descriptors(&self, family: &str) -> Vec<&'static Descriptor> {
+        if family == DeviceFamily::NAME {
+            return self.devices.iter().flat_map(|table| table.iter()).map(|room| &room.descriptor).collect();
+        }
+        (self.others)(family)
+    }
+}
+
+impl Families for Rooms {
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor> {
+        self.descriptors(family).into_iter().find(|descriptor| descriptor.kind == kind)
+    }
+
+    fn kinds(&self, family: &str) -> Vec<&'static str> {
+        self.descriptors(family).iter().map(|descriptor| descriptor.kind).collect()
+    }
+}
+
+/// A builder with one seed and a few files.
+#[derive(Debug)]
+pub struct Workbench {
+    rooms: Rooms,
+    streams: Streams,
+    files: Vec<(&'static str, String)>,
+    components: u8,
+    /// Where bytes are carried: the stores in the order in which they were asked for, and how many of them were
+    /// given out.
+    stores: Option<Vec<Kept>>,
+    given: usize,
+}
+
+/// The document around the device under test.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The device.
+    device: Slot<DeviceFamily>,
+}
+
+impl Workbench {
+    /// A builder with `rooms`, for simulations without bytes.
+    pub fn new(rooms: Rooms, seed: u64) -> Workbench {
+        Workbench {
+            rooms,
+            streams: Streams::new(seed),
+            files: Vec::new(),
+            components: 0,
+            stores: None,
+            given: 0,
+        }
+    }
+
+    /// With a text file a scenario may name.
+    pub fn file(mut self, name: &'static str, text: impl Into<String>) -> Workbench {
+        self.files.push((name, text.into()));
+        self
+    }
+
+    /// With bytes. What is built next has stores in which nothing was written yet.
+    pub fn with_bytes(mut self) -> Workbench {
+        (self.stores, self.given, self.components) = (Some(Vec::new()), 0, 0);
+        self
+    }
+
+    /// What is built next has the stores of what was built before: another process, and the same image.
+    pub fn again(&mut self) {
+        (self.given, self.components) = (0, 0);
+    }
+
+    /// A document read from TOML.
+    pub fn read<C: Configuration>(&self, toml: &str) -> Result<C, Problems> {
+        let node = Node::parse_toml(toml, "test.toml")?;
+        let mut reader = Reader::new(&self.rooms);
+        let document = C::read(&node, &mut reader);
+        reader.finish()?;
+        Ok(document.expect("no problem was reported"))
+    }
+
+    /// A catalogue entry as the inside of a table.
+    pub fn catalogued(entry: &str) -> String {
+        entry
+            .lines()
+            .filter(|line| !line.starts_with("summary"))
+            .fold(String::new(), |text, line| text + line + "\n")
+    }
+
+    /// The slot that the inside of a TOML table describes.
+    pub fn slot(&self, toml: &str) -> Result<Slot<DeviceFamily>, Problems> {
+        Ok(self.read::<Document>(&format!("[device]\n{toml}"))?.device)
+    }
+
+    /// The device that the inside of a TOML table describes.
+    pub fn build(&mut self, toml: &str) -> Result<Box<dyn Device>, Problems> {
+        let slot = self.slot(toml)?;
+        self.device(&slot)
+    }
+}
+
+impl Builder for Workbench {
+    fn families(&self) -> &dyn Families {
+        &self.rooms
+    }
+
+    fn component(&mut self) -> ComponentId {
+        self.components += 1;
+        ComponentId(self.components - 1)
+    }
+
+    fn device(&mut self, slot: &Slot<DeviceFamily>) -> Result<Box<dyn Device>, Problems> {
+        let mut rooms = self.rooms.devices.iter().flat_map(|table| table.iter());
+        let room = rooms.find(|room| room.descriptor.kind == slot.kind()).expect("the slot was checked");
+        (room.build)(slot, self)
+    }
+
+    fn store(&mut self, _path: &str, layout: Layout) -> Option<Box<dyn Pages>> {
+        let stores = self.stores.as_mut()?;
+        if self.given == stores.len() {
+            stores.push(Kept::new(layout.page_bytes as usize));
+        }
+        self.given += 1;
+        Some(Box::new(stores[self.given - 1].clone()))
+    }
+
+    fn random(&self, name: &str) -> Random {
+        self.streams.stream(name)
+    }
+
+    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+        let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.rooms, 1) };
+        let mut device = aside.device(slot)?;
+        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+    }
+
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+        Err(Problem::new(path, None, "there is no workload here").into())
+    }
+
+    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+        Err(Problem::new(path, None, "there is no such policy").given(name).into())
+    }
+
+    fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems> {
+        let found = self.files.iter().find(|(name, _)| *name == file);
+        let missing = || Problem::new(path, None, "there is no such file").given(file).into();
+        found.map(|(_, text)| text.clone()).ok_or_else(missing)
+    }
+}
