@@ -4,7 +4,7 @@ use super::Config;
 use super::model::{Place, Tier};
 use crate::placement::Exchange;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bandwidth, Breakdown, Data, Op, Persistence, Recovery, Request, Time};
+use nacre_kernel::{Bandwidth, Breakdown, Data, Device, Op, Persistence, Recovery, Request, Time};
 use std::collections::VecDeque;
 
 /// The exchanges that are to be made, and the one that is under way.
@@ -134,15 +134,8 @@ impl Migration {
         let [first, second] = chunks;
         for (place, chunk) in active.places.iter().zip([second, first]) {
             let request = part(*place, active.upto, bytes, Op::Write, read, shift);
-            self.breakdown.clear();
             let data = if carries { Data::Write(&chunk) } else { Data::None };
-            let device = &mut tiers[place.tier()].device;
-            let mut end = device.submit(read, &request, data, &mut self.breakdown).done;
-            if device.capabilities().persistence == Persistence::OnFlush {
-                // What the host had flushed where it was is to be as safe where it comes to.
-                let flush = Request { op: Op::Flush, bytes: 0, ..request };
-                end = device.submit(end, &flush, Data::None, &mut self.breakdown).done;
-            }
+            let end = self.put(&mut *tiers[place.tier()].device, &request, data);
             written = written.max(end);
             if carries {
                 self.held.push_back(Held { place: *place, from: active.upto, bytes: chunk, end });
@@ -151,6 +144,18 @@ impl Migration {
         active.upto += bytes;
         self.bytes += 2 * bytes;
         self.next = written.max(start + self.bandwidth.time_for(2 * bytes));
+    }
+
+    /// Writes a chunk into its place; when the place has it for good.
+    fn put(&mut self, device: &mut dyn Device, request: &Request, data: Data<'_>) -> Time {
+        self.breakdown.clear();
+        let written = device.submit(request.arrival, request, data, &mut self.breakdown).done;
+        if device.capabilities().persistence != Persistence::OnFlush {
+            return written;
+        }
+        // What the host had flushed where it was is to be as safe where it comes to.
+        let flush = Request { arrival: written, op: Op::Flush, bytes: 0, ..*request };
+        device.submit(written, &flush, Data::None, &mut self.breakdown).done
     }
 
     /// The host writes `bytes` from byte `from` of `place` on: a chunk that is on its way there changes with it.
@@ -181,16 +186,16 @@ impl Migration {
     /// The tiers are ready again as `recovery` says: chunks that were being written are written again.
     pub(super) fn recover(&mut self, recovery: Recovery, tiers: &mut [Tier], shift: u32) -> Recovery {
         let mut done = recovery.done;
-        for held in &mut self.held {
+        let mut again = std::mem::take(&mut self.held);
+        for held in &mut again {
             let bytes = held.bytes.len() as u64;
             let request = part(held.place, held.from, bytes, Op::Write, recovery.done, shift);
-            self.breakdown.clear();
-            let device = &mut tiers[held.place.tier()].device;
-            let written =
-                device.submit(recovery.done, &request, Data::Write(&held.bytes), &mut self.breakdown);
-            held.end = written.done;
-            done = done.max(written.done);
+            let device = &mut *tiers[held.place.tier()].device;
+            // Until then the power may fail again.
+            held.end = self.put(device, &request, Data::Write(&held.bytes));
+            done = done.max(held.end);
         }
+        self.held = again;
         self.next = self.next.max(done);
         Recovery { done, programs_repeated: recovery.programs_repeated + self.held.len() as u64, ..recovery }
     }
