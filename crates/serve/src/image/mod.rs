@@ -36,7 +36,7 @@ use header::Header;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -152,6 +152,13 @@ impl Image {
     /// Whether nothing can be changed.
     pub fn is_read_only(&self) -> bool {
         self.read_only
+    }
+
+    /// Whether `path` names its file, whatever links lead there.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        path.metadata().is_ok_and(|there| {
+            self.file.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (there.dev(), there.ino()))
+        })
     }
 
     /// Calls `visit` with every entry of the journal that was there when it was opened.
