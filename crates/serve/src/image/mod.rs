@@ -109,7 +109,9 @@ impl Image {
         lock(&file)?;
         let length = file.metadata()?.len();
         if length == 0 {
-            return Image::make(path, wanted, true);
+            // Through a link the file is made where it leads, and the link stays.
+            let image = Image::make(&path.canonicalize()?, wanted, true)?;
+            return Ok(Image { path: path.to_path_buf(), ..image });
         }
         let found = check(&file, length, wanted)?;
         Ok(Image::new(file, path, wanted, found))
@@ -176,9 +178,12 @@ impl Image {
     pub(crate) fn mend(&self, header: &Wanted<'_>, last: Option<Entry>) -> Result<(), Problem> {
         let number = self.found.entries.checked_sub(1);
         let failed = last.filter(|last| last.what == What::PowerFailure).and(number);
+        let pending = outage::pending(&self.path, failed);
         if self.read_only {
-            return if outage::is_pending(&self.path, failed) { Err(Problem::Interrupted) } else { Ok(()) };
+            let is_pending = pending.is_ok_and(|pieces| pieces.is_some());
+            return if is_pending { Err(Problem::Interrupted) } else { Ok(()) };
         }
+        let pending = pending?;
         if self.found.header_torn {
             let Wanted { bytes, name, identity, .. } = *header;
             Header { bytes, name: name.into(), identity: identity.into() }.write(&self.file)?;
@@ -186,7 +191,7 @@ impl Image {
         if self.found.torn > 0 {
             self.file.set_len(journal_at(self.bytes) + self.found.entries * journal::ENTRY_BYTES as u64)?;
         }
-        outage::complete(self, failed)?;
+        outage::complete(self, pending.as_deref())?;
         self.sync()?;
         Ok(())
     }
