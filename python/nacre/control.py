@@ -163,12 +163,15 @@ class Control:
         """What is known of the server; with `columns`, of each erase block too."""
         return Statistics(self._ask("stats", columns=columns))
 
-    def record(self, path: str | os.PathLike[str], *, export: str | None = None) -> None:
+    def record(
+        self, path: str | os.PathLike[str], *, force: bool = False, export: str | None = None
+    ) -> None:
         """Requests from now on go into a trace, which `nacre.run` replays.
 
-        It appears at `path` when the recording is ended, and replaces a file that is there.
+        It appears at `path` when the recording is ended; a file that is there is replaced with
+        `force` only.
         """
-        self._ask("record", path=str(Path(path).absolute()), export=export)
+        self._ask("record", path=str(Path(path).absolute()), force=force, export=export)
 
     def record_end(self, *, export: str | None = None) -> Recorded:
         """Ends the recording: the trace is whole and in its place, unless `error` says why not."""

@@ -47,6 +47,7 @@ def serve(
     control: str | os.PathLike[str] | None = None,
     metrics: str | None = None,
     record: str | os.PathLike[str] | None = None,
+    force: bool = False,
     tell: Callable[[str], object] = lambda _notice: None,
     ready: Callable[[str, int], object] = lambda _uri, _size: None,
     metrics_ready: Callable[[str], object] = lambda _url: None,
@@ -66,7 +67,7 @@ def serve(
     `control` is the socket that `Control` speaks to. `metrics` is an address, `tcp:127.0.0.1:PORT`
     or `unix:PATH`, where `GET /metrics` is answered in the text format of Prometheus;
     `metrics_ready` is called with its URL. `record` is a trace that the first device's requests
-    go into from the beginning.
+    go into from the beginning; a file that is there is replaced with `force` only.
 
     Raises `ConfigError` for mistakes of the scenarios, and for images, certificates, files or
     addresses that cannot be had.
@@ -100,6 +101,7 @@ def serve(
         "control": None if control is None else os.fspath(control),
         "metrics": metrics,
         "record": None if record is None else os.fspath(record),
+        "force": force,
     }
 
     def listens(url: str | None, served: list[tuple[str, int]]) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import stat
+import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -21,7 +22,7 @@ from nacre.control import Control, socket_of
 from nacre.summary_served import too_late
 from nacre.view import View
 from nbd_client import Client
-from serving import Server, until
+from serving import NACRE, Server, until
 from typer.testing import CliRunner, Result
 
 KIB = 1024
@@ -370,6 +371,46 @@ def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: 
     assert re.search(r"all\.nacre: 2 requests, \d", last)
     assert nacre.trace.read(trace)["op"].to_list() == ["write", "read"]
     assert names(tmp_path) == ["all.nacre", "disk.img"], "sockets are taken away"
+
+
+def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
+    server: Server, control: Control, tmp_path: Path
+) -> None:
+    trace, link, beside = tmp_path / "io.nacre", tmp_path / "link", tmp_path / "image"
+    trace.write_text("mine")
+    link.symlink_to(trace)
+    beside.symlink_to(server.image)
+    image = server.image.stat()
+    for place in (trace, link):
+        assert "already a file of this name" in refused("record", server.image, place)
+    assert "what is there is not a file" in refused("record", server.image, link, "--force")
+    for place in (server.image, beside):
+        for force in ([], ["--force"]):
+            said = refused("record", server.image, place, *force)
+            assert "an image that is being served" in said
+    assert trace.read_text() == "mine"
+    with pytest.raises(nacre.Error, match="nothing is being recorded"):
+        control.record_end()
+    told("record", server.image, trace, "--force")
+    told("record", server.image, "--stop")
+    assert nacre.trace.read(trace).height == 0
+    assert server.image.stat().st_ino == image.st_ino
+    assert names(tmp_path) == ["image", "io.nacre", "link"]
+
+
+def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path: Path) -> None:
+    device = drive(tmp_path)
+    with serving(tmp_path, device=device) as server:
+        server.kill()
+    image = server.image.read_bytes()
+    (tmp_path / "mine.txt").write_text("mine")
+    for place, said in ((server.image, "an image that"), (tmp_path / "mine.txt", "already a file")):
+        command = [str(NACRE), "serve", str(device), str(server.image), "--record", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 2, done.stdout
+        assert said in done.stderr
+    assert server.image.read_bytes() == image
+    assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
 def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path: Path) -> None:

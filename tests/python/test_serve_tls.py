@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nbd_client import GO, Client, OptionError
-from serving import Server, needs, run, scenario
+from serving import NACRE, Server, needs, run, scenario
 
 
 def authority(folder: Path, name: str) -> tuple[Path, Path]:
@@ -139,3 +139,25 @@ def test_beyond_this_machine_certificates_are_needed(tmp_path: Path) -> None:
 def test_a_folder_without_certificates_is_named(tmp_path: Path) -> None:
     with pytest.raises(pytest.fail.Exception, match=r"server-cert\.pem"):
         Server(tmp_path, "--timing", "none", "--tls", str(tmp_path))
+
+
+def test_clients_are_not_let_in_where_their_authority_cannot_be_read(
+    certificates: Path, tmp_path: Path
+) -> None:
+    for leads_to in ("nowhere", "ca-cert.pem", ""):
+        folder = tmp_path / (leads_to or "folder")
+        folder.mkdir()
+        for name in ("server-cert.pem", "server-key.pem"):
+            (folder / name).write_bytes((certificates / name).read_bytes())
+        authority_of_clients = folder / "ca-cert.pem"
+        if leads_to:
+            authority_of_clients.symlink_to(leads_to)
+        else:
+            authority_of_clients.mkdir()
+        options = ["--tls", str(folder), "--listen", "tcp:127.0.0.1:0", "--timing", "none"]
+        image = folder / "disk.img"
+        command = [str(NACRE), "serve", str(scenario(folder)), str(image), *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 2, done.stdout
+        assert f"tls: {authority_of_clients}: " in done.stderr
+        assert not image.exists()

@@ -167,6 +167,7 @@ def test_a_part_that_fails_is_named() -> None:
         (["--split", "hash:2", "--set", "workload.file=no.csv"], "workload.file: the file cannot"),
         (["--split", "hash:2", "--address", "tcp://here:1"], "only the engine dask has an address"),
         (["--engine", "dask"], "--engine: one run is one process; give --split"),
+        (["--tls-ca", "ca.pem"], "--tls-ca: one run is one process; give --split"),
         (["--workers", "2"], "--workers: one run is one process; give --split"),
     ],
 )

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::report::{Report, best_of, processor_seconds};
 use crate::streams::{NoFiles, REQUESTS, STREAMS, checked};
-use nacre_files::{ScenarioFiles, SharedFile};
+use nacre_files::{Existing, ScenarioFiles, SharedFile};
 use nacre_kernel::{Op, Request, Time};
 use nacre_machine::run;
 use nacre_workload::trace::{self, WriteOptions};
@@ -66,7 +66,7 @@ pub(crate) fn memory(file: &Path, count: &str) -> Result<()> {
 
 /// A week of requests: a hot set that moves slowly over 4 TiB, a third of them writes.
 fn write_long(path: &Path) -> Result<()> {
-    let file = SharedFile::begin(path)?;
+    let file = SharedFile::begin(path, Existing::Replaced)?;
     let mut writer = trace::create("nacre", Box::new(file.clone()), &WriteOptions::default())?;
     let mut random = nacre_kernel::Streams::new(1).stream("bench.long");
     let mut batch = Vec::with_capacity(65_536);

@@ -13,10 +13,12 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 mod compression;
+mod place;
 mod share;
 mod whole;
 
 pub use compression::decompressed;
+pub use place::{Existing, move_to_free};
 pub use share::ShareRead;
 pub use whole::{SharedFile, WholeFile};
 

@@ -1,6 +1,7 @@
 //! Files that appear whole or not at all.
 
 use crate::compression::Compressor;
+use crate::place::{Existing, Place};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 ///
 /// The content is compressed if the name ends in `.gz`, `.zst` or `.xz`.
 pub struct WholeFile {
-    place: PathBuf,
+    place: Place,
     temporary: PathBuf,
     content: Option<Compressor>,
 }
@@ -22,29 +23,32 @@ pub struct WholeFile {
 impl WholeFile {
     /// Starts a file that will appear at `place`.
     ///
-    /// Errors: the folder is not there or cannot be written.
-    pub fn begin(place: &Path) -> io::Result<WholeFile> {
+    /// Errors: something is there that is not to be replaced; the folder is not there or cannot be written.
+    pub fn begin(place: &Path, existing: Existing) -> io::Result<WholeFile> {
         let name = place
             .file_name()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))?;
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
         let temporary = place.with_file_name(format!(".{}.{process}-{number}.part", name.to_string_lossy()));
-        let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create(&temporary)?);
+        let target = Place::look(place, existing)?;
+        // Not through a link that somebody has put there.
+        let file = BufWriter::with_capacity(super::BUFFER_BYTES, File::create_new(&temporary)?);
         let content = Some(Compressor::new(file, place)?);
-        Ok(WholeFile { place: place.to_path_buf(), temporary, content })
+        Ok(WholeFile { place: target, temporary, content })
     }
 
-    /// Makes the file durable and puts it in its place, replacing what was there. Returns its bytes.
+    /// Makes the file durable and puts it in its place, instead of the file that was there if that may be
+    /// replaced. Returns its bytes.
     ///
-    /// Errors: the disk is full or fails; then the old file is still there.
+    /// Errors: the disk is full or fails, or another file has come meanwhile; that one is still there.
     pub fn finish(mut self) -> io::Result<u64> {
         let file = self.content.take().expect("the file is open until it is finished").finish()?;
         file.sync_all()?;
         let bytes = file.metadata()?.len();
-        fs::rename(&self.temporary, &self.place)?;
+        self.place.take(&self.temporary)?;
         // The new name is on the disk when its folder is.
-        let folder = self.place.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = self.place.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(bytes)
     }
@@ -74,14 +78,14 @@ pub struct SharedFile(Arc<Mutex<Option<WholeFile>>>);
 impl SharedFile {
     /// Starts a file that will appear at `place`.
     ///
-    /// Errors: the folder is not there or cannot be written.
-    pub fn begin(place: &Path) -> io::Result<SharedFile> {
-        Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place)?)))))
+    /// Errors: something is there that is not to be replaced; the folder is not there or cannot be written.
+    pub fn begin(place: &Path, existing: Existing) -> io::Result<SharedFile> {
+        Ok(SharedFile(Arc::new(Mutex::new(Some(WholeFile::begin(place, existing)?)))))
     }
 
     /// Makes the file durable and puts it in its place; further writes fail. Returns its bytes.
     ///
-    /// Errors: the disk is full or fails; then the old file is still there.
+    /// Errors: those of [`WholeFile::finish`].
     pub fn finish(&self) -> io::Result<u64> {
         self.with(|file| file.take().map_or(Ok(0), WholeFile::finish))
     }

@@ -1,9 +1,10 @@
 //! Files appear whole or not at all, and read back as they were written.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
-use nacre_files::{ShareRead, WholeFile, open};
+use nacre_files::{Existing, ShareRead, WholeFile, open};
 use std::fs;
 use std::io::{BufRead, Read, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -19,7 +20,7 @@ fn every_compression_reads_back_what_was_written() {
     let text: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
     for ending in ["csv", "csv.gz", "csv.zst", "csv.xz"] {
         let place = folder.join(format!("trace.{ending}"));
-        let mut file = WholeFile::begin(&place).unwrap();
+        let mut file = WholeFile::begin(&place, Existing::Replaced).unwrap();
         file.write_all(text.as_bytes()).unwrap();
         assert!(!place.exists(), "{ending} appeared before it was finished");
         file.finish().unwrap();
@@ -36,11 +37,53 @@ fn an_unfinished_file_leaves_the_old_one_and_nothing_else() {
     let folder = folder("whole-unfinished");
     let place = folder.join("trace.csv");
     fs::write(&place, "old").unwrap();
-    let mut file = WholeFile::begin(&place).unwrap();
+    let mut file = WholeFile::begin(&place, Existing::Replaced).unwrap();
     file.write_all(b"new").unwrap();
     drop(file);
     assert_eq!(fs::read_to_string(&place).unwrap(), "old");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+/// What is written to a place, or why it is not.
+fn written(place: &Path, existing: Existing) -> std::io::Result<u64> {
+    let mut file = WholeFile::begin(place, existing)?;
+    file.write_all(b"new")?;
+    file.finish()
+}
+
+#[test]
+fn a_file_is_replaced_only_where_that_was_said_and_a_link_never() {
+    let folder = folder("whole-existing");
+    let (file, link, dangling) = (folder.join("file"), folder.join("link"), folder.join("dangling"));
+    fs::write(&file, "old").unwrap();
+    symlink(&file, &link).unwrap();
+    symlink(folder.join("nowhere"), &dangling).unwrap();
+    for place in [&file, &link, &dangling] {
+        let refused = written(place, Existing::Kept).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::AlreadyExists, "{}", place.display());
+    }
+    for place in [&link, &dangling, &folder] {
+        let refused = written(place, Existing::Replaced).unwrap_err().to_string();
+        assert_eq!(refused, "what is there is not a file", "{}", place.display());
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 3);
+    written(&file, Existing::Replaced).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+}
+
+#[test]
+fn a_file_that_comes_while_another_is_written_stays() {
+    let folder = folder("whole-meanwhile");
+    let place = folder.join("file");
+    for existing in [Existing::Kept, Existing::Replaced] {
+        let file = WholeFile::begin(&place, existing).unwrap();
+        fs::write(&place, "meanwhile").unwrap();
+        assert_eq!(file.finish().unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&place).unwrap(), "meanwhile");
+        fs::remove_file(&place).unwrap();
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub(crate) struct Manner {
     metrics: Option<String>,
     /// The trace to record from the beginning.
     record: Option<PathBuf>,
+    /// Whether it may replace a file.
+    force: bool,
 }
 
 /// Serves stacks until `stop`, called about twenty times a second, returns true, or somebody asks for the end over
@@ -108,6 +110,7 @@ fn terms(manner: &Manner) -> Result<Terms, ServeError> {
         control: manner.control.clone(),
         metrics: metrics.map_err(ServeError::Metrics)?,
         record: manner.record.clone(),
+        force: manner.force,
     })
 }
 

@@ -3,7 +3,7 @@
 //! | wish | answer |
 //! |---|---|
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
-//! | `{"command": "record", "path": "/a/trace.nacre"}` | `{"path": ...}` |
+//! | `{"command": "record", "path": "/a/trace.nacre"}`, `"force": true` to replace a file | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
 //! | `{"command": "power-fail"}` | [`Outage`](crate::failing::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
@@ -40,6 +40,9 @@ pub enum Command {
         export: Option<String>,
         /// The trace, from the root on: the server's folder is not its client's.
         path: PathBuf,
+        /// Whether it may replace a file.
+        #[serde(default)]
+        force: bool,
     },
     /// The recording ends.
     RecordEnd {

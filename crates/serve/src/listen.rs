@@ -5,6 +5,7 @@
 use crate::socket::{Socket, wait_for};
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,8 +62,36 @@ impl Address {
 
 /// Waits for clients.
 pub(crate) enum Listener {
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, Bound),
     Tcp(TcpListener),
+}
+
+/// The name of a socket. It goes with this, unless another server has taken it meanwhile.
+pub(crate) struct Bound {
+    path: PathBuf,
+    /// Device and number of the socket's file.
+    identity: Option<(u64, u64)>,
+}
+
+impl Bound {
+    fn new(path: PathBuf) -> Bound {
+        let identity = identity(&path);
+        Bound { path, identity }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if self.identity.is_some() && identity(&self.path) == self.identity {
+            // It may have gone already; nothing depends on it any more.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let found = path.symlink_metadata().ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 impl Listener {
@@ -73,7 +102,7 @@ impl Listener {
                 let name = format!("unix:{}", path.display());
                 let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let bound = bind_unix(path, |path| UnixListener::bind(path));
-                Listener::Unix(bound.map_err(|error| refused(&name, error))?, whole)
+                Listener::Unix(bound.map_err(|error| refused(&name, error))?, Bound::new(whole))
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");
@@ -81,7 +110,7 @@ impl Listener {
                     Ok(addresses) => addresses.collect(),
                     Err(error) => return Err(AddressError::System(name, error)),
                 };
-                if !are_encrypted && !addresses.iter().all(|address| address.ip().is_loopback()) {
+                if !are_encrypted && !addresses.iter().all(is_of_this_machine) {
                     return Err(AddressError::NotLoopback(name));
                 }
                 Listener::Tcp(TcpListener::bind(&*addresses).map_err(|error| refused(&name, error))?)
@@ -101,7 +130,7 @@ impl Listener {
         let bind = || {
             let listener = bind_unix(path, bind_owners)?;
             listener.set_nonblocking(true)?;
-            Ok(Listener::Unix(listener, path.into()))
+            Ok(Listener::Unix(listener, Bound::new(std::path::absolute(path)?)))
         };
         bind().map_err(|error| refused(&name, error))
     }
@@ -117,7 +146,7 @@ impl Listener {
     /// Where metrics are found.
     pub(crate) fn url(&self) -> String {
         match self {
-            Listener::Unix(_, path) => format!("unix:{}", path.display()),
+            Listener::Unix(_, bound) => format!("unix:{}", bound.path.display()),
             Listener::Tcp(of) => {
                 let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
                 format!("http://{address}/metrics")
@@ -130,8 +159,8 @@ impl Listener {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
         match self {
-            Listener::Unix(_, path) => {
-                format!("{scheme}+unix:///{export}?socket={}", escaped(&path.to_string_lossy()))
+            Listener::Unix(_, bound) => {
+                format!("{scheme}+unix:///{export}?socket={}", escaped(&bound.path.to_string_lossy()))
             }
             Listener::Tcp(of) => {
                 let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
@@ -165,13 +194,9 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Listener::Unix(_, path) = self {
-            // It may have gone already; nothing depends on it any more.
-            let _ = std::fs::remove_file(path);
-        }
-    }
+/// Whether nobody else reaches it. Loopback addresses of IPv4 may be written as IPv6 has them.
+fn is_of_this_machine(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
 }
 
 /// Binds a unix socket. The socket of a server that was killed is in the way and nobody answers on it: it goes.
@@ -179,7 +204,9 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
     match bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
-            if !is_socket || UnixStream::connect(path).is_ok() {
+            // A server that is too busy to take one more is there, too.
+            let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+            if !is_socket || !UnixStream::connect(path).is_err_and(is_refused) {
                 return Err(error);
             }
             std::fs::remove_file(path)?;
@@ -214,3 +241,6 @@ fn refused(name: &str, error: io::Error) -> AddressError {
         _ => AddressError::System(name.into(), error),
     }
 }
+
+#[cfg(test)]
+mod tests;

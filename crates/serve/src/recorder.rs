@@ -5,7 +5,7 @@
 //! tells why, and the clients do not notice.
 
 use crate::model::HostRequest;
-use nacre_files::SharedFile;
+use nacre_files::{Existing, SharedFile};
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
 use std::path::{Path, PathBuf};
@@ -62,6 +62,12 @@ pub enum RecordError {
     /// There is none.
     #[error("nothing is being recorded")]
     NotRecording,
+    /// There is a file, and nobody said that it may go.
+    #[error("{}: there is already a file of this name; name another one, or replace it with --force", .0.display())]
+    Exists(PathBuf),
+    /// The file is an image that is being served.
+    #[error("{}: it is an image that is being served; name another file", .0.display())]
+    Image(PathBuf),
     /// The file cannot be written.
     #[error("{}: {problem}", .path.display())]
     System {
@@ -91,12 +97,21 @@ enum Message {
 impl Recorder {
     /// Requests from now on go into the trace `path`. Arrivals are in time of the device: that of the wall,
     /// divided by `dilation`. Errors: one is under way, or the file cannot be begun.
-    pub(crate) fn begin(&self, path: &Path, dilation: f64, provenance: &str) -> Result<(), RecordError> {
+    pub(crate) fn begin(
+        &self,
+        path: &Path,
+        existing: Existing,
+        dilation: f64,
+        provenance: &str,
+    ) -> Result<(), RecordError> {
         if let Some(recording) = &self.state().under_way {
             return Err(RecordError::UnderWay(recording.path.clone()));
         }
         let refused = |problem: String| RecordError::System { path: path.into(), problem };
-        let file = SharedFile::begin(path).map_err(|error| refused(error.to_string()))?;
+        let file = SharedFile::begin(path, existing).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => RecordError::Exists(path.into()),
+            _ => refused(error.to_string()),
+        })?;
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
         let writer = writer.map_err(|error| refused(words(error)))?;

@@ -15,7 +15,7 @@ use crate::statistics::{Connections, ExportStatistics};
 use crate::stream::Stream;
 use crate::tls::{CertificateError, Certificates};
 use crate::transport::Transport;
-use crate::watch::Watch;
+use crate::watch::{Watch, record};
 use nacre_kernel::Device;
 use nacre_nbd::Export;
 use std::collections::BTreeMap;
@@ -110,6 +110,8 @@ pub struct Terms {
     pub metrics: Option<Address>,
     /// The trace that the first device's requests go into from the beginning.
     pub record: Option<PathBuf>,
+    /// Whether that trace may replace a file.
+    pub force: bool,
 }
 
 /// How a server's life went.
@@ -155,7 +157,7 @@ impl Server {
         let (control, metrics) =
             (control.map_err(ServeError::Control)?, metrics.map_err(ServeError::Metrics)?);
         if let (Some(path), Some(disk)) = (&terms.record, disks.first()) {
-            disk.record_to(path)?;
+            record(disk, &disks, path, terms.force)?;
         }
         let exports = disks.iter().map(|disk| disk.export.clone()).collect();
         let certificates = terms.certificates;

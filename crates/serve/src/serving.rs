@@ -7,6 +7,7 @@ use crate::recorder::{RecordError, Recorded, Recorder};
 use crate::statistics::ExportStatistics;
 use crate::tally::Tally;
 use crate::undo::Undo;
+use nacre_files::Existing;
 use nacre_kernel::{Op, Status};
 use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session};
 use std::io;
@@ -118,12 +119,12 @@ impl Disk {
     }
 
     /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
-    pub(crate) fn record_to(&self, path: &Path) -> Result<(), RecordError> {
+    pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
         let dilation = match self.model.timing() {
             Timing::Emulated { dilation } => dilation,
             Timing::None => 1.0,
         };
-        self.recorder.begin(path, dilation, &format!("requests to {}", self.export.name))
+        self.recorder.begin(path, existing, dilation, &format!("requests to {}", self.export.name))
     }
 
     /// The recording ends; what became of it. Errors: there is none.

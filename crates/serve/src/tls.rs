@@ -41,7 +41,13 @@ impl Certificates {
         let key = folder.join("server-key.pem");
         let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
-        let is_choosy = authority.exists();
+        // Of a link that leads nowhere, and of a file that cannot be read, reading says what is wrong: only where
+        // nobody has put anything there is everybody let in.
+        let is_choosy = match authority.symlink_metadata() {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(unusable(&authority, &error)),
+        };
         let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| unusable(folder, &error))?;

@@ -1,10 +1,13 @@
 //! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
 
 use crate::control::Command;
+use crate::recorder::RecordError;
 use crate::server::Clients;
 use crate::serving::Disk;
 use crate::statistics::Statistics;
+use nacre_files::Existing;
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -22,9 +25,10 @@ impl Watch<'_> {
     pub(crate) fn obey(&self, command: Command) -> Result<Value, String> {
         match command {
             Command::Stats { columns } => Ok(self.statistics().json(columns)),
-            Command::Record { export, path } => {
+            Command::Record { export, path, force } => {
                 let disk = self.disk(export.as_deref())?;
-                disk.record_to(&path).map_err(|error| error.to_string())?;
+                let recorded = record(disk, self.disks, &path, force);
+                recorded.map_err(|error| error.to_string())?;
                 Ok(json!({ "path": path }))
             }
             Command::RecordEnd { export } => {
@@ -82,4 +86,13 @@ impl Watch<'_> {
             format!("there is no export {name:?}; there is {}", known.join(", "))
         })
     }
+}
+
+/// Requests to `disk` from now on go into the trace `path`. With `force` it replaces a file, but for the images of
+/// `disks`.
+pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> Result<(), RecordError> {
+    if disks.iter().any(|disk| disk.image.is_at(path)) {
+        return Err(RecordError::Image(path.into()));
+    }
+    disk.record_to(path, if force { Existing::Replaced } else { Existing::Kept })
 }

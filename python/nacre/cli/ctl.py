@@ -120,6 +120,7 @@ def record(
         typer.Argument(metavar="[TRACE]", parser=place, help="The trace to write, as io.nacre."),
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="End the recording.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
@@ -128,7 +129,7 @@ def record(
         raise Error("name the trace to begin a recording, or end one with --stop")
     with Control(image) as control:
         if trace is not None:
-            control.record(trace, export=export)
+            control.record(trace, force=force, export=export)
             if as_json:
                 write_json({"path": str(trace.absolute())})
             else:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
-from nacre.cli.engine_name import EngineName
+from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -65,6 +65,9 @@ def run(
     address: Annotated[
         str | None, typer.Option(metavar="ADDR", help="Of the Dask scheduler of the parts.")
     ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that run parts here; default: the cores.")
     ] = None,
@@ -72,7 +75,8 @@ def run(
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
-    _only_of_parts(split, engine, address, workers)
+    tls = (tls_ca, tls_cert, tls_key)
+    _only_of_parts(split, engine, address, tls, workers)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out)) if out else None
@@ -80,7 +84,7 @@ def run(
         if split is None:
             record = _simulate(scenario, overrides, seed, interruption)
         else:
-            running = engine_called(engine.value, address, workers)
+            running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
         drawn = True
         if staging:
@@ -173,12 +177,17 @@ def _simulate_parts(
 
 
 def _only_of_parts(
-    split: str | None, engine: EngineName, address: str | None, workers: int | None
+    split: str | None,
+    engine: EngineName,
+    address: str | None,
+    tls: tuple[Path | None, ...],
+    workers: int | None,
 ) -> None:
     """Raises `ConfigError` for what says how parts are run where there are none."""
     given = {
         "--engine": engine is not EngineName.LOCAL,
         "--address": address is not None,
+        "--tls-ca": any(tls),
         "--workers": workers is not None,
     }
     wrong = [name for name, is_given in given.items() if is_given and split is None]

@@ -75,6 +75,9 @@ def serve(
             metavar="TRACE", parser=place, help="Record the requests, as a trace to be replayed."
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let --record replace a file that is there.")
+    ] = False,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -108,6 +111,7 @@ def serve(
             control=control or image.with_name(image.name + SUFFIX),
             metrics=metrics,
             record=record,
+            force=force,
             tell=warn,
             ready=ready,
             metrics_ready=metrics_ready,

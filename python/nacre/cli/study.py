@@ -11,7 +11,7 @@ import typer
 
 from nacre import __version__
 from nacre.cli.arguments import place
-from nacre.cli.engine_name import EngineName
+from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
@@ -37,6 +37,9 @@ def study(
             metavar="ADDR", help="Of the Dask scheduler; default: a cluster of its own, here."
         ),
     ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -55,7 +58,8 @@ def study(
     directory = out or Path(f"{Path(study).stem}.study")
     failure: Failure | None = None
     with ExitStack() as stack:
-        running = stack.enter_context(engine_called(engine.value, address))
+        tls = (tls_ca, tls_cert, tls_key)
+        running = stack.enter_context(engine_called(engine.value, address, tls=tls))
         kept = stack.enter_context(keeping(design, planner, directory, resume=resume))
         interruption = stack.enter_context(Interruption())
         assert isinstance(kept, Store)  # noqa: S101 (there is a directory)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import queue
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -14,8 +11,8 @@ from typing import Any, Self
 
 from nacre.errors import ConfigError, Error, Problem, config_error
 from nacre.study.engine import PATIENCE_S, Chunks
-from nacre.study.local import cores
 from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
+from nacre.study.tls import SCHEME, Tls
 
 CHUNK_S = 1.0
 CHUNK_MAX = 256
@@ -32,13 +29,18 @@ _LOGGERS = ("distributed", "tornado", "asyncio")
 MISSING = Problem(
     path="--engine dask", problem="Dask is not installed", hint="pip install 'nacre[dask]'"
 )
+MISSING_KEYS = Problem(
+    path="--engine dask",
+    problem="cryptography is not installed, which makes the keys of an own cluster",
+    hint="pip install 'nacre[dask]'",
+)
 
 
 class Cluster:
     """The workers of a Dask cluster at an address; without one, a worker per core, here."""
 
-    def __init__(self, address: str | None) -> None:
-        self._address = address
+    def __init__(self, address: str | None, tls: Tls | None = None) -> None:
+        self._address, self._tls = address, tls
         self._stack = ExitStack()
         self._client: Any = None
         self._looked_s = self._seen_s = 0.0
@@ -47,8 +49,8 @@ class Cluster:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(_quiet())
-            address = self._address or self._own(stack)
-            self._client = _connected(address)
+            address, security = self._place(stack)
+            self._client = _connected(address, security)
             stack.callback(_close, self._client)
             self._check()
             self._stack = stack.pop_all()
@@ -118,17 +120,16 @@ class Cluster:
     def _name(self) -> str:
         return self._address or "of this machine"
 
-    def _own(self, stack: ExitStack) -> str:
-        """The address of a scheduler in this process, with workers in processes of their own."""
-        import distributed
+    def _place(self, stack: ExitStack) -> tuple[str, Any]:
+        """An address, and what to show there."""
+        if self._address is not None:
+            return self._address, self._tls.security() if self._tls else None
+        try:
+            from nacre.study import own_cluster
 
-        cluster = distributed.LocalCluster(  # type: ignore[no-untyped-call]
-            n_workers=0, dashboard_address=None, silence_logs=50, protocol="tcp://"
-        )
-        stack.callback(cluster.close)
-        for _ in range(cores()):
-            stack.callback(_end, _worker(cluster.scheduler_address))
-        return str(cluster.scheduler_address)
+            return own_cluster.start(stack)
+        except ImportError:
+            raise config_error([MISSING_KEYS]) from None
 
     def _check(self) -> None:
         """Makes sure that there are workers, and that they have this Nacre."""
@@ -181,12 +182,16 @@ def _result(future: Any, status: str, name: str) -> list[Outcome] | None:
     return None
 
 
-def _connected(address: str) -> Any:
+def _connected(address: str, security: Any) -> Any:
     import distributed
 
     try:
         return distributed.Client(  # type: ignore[no-untyped-call]
-            address, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False
+            address,
+            timeout=CONNECT_S,
+            set_as_default=False,
+            direct_to_workers=False,
+            security=security,
         )
     except (OSError, ValueError, TimeoutError) as error:
         raise _mistake(
@@ -194,33 +199,19 @@ def _connected(address: str) -> Any:
             "start one with `dask scheduler`, or leave the address out",
             given=address,
         ) from None
+    except TypeError:
+        # Dask's way of saying that it has no certificates; those of its own configuration count.
+        if not address.startswith(SCHEME):
+            raise
+        raise _mistake(
+            "the cluster asks for certificates",
+            "give --tls-ca, --tls-cert and --tls-key",
+            given=address,
+        ) from None
 
 
 def _mistake(problem: str, hint: str, given: str = "") -> ConfigError:
     return config_error([Problem(path="--address", problem=problem, hint=hint, given=given)])
-
-
-def _worker(address: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 (our own interpreter)
-        [
-            *(sys.executable, "-P", "-m", "distributed.cli.dask_worker", address),
-            *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),
-        ],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        start_new_session=True,
-    )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a worker with its nanny and whatever else is in its session."""
-    import signal
-
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _close(client: Any) -> None:

@@ -18,6 +18,7 @@ from nacre.scenario import Scenario, Source, assignments, read
 from nacre.study.engine import Engine, Name
 from nacre.study.point import Points
 from nacre.study.task import Base, Task, identity
+from nacre.study.tls import Files
 from nacre.study.work import engine_called
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
@@ -44,6 +45,7 @@ def run_split(
     seed: int | None = None,
     engine: Name = "local",
     address: str | None = None,
+    tls: Files | None = None,
     workers: int | None = None,
     keep: str | os.PathLike[str] | None = None,
     progress: bool | Progress = False,
@@ -52,10 +54,10 @@ def run_split(
 
     `split` is `"volume"`, a part for each volume of the trace; `"volume:4"`, four parts that have
     the volumes in turn; or `"hash:4"`, four parts by a hash of the address, each with a quarter of
-    every capacity of the stack. The record is that of all copies together. `engine`, `address` and
-    `workers` are as of `nacre.study`. `keep` is a directory that parts which are done are kept in:
-    a run that was stopped takes them up. `progress` shows a bar on standard error, or calls a
-    function of yours.
+    every capacity of the stack. The record is that of all copies together. `engine`, `address`,
+    `tls` and `workers` are as of `nacre.study`. `keep` is a directory that parts which are done are
+    kept in: a run that was stopped takes them up. `progress` shows a bar on standard error, or
+    calls a function of yours.
 
     Raises `ConfigError` naming every mistake before any part is run, `Error` for a part that
     fails, and `KeyboardInterrupt` where a progress function ends it.
@@ -70,7 +72,7 @@ def run_split(
             tick = stack.enter_context(Bar("simulating", "parts"))
         else:
             tick = progress or None
-        running = engine_called(engine, address, workers)
+        running = engine_called(engine, address, workers, tls)
         plan = planned(scenario, split, overrides, seed)
         kept = Kept(None if keep is None else Path(keep))
         found = conduct(plan, stack.enter_context(running), kept, tick)

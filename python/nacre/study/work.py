@@ -22,6 +22,7 @@ from nacre.study.point import Point
 from nacre.study.result import TABLE_FILE, StudyResult
 from nacre.study.store import Memory, Store, is_final
 from nacre.study.task import Base, Task, identity
+from nacre.study.tls import Files, tls_of
 
 Progress: TypeAlias = Callable[[int, int], bool | None]
 """Called about ten times a second with points done and points in all; returning True ends the
@@ -44,6 +45,7 @@ def study(
     *,
     engine: Name = "local",
     address: str | None = None,
+    tls: Files | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     workers: int | None = None,
@@ -54,6 +56,8 @@ def study(
 
     `study` is the path of a TOML file, or a table. `engine` is `"local"`, which takes all cores,
     or as many as `workers` says; or `"dask"`, a cluster at `address`, or one of its own here.
+    `tls` is for a cluster that asks for certificates: three PEM files, with its authority, our
+    certificate and our key.
     `out` is a directory that keeps the records of points as they end, the table and, if wanted,
     the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
     error, or calls a function of yours.
@@ -72,7 +76,7 @@ def study(
             tick = stack.enter_context(Bar("studying", "points"))
         else:
             tick = progress or None
-        running = stack.enter_context(engine_called(engine, address, workers))
+        running = stack.enter_context(engine_called(engine, address, workers, tls))
         kept = stack.enter_context(keeping(design, planner, out, resume=resume))
         result, _ = conduct(design, planner, running, kept, tick)
         if isinstance(kept, Store):
@@ -96,18 +100,29 @@ def keeping(
     return Store(Path(out), document, design.paths, points=planner.total, resume=resume)
 
 
-def engine_called(name: str, address: str | None = None, workers: int | None = None) -> Engine:
+def engine_called(
+    name: str,
+    address: str | None = None,
+    workers: int | None = None,
+    tls: Files | None = None,
+) -> Engine:
     """The engine of a name; raises `ConfigError` for a name nobody knows."""
     if name not in _ENGINES:
         raise config_error([unknown("there is no engine called", name, _ENGINES)])
-    if address is not None and name != "dask":
-        problem = Problem(path="--address", problem="only the engine dask has an address",
-                          given=address, hint="give --engine dask, too")  # fmt: skip
-        raise config_error([problem])
-    if name == "dask":
+    if name != "dask":
+        given = {"--address": (address, "an address"), "--tls-ca": (tls, "certificates")}
+        problems = [
+            Problem(path=path, problem=f"only the engine dask has {what}",
+                    given=value if isinstance(value, str) else "", hint="give --engine dask, too")
+            for path, (value, what) in given.items()
+            if value not in (None, (None, None, None))
+        ]  # fmt: skip
+        if problems:
+            raise config_error(problems)
+    else:
         from nacre.study.cluster import Cluster
 
-        return Cluster(address)
+        return Cluster(address, tls_of(address, *(tls or (None, None, None))))
     from nacre.study.local import Local
 
     return Local(workers)

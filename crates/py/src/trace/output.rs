@@ -2,7 +2,7 @@
 
 use super::wishes::Wishes;
 use crate::errors::{os_error, trace_error};
-use nacre_files::SharedFile;
+use nacre_files::{Existing, SharedFile};
 use nacre_kernel::Request;
 use nacre_workload::trace::{self, TraceError, TraceReader, TraceWriter, WriteOptions};
 use pyo3::prelude::*;
@@ -28,7 +28,8 @@ impl Output {
             Path::new(input).file_name().map_or(input.clone(), |name| name.to_string_lossy().into_owned())
         });
         let provenance = provenance.collect::<Vec<_>>().join(", ");
-        let file = SharedFile::begin(Path::new(path)).map_err(|error| os_error(path, &error))?;
+        let file = SharedFile::begin(Path::new(path), Existing::Replaced);
+        let file = file.map_err(|error| os_error(path, &error))?;
         let options = WriteOptions { strict: wishes.strict, provenance };
         let writer =
             trace::create(to, Box::new(file.clone()), &options).map_err(|error| trace_error(py, error))?;

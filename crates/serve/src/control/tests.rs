@@ -12,8 +12,10 @@ fn every_command_is_read_as_it_is_documented() {
     assert_eq!(read(r#"{"command": "stats"}"#), Command::Stats { columns: false });
     assert_eq!(read(r#"{"command": "stats", "columns": true}"#), Command::Stats { columns: true });
     let named = Some("a".to_string());
-    let record = Command::Record { export: named.clone(), path: "/t.nacre".into() };
+    let record = Command::Record { export: named.clone(), path: "/t.nacre".into(), force: false };
     assert_eq!(read(r#"{"command": "record", "export": "a", "path": "/t.nacre"}"#), record);
+    let record = Command::Record { export: None, path: "/t.nacre".into(), force: true };
+    assert_eq!(read(r#"{"command": "record", "path": "/t.nacre", "force": true}"#), record);
     assert_eq!(read(r#"{"command": "record-end"}"#), Command::RecordEnd { export: None });
     assert_eq!(read(r#" {"command" : "stop"} "#), Command::Stop {});
     assert_eq!(

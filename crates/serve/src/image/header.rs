@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 pub(super) const VERSION: u32 = 1;
-const MAGIC: &[u8; 8] = b"NACREBLK";
+pub(super) const MAGIC: &[u8; 8] = b"NACREBLK";
 /// Where its copies begin.
 pub(super) const COPIES: [u64; 2] = [0, 512 << 10];
 /// Bytes before the body.

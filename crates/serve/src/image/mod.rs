@@ -36,7 +36,7 @@ use header::Header;
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -109,7 +109,9 @@ impl Image {
         lock(&file)?;
         let length = file.metadata()?.len();
         if length == 0 {
-            return Image::make(path, wanted, true);
+            // Through a link the file is made where it leads, and the link stays.
+            let image = Image::make(&path.canonicalize()?, wanted, true)?;
+            return Ok(Image { path: path.to_path_buf(), ..image });
         }
         let found = check(&file, length, wanted)?;
         Ok(Image::new(file, path, wanted, found))
@@ -154,6 +156,13 @@ impl Image {
         self.read_only
     }
 
+    /// Whether `path` names its file, whatever links lead there.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        path.metadata().is_ok_and(|there| {
+            self.file.metadata().is_ok_and(|held| (held.dev(), held.ino()) == (there.dev(), there.ino()))
+        })
+    }
+
     /// Calls `visit` with every entry of the journal that was there when it was opened.
     pub(crate) fn entries(
         &self,
@@ -169,9 +178,12 @@ impl Image {
     pub(crate) fn mend(&self, header: &Wanted<'_>, last: Option<Entry>) -> Result<(), Problem> {
         let number = self.found.entries.checked_sub(1);
         let failed = last.filter(|last| last.what == What::PowerFailure).and(number);
+        let pending = outage::pending(&self.path, failed);
         if self.read_only {
-            return if outage::is_pending(&self.path, failed) { Err(Problem::Interrupted) } else { Ok(()) };
+            let is_pending = pending.is_ok_and(|pieces| pieces.is_some());
+            return if is_pending { Err(Problem::Interrupted) } else { Ok(()) };
         }
+        let pending = pending?;
         if self.found.header_torn {
             let Wanted { bytes, name, identity, .. } = *header;
             Header { bytes, name: name.into(), identity: identity.into() }.write(&self.file)?;
@@ -179,7 +191,7 @@ impl Image {
         if self.found.torn > 0 {
             self.file.set_len(journal_at(self.bytes) + self.found.entries * journal::ENTRY_BYTES as u64)?;
         }
-        outage::complete(self, failed)?;
+        outage::complete(self, pending.as_deref())?;
         self.sync()?;
         Ok(())
     }

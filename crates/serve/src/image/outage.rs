@@ -4,7 +4,7 @@
 //! on the power has failed. Then the bytes are put back and the file beside goes. Opening an image whose journal
 //! ends with this entry does it again; the file beside without the entry never happened.
 
-use super::fresh::beside;
+use super::fresh::{beside, open_own};
 use super::{Entry, Image, Problem};
 use crate::undo::{Old, Piece};
 use nacre_kernel::state::{StateReader, StateWriter};
@@ -13,14 +13,15 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const SECTION: &str = "NACREOUT";
+/// What the file beside begins with: the section's name with its length.
+const MARK: &[u8; 16] = b"\x08\0\0\0\0\0\0\0NACREOUT";
 
 impl Image {
     /// Puts `pieces` back, in this order. `failure` becomes entry `number` of the journal.
     pub(crate) fn take_back(&self, pieces: &[Piece], number: u64, failure: Entry) -> io::Result<()> {
         let path = file_of(&self.path);
         if !pieces.is_empty() {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
-            file.write_all(&encode(pieces, number)).and_then(|()| file.sync_all())?;
+            write(&path, &encode(pieces, number)).map_err(io::Error::other)?;
         }
         self.push(failure);
         // From here on it has to be finished, by the next process if not by this one.
@@ -35,33 +36,40 @@ impl Image {
     }
 }
 
-/// Finishes a loss of power that was being carried out, and forgets one that did not happen. `failed` is the number
-/// of the journal's last entry if this is the one of a loss of power.
-pub(super) fn complete(image: &Image, failed: Option<u64>) -> Result<(), Problem> {
+/// Finishes a loss of power that was being carried out, with what [`pending`] found, and forgets one that did not
+/// happen.
+pub(super) fn complete(image: &Image, pending: Option<&[Piece]>) -> Result<(), Problem> {
     let path = file_of(&image.path);
-    let Some(pieces) = pending(&path, failed)? else {
-        return match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        };
-    };
-    Ok(image.finish(&pieces, &path)?)
-}
-
-/// Whether a loss of power is still to be carried out.
-pub(super) fn is_pending(image: &Path, failed: Option<u64>) -> bool {
-    pending(&file_of(image), failed).is_ok_and(|pieces| pieces.is_some())
-}
-
-fn pending(path: &Path, failed: Option<u64>) -> io::Result<Option<Vec<Piece>>> {
-    let mut bytes = Vec::new();
-    match OpenOptions::new().read(true).open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    match pending {
+        Some(pieces) => Ok(image.finish(pieces, &path)?),
+        None => forget(&path),
     }
+}
+
+/// What a loss of power that is still to be carried out puts back. `failed` is the number of the journal's last entry
+/// if this is the one of a loss of power. Errors: the file beside the image is none of a server's, among others.
+pub(super) fn pending(image: &Path, failed: Option<u64>) -> Result<Option<Vec<Piece>>, Problem> {
+    let Some(mut file) = open_own(&file_of(image), MARK, false)? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
     let decoded = decode(&bytes).filter(|&(entry, _)| failed == Some(entry));
     Ok(decoded.map(|(_, pieces)| pieces))
+}
+
+/// Writes the file beside. What came to nothing before goes; a foreign file and a link stay.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
+    forget(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes).and_then(|()| file.sync_all())?;
+    Ok(())
+}
+
+/// Removes the file beside, if it is a server's.
+fn forget(path: &Path) -> Result<(), Problem> {
+    if open_own(path, MARK, false)?.is_some() {
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 fn file_of(image: &Path) -> PathBuf {

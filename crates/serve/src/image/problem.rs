@@ -31,6 +31,9 @@ pub enum Problem {
     /// Something is in the way of a snapshot.
     #[error("there is already a file of this name; remove it, or choose another name")]
     Exists,
+    /// A file beside the image has a name that is needed, and is something else.
+    #[error("{} is something else, and a server of this image needs the name; move it elsewhere", .0.display())]
+    Foreign(PathBuf),
     /// Another process has it.
     #[error("another process has it open, and only one may; end that one first")]
     Locked,

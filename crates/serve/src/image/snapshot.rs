@@ -1,6 +1,7 @@
 //! Copies of an image.
 
 use super::fresh::Fresh;
+use super::header::MAGIC;
 use super::{Image, ImageError, Problem};
 use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
 use std::fs::File;
@@ -29,7 +30,7 @@ impl Image {
         }
         let fresh = Fresh::begin(to)?;
         let copied = match ioctl_ficlone(&fresh.file, &self.file) {
-            Ok(()) => Ok(()),
+            Ok(()) => fresh.mark(),
             Err(_) => copy_stored(&self.file, &fresh.file),
         };
         if let Err(error) = copied {
@@ -41,11 +42,11 @@ impl Image {
     }
 }
 
-/// Copies what is stored; holes stay holes.
+/// Copies what is stored behind the magic number; holes stay holes.
 fn copy_stored(from: &File, to: &File) -> io::Result<()> {
     let length = from.metadata()?.len();
     to.set_len(length)?;
-    let mut at = 0;
+    let mut at = MAGIC.len() as u64;
     while at < length {
         let start = match seek(from, SeekFrom::Data(at)) {
             Ok(start) => start,

@@ -1,6 +1,6 @@
 use super::{BATCH, RecordError, Recorder, Recording};
 use crate::model::HostRequest;
-use nacre_files::{ShareRead, SharedFile, open as open_file};
+use nacre_files::{Existing, ShareRead, SharedFile, open as open_file};
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{Options, Source, TraceError, TraceWriter, Written, open};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ fn what_clients_ask_for_is_in_the_trace_in_time_of_the_device() {
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
     recorder.note(asked(Op::Read, 0, 512), None);
-    recorder.begin(&path, 20.0, "requests to ssd").unwrap();
+    recorder.begin(&path, Existing::Kept, 20.0, "requests to ssd").unwrap();
     let from = start(&recorder);
     recorder.note(asked(Op::Read, 4096, 8192), after(from, Duration::from_millis(40)));
     let forced = HostRequest { op: Op::Write, offset: 1 << 40, bytes: 512, forced: true };
@@ -88,7 +88,7 @@ fn requests_that_come_out_of_order_are_put_into_it() {
     let folder = Folder::new();
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
-    recorder.begin(&path, 1.0, "").unwrap();
+    recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
     let from = start(&recorder);
     let count = 5 * BATCH as u64 + 17;
     // Every group of 64 comes backwards, as threads would bring it at worst.
@@ -107,10 +107,10 @@ fn a_trace_appears_when_it_is_whole_and_never_before() {
     let folder = Folder::new();
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
-    recorder.begin(&path, 1.0, "").unwrap();
+    recorder.begin(&path, Existing::Kept, 1.0, "").unwrap();
     recorder.note(asked(Op::Read, 0, 512), None);
     assert!(!path.exists());
-    let other = recorder.begin(&folder.0.join("other.nacre"), 1.0, "");
+    let other = recorder.begin(&folder.0.join("other.nacre"), Existing::Kept, 1.0, "");
     assert!(matches!(other, Err(RecordError::UnderWay(into)) if into == path));
     // The server is gone before the recording is ended.
     let writer = recorder.state().under_way.take().map(|Recording { writer, .. }| writer);
@@ -125,7 +125,7 @@ fn what_cannot_be_begun_or_ended_is_said() {
     let recorder = Recorder::default();
     assert!(matches!(recorder.end(), Err(RecordError::NotRecording)));
     let nowhere = folder.0.join("no/such/io.nacre");
-    let refused = recorder.begin(&nowhere, 1.0, "").unwrap_err().to_string();
+    let refused = recorder.begin(&nowhere, Existing::Kept, 1.0, "").unwrap_err().to_string();
     assert!(refused.contains("no/such/io.nacre: "), "{refused}");
     assert_eq!(recorder.told(), None);
 }
@@ -150,7 +150,7 @@ fn a_full_disk_ends_the_recording_and_nothing_else() {
     let folder = Folder::new();
     let path = folder.0.join("io.nacre");
     let recorder = Recorder::default();
-    let file = SharedFile::begin(&path).unwrap();
+    let file = SharedFile::begin(&path, Existing::Kept).unwrap();
     recorder.begin_with(Recording::begin(&path, 1.0, file, Box::new(Full))).unwrap();
     // However long it goes on, nobody waits and nothing is kept.
     while recorder.told().is_some_and(|told| told.is_under_way) {

@@ -124,13 +124,85 @@ fn overwrite_new(folder: &Folder, bytes: &[u8]) {
 fn a_kill_while_an_image_is_made_leaves_nothing_in_the_way() {
     let folder = Folder::new();
     // What a kill leaves: the file beside, half written.
-    drop(
-        std::fs::OpenOptions::new().write(true).create_new(true).open(folder.0.join("x.image.new")).unwrap(),
+    for begun in [&b""[..], b"NACR", b"NACRENEW", b"NACRENEW and then some of a header"] {
+        std::fs::write(folder.0.join("x.image.new"), begun).unwrap();
+        drop(toy(&folder.image()));
+        assert_eq!(folder.names(), ["x.image"]);
+        assert_eq!(
+            opened(offer(Box::new(Toy::default()), &folder.image()), super::EMULATED).unwrap().1,
+            [""; 0]
+        );
+        std::fs::remove_file(folder.image()).unwrap();
+    }
+}
+
+/// A file that is somebody else's, or a link, has a name that a server wants to use.
+#[test]
+fn foreign_files_beside_an_image_are_named_and_stay() {
+    for (ending, is_there) in [(".new", false), (".outage", true)] {
+        let folder = Folder::new();
+        let other = folder.0.join("other");
+        drop(toy(&other));
+        let image = contents(&other);
+        let taken = folder.0.join(format!("x.image{ending}"));
+        if is_there {
+            drop(toy(&folder.image()));
+        }
+        let before = is_there.then(|| contents(&folder.image()));
+        let is_refused = || {
+            let said = toy_refusal(&folder.image());
+            assert!(said.contains(&format!("{} is something else", taken.display())), "{said}");
+            assert_eq!(folder.image().exists().then(|| contents(&folder.image())), before);
+        };
+        for content in [&b"a letter"[..], b"N?", &image] {
+            std::fs::write(&taken, content).unwrap();
+            is_refused();
+            assert_eq!(contents(&taken), content);
+            std::fs::remove_file(&taken).unwrap();
+        }
+        for target in [other.clone(), folder.0.join("nowhere")] {
+            std::os::unix::fs::symlink(&target, &taken).unwrap();
+            is_refused();
+            assert!(taken.is_symlink() && contents(&other) == image);
+            std::fs::remove_file(&taken).unwrap();
+        }
+        std::fs::create_dir(&taken).unwrap();
+        is_refused();
+    }
+}
+
+#[test]
+fn a_loss_of_power_writes_through_no_link() {
+    let folder = Folder::new();
+    let (letter, beside) = (folder.0.join("letter"), folder.0.join("x.image.outage"));
+    std::fs::write(&letter, "a letter").unwrap();
+    let disk = toy(&folder.image());
+    disk.write_at(us(1), super::toy::BYTES - 4096, &[9; 4096]);
+    std::os::unix::fs::symlink(&letter, &beside).unwrap();
+    let (failed, ready) = disk.model.power_fail_at(us(100));
+    let said = disk.lose_power(failed, ready).unwrap_err().to_string();
+    assert!(said.contains("x.image.outage is something else"), "{said}");
+    assert_eq!(contents(&letter), b"a letter");
+    std::fs::remove_file(&beside).unwrap();
+    disk.lose_power(failed, ready).unwrap();
+    assert_eq!(folder.names(), ["letter", "x.image"]);
+}
+
+#[test]
+fn an_image_behind_a_link_is_made_and_opened_there() {
+    let folder = Folder::new();
+    let there = folder.0.join("there");
+    std::fs::write(&there, "").unwrap();
+    std::os::unix::fs::symlink(&there, folder.image()).unwrap();
+    toy(&folder.image()).write_at(us(1), 0, b"bytes");
+    assert!(folder.image().is_symlink());
+    assert_eq!(&toy(&there).bytes()[..5], b"bytes");
+    std::fs::remove_file(&there).unwrap();
+    assert!(
+        toy_refusal(&folder.image()).contains("already a file of this name"),
+        "a link that leads nowhere"
     );
-    overwrite(&folder.0.join("x.image.new"), 0, b"NACREBLK and then nothing");
-    drop(toy(&folder.image()));
-    assert_eq!(folder.names(), ["x.image"]);
-    drop(toy(&folder.image()));
+    assert!(folder.image().is_symlink() && !there.exists());
 }
 
 #[test]

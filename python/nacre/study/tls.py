@@ -1,0 +1,90 @@
+"""What a Dask cluster that asks for certificates is shown, and whom of it we believe."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from nacre.errors import Problem, config_error
+
+Place: TypeAlias = str | os.PathLike[str]
+Files: TypeAlias = tuple[Place | None, Place | None, Place | None]
+"""The cluster's authority, our certificate and our key, as a user gives them."""
+
+SCHEME = "tls://"
+_NAMES = ("--tls-ca", "--tls-cert", "--tls-key")
+
+
+class Tls(NamedTuple):
+    """Three PEM files: the cluster's authority, our certificate and our key."""
+
+    ca: Path
+    certificate: Path
+    key: Path
+
+    def security(self) -> Any:
+        """The same in Dask's words."""
+        import distributed
+
+        return distributed.Security(  # type: ignore[no-untyped-call]
+            require_encryption=True,
+            tls_ca_file=str(self.ca),
+            tls_client_cert=str(self.certificate),
+            tls_client_key=str(self.key),
+        )
+
+
+def tls_of(
+    address: str | None, ca: Place | None, certificate: Place | None, key: Place | None
+) -> Tls | None:
+    """The files, or None where none is given.
+
+    Raises `ConfigError` where some are missing or cannot be used, or nothing would ask for them.
+    """
+    given = (ca, certificate, key)
+    if ca is None or certificate is None or key is None:
+        if given == (None, None, None):
+            return None
+        problems = [
+            Problem(path=name, problem="it is missing", hint=f"give {', '.join(_NAMES)} together")
+            for name, place in zip(_NAMES, given, strict=True)
+            if place is None
+        ]
+        raise config_error(problems)
+    if address is None:
+        problem = "an own cluster has keys of its own"
+        raise config_error([Problem(path=_NAMES[0], problem=problem, hint="give --address, too")])
+    if not address.startswith(SCHEME):
+        problem, hint = "certificates are for TLS only", f"the address begins with {SCHEME} then"
+        raise config_error([Problem(path="--address", problem=problem, given=address, hint=hint)])
+    tls = Tls(Path(ca), Path(certificate), Path(key))
+    _check(tls)
+    return tls
+
+
+def _check(tls: Tls) -> None:
+    try:
+        context = ssl.create_default_context(cafile=tls.ca)
+    except OSError as error:
+        raise _unusable(_NAMES[0], tls.ca, error, "authorities") from None
+    for name, place in zip(_NAMES[1:], tls[1:], strict=True):
+        try:
+            place.open("rb").close()
+        except OSError as error:
+            raise _unusable(name, place, error, "") from None
+    try:
+        # A key with a passphrase is refused: nobody could be asked for it.
+        context.load_cert_chain(tls.certificate, tls.key, password=lambda: "")
+    except OSError as error:
+        raise _unusable(_NAMES[1], tls.certificate, error, "a certificate and its key") from None
+
+
+def _unusable(name: str, place: Path, error: OSError, holds: str) -> Exception:
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or "unreadable").lower().replace("_", " ")
+        problem, hint = f"no {holds.removeprefix('a ')} in it: {reason}", "give PEM files"
+    else:
+        problem, hint = f"it cannot be read: {error.strerror}", ""
+    return config_error([Problem(path=name, problem=problem, given=str(place), hint=hint)])

@@ -1,0 +1,38 @@
+"""Where the processes of a test listen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+
+_LISTENS = 0x10000
+"""The flag of a unix socket that takes connections, in /proc/net/unix."""
+
+
+def listening(pid: int | None = None) -> list[tuple[str, int]]:
+    """Host and port of every socket that this process, or `pid`, and its children listen on."""
+    return [
+        (connection.laddr.ip, connection.laddr.port)
+        for process in _family(pid)
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    ]
+
+
+def sockets(pid: int | None = None) -> set[Path]:
+    """The unix sockets that this process, or `pid`, and its children listen on."""
+    lines = Path("/proc/net/unix").read_text().splitlines()[1:]
+    fields = [line.split(maxsplit=7) for line in lines]
+    names = {f"socket:[{of[6]}]": Path(of[7]) for of in fields if int(of[3], 16) & _LISTENS}
+    opened = [
+        str(descriptor.readlink())
+        for process in _family(pid)
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir()
+    ]
+    return {names[one] for one in opened if one in names}
+
+
+def _family(pid: int | None) -> list[psutil.Process]:
+    root = psutil.Process(pid)
+    return [root, *root.children(recursive=True)]

@@ -1,0 +1,67 @@
+"""Where commands listen: each address is one that docs/security.md names, and no other is."""
+
+from __future__ import annotations
+
+import signal
+import stat
+import subprocess
+from pathlib import Path
+
+import psutil
+from listening import listening, sockets
+from nacre import toml
+from serving import NACRE, Server, scenario, until
+
+STUDY = {
+    "scenario": {
+        "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 10**12},
+        "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+    },
+    "axis": [{"path": "stack.read", "values": ["1 us", "2 us"]}],
+}
+
+
+def test_a_server_listens_on_unix_sockets_beside_its_image(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    try:
+        assert server.process is not None
+        assert listening(server.process.pid) == []
+        served, control = Path(f"{server.image}.sock"), Path(f"{server.image}.ctl")
+        assert sockets(server.process.pid) == {served, control}
+        assert stat.S_IMODE(control.stat().st_mode) == 0o600
+    finally:
+        server.close()
+
+
+def test_a_server_listens_on_the_ports_it_is_given_and_no_other(tmp_path: Path) -> None:
+    ports = ("--listen", "tcp:127.0.0.1:0", "--metrics", "tcp:127.0.0.1:0", "--timing", "none")
+    server = Server(tmp_path, *ports, "--export", f"other={scenario(tmp_path)}:other.img")
+    try:
+        assert server.process is not None
+        hosts = [host for host, _ in listening(server.process.pid)]
+        assert hosts == ["127.0.0.1", "127.0.0.1"]
+        assert sockets(server.process.pid) == {Path(f"{server.image}.ctl")}
+    finally:
+        server.close()
+
+
+def test_a_server_without_encryption_is_for_this_machine(tmp_path: Path) -> None:
+    command = [str(NACRE), "serve", str(scenario(tmp_path)), "a.img", "--listen", "tcp:0.0.0.0:0"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 2, done.stdout
+    assert "is reached from other machines" in done.stderr
+
+
+def test_a_study_on_this_machine_alone_does_not_listen(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(toml.document(STUDY))
+    process = subprocess.Popen([NACRE, "study", file], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: len(psutil.Process(process.pid).children(recursive=True)) >= 1)
+        assert listening(process.pid) == []
+        assert sockets(process.pid) == set()
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()

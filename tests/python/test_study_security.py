@@ -1,0 +1,120 @@
+"""Nobody but us runs anything on a Dask cluster of our own; a foreign one may ask who we are."""
+
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import distributed
+import nacre
+import pytest
+from listening import listening
+from nacre.errors import ConfigError
+from nacre.study.cluster import _quiet
+from nacre.study.local import cores
+from nacre.study.own_cluster import LOOPBACK, start
+
+STUDY: dict[str, Any] = {
+    "scenario": {
+        "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 100},
+        "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+    },
+    "axis": [{"path": "stack.read", "values": ["1 us", "2 us", "3 us"]}],
+}
+
+
+class Running(NamedTuple):
+    """A cluster of our own, and where it listens."""
+
+    address: str
+    keys: Any
+    doors: list[tuple[str, int]]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Running]:
+    before = set(listening())
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        address, keys = start(stack)
+        client: Any = distributed.Client(  # type: ignore[no-untyped-call]
+            address, security=keys, set_as_default=False
+        )
+        with client:
+            client.wait_for_workers(cores(), timeout=60)
+        yield Running(address, keys, [door for door in listening() if door not in before])
+
+
+@pytest.fixture(scope="module")
+def pems(cluster: Running, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    return _written(cluster.keys, tmp_path_factory.mktemp("keys"))
+
+
+def _written(keys: Any, folder: Path) -> tuple[Path, Path, Path]:
+    files = (folder / "ca.pem", folder / "cert.pem", folder / "key.pem")
+    texts = (keys.tls_ca_file, keys.tls_client_cert, keys.tls_client_key)
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    return files
+
+
+def test_a_cluster_of_our_own_listens_on_loopback_only(cluster: Running) -> None:
+    assert {host for host, _ in cluster.doors} == {LOOPBACK}
+    assert len(cluster.doors) == 1 + 2 * cores(), "the scheduler, workers and their nannies"
+
+
+def test_whoever_shows_no_certificate_of_the_run_is_not_let_in(
+    cluster: Running, tmp_path: Path
+) -> None:
+    strangers = [ssl.create_default_context(), ssl.create_default_context()]
+    others = distributed.Security.temporary()  # type: ignore[no-untyped-call]
+    _, certificate, key = _written(others, tmp_path)
+    strangers[1].load_cert_chain(certificate, key)
+    for port in [port for _, port in cluster.doors]:
+        for stranger in strangers:
+            stranger.check_hostname = False
+            stranger.verify_mode = ssl.CERT_NONE
+            with (
+                socket.create_connection((LOOPBACK, port), timeout=10) as plain,
+                pytest.raises(ssl.SSLError, match=r"alert (certificate required|unknown ca)"),
+                stranger.wrap_socket(plain) as encrypted,
+            ):
+                encrypted.recv(1)
+
+
+def test_a_foreign_cluster_that_asks_for_certificates_is_shown_ours(
+    cluster: Running, pems: tuple[Path, Path, Path]
+) -> None:
+    there = nacre.study(STUDY, engine="dask", address=cluster.address, tls=pems)
+    assert there.table.equals(nacre.study(STUDY, workers=1).table)
+    with pytest.raises(ConfigError, match=r"asks for certificates, given tls://.*; give --tls-ca"):
+        nacre.study(STUDY, engine="dask", address=cluster.address)
+
+
+def test_certificates_that_cannot_be_used_are_told_before_anything_is_run(
+    cluster: Running, pems: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    ca, certificate, key = pems
+    other = tmp_path / "other.pem"
+    other.write_text("not a certificate")
+    missing = tmp_path / "missing.pem"
+    for tls, told in {
+        (ca, None, key): "--tls-cert: it is missing; give --tls-ca, --tls-cert, --tls-key together",
+        (missing, certificate, key): "--tls-ca: it cannot be read: No such file",
+        (ca, missing, key): "--tls-cert: it cannot be read: No such file",
+        (ca, certificate, missing): "--tls-key: it cannot be read: No such file",
+        (other, certificate, key): "--tls-ca: no authorities in it: no certificate",
+        (ca, certificate, other): "--tls-cert: no certificate and its key in it: ",
+    }.items():
+        with pytest.raises(ConfigError, match=told):
+            nacre.study(STUDY, engine="dask", address=cluster.address, tls=tls)
+    for address, told in {
+        None: "--tls-ca: an own cluster has keys of its own",
+        "tcp://127.0.0.1:1": "--address: certificates are for TLS only, given tcp://",
+    }.items():
+        with pytest.raises(ConfigError, match=told):
+            nacre.study(STUDY, engine="dask", address=address, tls=pems)
+    with pytest.raises(ConfigError, match="only the engine dask has certificates"):
+        nacre.study(STUDY, tls=pems)
