@@ -54,7 +54,9 @@ pub(super) struct Schedule {
     pace: Pace,
     channels: Vec<Timeline>,
     dies: Vec<Die>,
-    /// When what the drive does now begins.
+    /// When the request came that is being served.
+    pub(super) now: Time,
+    /// When what the drive does for it begins.
     pub(super) at: Time,
     /// When the data of the copies read last is in the controller.
     copied: Time,
@@ -100,6 +102,7 @@ impl Schedule {
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
             dies: (0..geometry.dies).map(|die| Die::on(die % geometry.channels)).collect(),
+            now: Time::ZERO,
             at: Time::ZERO,
             copied: Time::ZERO,
             programs: VecDeque::new(),
@@ -123,7 +126,7 @@ impl Schedule {
         let turn = if self.pace.read_priority {
             die.read(at, read, &self.pace.suspending)
         } else {
-            die.read_in_turn(at, read)
+            die.read_in_turn(self.now, at, read)
         };
         let sensed = turn.start + read;
         let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
@@ -149,9 +152,14 @@ impl Schedule {
     }
 
     /// When all programs of the host's data so far are done.
-    pub(super) fn programmed(&self) -> Time {
-        let ends = self.programs.iter().map(|&(die, end)| self.dies[die as usize].time_of(end));
-        ends.fold(Time::ZERO, Time::max)
+    pub(super) fn programmed(&mut self) -> Time {
+        let mut last = Time::ZERO;
+        for &(die, end) in &self.programs {
+            let die = &mut self.dies[die as usize];
+            die.begin_before(self.now);
+            last = last.max(die.time_of(end));
+        }
+        last
     }
 
     /// When the last of all work ends.
@@ -201,7 +209,9 @@ impl Schedule {
     fn hold_place(&mut self, die: u32, end: Time) {
         if self.programs.len() == self.places {
             let (die, end) = self.programs.pop_front().expect("the buffer has a place");
-            self.filling_from = self.filling_from.max(self.dies[die as usize].time_of(end));
+            let die = &mut self.dies[die as usize];
+            die.begin_before(self.now);
+            self.filling_from = self.filling_from.max(die.time_of(end));
         }
         self.programs.push_back((die, end));
     }
@@ -226,13 +236,14 @@ impl FlashOps for Schedule {
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
         let die = &mut self.dies[spot.die as usize];
         let channel = &mut self.channels[die.channel as usize];
+        die.begin_before(self.now);
         // A die takes data in while it works on what came before; without that it has to be idle.
         let open = if self.pace.cached { die.last_start() } else { die.free_from() };
         let begin = channel.reserve(ready.max(open), transfer);
         let end = if self.pace.cached {
-            die.work(begin + transfer, time, Some(number), true)
+            die.work(self.now, begin + transfer, time, Some(number), true)
         } else {
-            die.work(begin, transfer + time, Some(number), true)
+            die.work(self.now, begin, transfer + time, Some(number), true)
         };
         let occupied = if self.pace.cached { time } else { transfer + time };
         self.die_ledger.charge(activity(cause), occupied);
@@ -250,7 +261,7 @@ impl FlashOps for Schedule {
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };
-        let end = die.work(self.at, occupied, None, false);
+        let end = die.work(self.now, self.at, occupied, None, false);
         let sensed = die.time_of(end).saturating_sub(occupied - read);
         let begin = self.channels[die.channel as usize].reserve(sensed, time);
         self.copied = self.copied.max(begin + time);
@@ -265,7 +276,7 @@ impl FlashOps for Schedule {
 
     fn erase(&mut self, _superblock: u32) {
         for die in &mut self.dies {
-            die.work(self.at.max(self.copied), self.pace.erase, None, true);
+            die.work(self.now, self.at.max(self.copied), self.pace.erase, None, true);
         }
         let all = self.pace.erase * self.dies.len() as u64;
         self.die_ledger.charge(Activity::Erase, all);

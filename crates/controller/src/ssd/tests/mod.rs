@@ -6,6 +6,7 @@ mod bandwidth;
 mod drive;
 mod mapping;
 mod mistakes;
+mod priority;
 mod suspension;
 mod wear;
 
