@@ -42,6 +42,23 @@ pub(super) struct Turn {
     pub(super) has_suspended: bool,
 }
 
+/// A set of small numbers.
+#[derive(Clone, Debug, Default)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    #[inline]
+    fn has(&self, number: u32) -> bool {
+        self.0[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn set(&mut self, number: u32, is_in: bool) {
+        let word = &mut self.0[number as usize / 64];
+        *word = *word & !(1 << (number % 64)) | u64::from(is_in) << (number % 64);
+    }
+}
+
 /// What the die does when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
@@ -50,6 +67,8 @@ pub(super) struct Die {
     reads: Timeline,
     /// What has not begun.
     line: Line,
+    /// The programs that wait, and the one that began last.
+    programs: Bits,
     /// What began last.
     current: Begun,
     /// What began before that, the latest last.
@@ -59,9 +78,9 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// A die on `channel` that never did anything.
-    pub(super) fn on(channel: u32) -> Die {
-        Die { channel, ..Die::default() }
+    /// A die on `channel` that never did anything, with programs of so many numbers.
+    pub(super) fn on(channel: u32, programs: usize) -> Die {
+        Die { channel, programs: Bits(vec![0; programs.div_ceil(64)]), ..Die::default() }
     }
 
     /// When all it has to do so far is done.
@@ -100,7 +119,10 @@ impl Die {
         self.begin_before(now);
         self.take_back(now);
         let from = self.on_line(self.reads.earliest_start(ready, Time::ZERO));
-        self.line.add(Job { from, duration, ready, program, may_suspend })
+        if let Some(program) = program {
+            self.programs.set(program, true);
+        }
+        self.line.add(self.current.job.to(), Job { from, duration, ready, program, may_suspend })
     }
 
     /// Where `time` lies on the line: never before what has begun.
@@ -141,6 +163,9 @@ impl Die {
         let job = self.line.pop().expect("something begins");
         // Only reads that came out of order lie behind its start: it stands still for them.
         let end = self.reads.end_standing_still(start, job.duration);
+        if let Some(over) = self.current.job.program {
+            self.programs.set(over, false);
+        }
         if self.earlier.len() == BEGUN_MAX {
             self.earlier.pop_front();
         }
@@ -153,8 +178,11 @@ impl Die {
     fn take_back(&mut self, at: Time) {
         while self.current.start >= at && self.current.end > at {
             let Some(before) = self.earlier.pop_back() else { break };
-            self.line.put_back(self.current.job);
+            self.line.put_back(before.job.to(), self.current.job);
             self.current = before;
+            if let Some(program) = before.job.program {
+                self.programs.set(program, true);
+            }
         }
     }
 
@@ -179,7 +207,7 @@ impl Die {
             turn.start = self.reads.reserve(at, duration);
             return turn;
         }
-        let is_suspended = at < current.suspended_until;
+        let is_suspended = at <= current.suspended_until;
         let may_suspend = current.job.may_suspend && current.suspensions < how.most;
         match how.suspend {
             // The die is not resumed before this read either.
@@ -226,19 +254,21 @@ impl Die {
 
     /// Whether `program` is yet to end at `now`.
     #[inline]
-    pub(super) fn is_programming(&self, now: Time, program: u32) -> bool {
+    pub(super) fn is_programming(&mut self, now: Time, program: u32) -> bool {
         if self.line.is_empty() && self.current.end <= now {
             return false;
         }
-        self.will_program(now, program)
+        self.begin_before(now);
+        self.take_back(now);
+        self.programs.has(program) && (self.current.job.program != Some(program) || self.current.end > now)
     }
 
-    fn will_program(&self, now: Time, program: u32) -> bool {
-        if let Some(job) = self.line.find(program) {
-            return self.time_of(job.to()) > now;
-        }
-        let begun = self.earlier.iter().chain([&self.current]).rev();
-        begun.take_while(|begun| begun.end > now).any(|begun| begun.job.program == Some(program))
+    /// The same, from what is known so far.
+    pub(super) fn will_program(&self, now: Time, program: u32) -> bool {
+        let waiting = self.line.jobs().find(|job| job.program == Some(program));
+        let begun = || self.earlier.iter().chain([&self.current]).rev().take_while(|begun| begun.end > now);
+        waiting.is_some_and(|job| self.time_of(job.to()) > now)
+            || begun().any(|begun| begun.job.program == Some(program))
     }
 
     /// No read comes before `now` any more.

@@ -136,7 +136,7 @@ impl Ssd {
         }
         let (superblock, operation) = self.array.locate(entry - 1);
         let die = self.array.geometry.spot(operation).die;
-        !self.array.is_held(entry - 1) && !self.schedule.is_programming(at, superblock, operation, die)
+        !self.array.is_held(entry - 1) && !self.schedule.will_program(at, superblock, operation, die)
     }
 
     /// Whether `unit` is in the operation that was `found`.

@@ -101,7 +101,9 @@ impl Schedule {
                 },
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
-            dies: (0..geometry.dies).map(|die| Die::on(die % geometry.channels)).collect(),
+            dies: (0..geometry.dies)
+                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die()))
+                .collect(),
             now: Time::ZERO,
             at: Time::ZERO,
             copied: Time::ZERO,
@@ -147,8 +149,14 @@ impl Schedule {
     /// Whether `operation` of `superblock`, on `die`, is yet to be programmed at `now`: the buffer still has its
     /// data.
     #[inline]
-    pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
-        self.dies[die as usize].is_programming(now, self.number(superblock, operation))
+    pub(super) fn is_programming(&mut self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
+        let number = self.geometry.number_on_die(superblock, operation);
+        self.dies[die as usize].is_programming(now, number)
+    }
+
+    /// The same, from what is known so far.
+    pub(super) fn will_program(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
+        self.dies[die as usize].will_program(now, self.geometry.number_on_die(superblock, operation))
     }
 
     /// When all programs of the host's data so far are done.
@@ -199,12 +207,6 @@ impl Schedule {
         (pages, self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units))
     }
 
-    /// One number for an operation of a superblock.
-    #[inline]
-    fn number(&self, superblock: u32, operation: u32) -> u32 {
-        superblock.wrapping_mul(self.geometry.units_per_superblock).wrapping_add(operation)
-    }
-
     /// The data of a program takes a place in the buffer: that of the oldest one where all are taken.
     fn hold_place(&mut self, die: u32, end: Time) {
         if self.programs.len() == self.places {
@@ -232,7 +234,7 @@ impl FlashOps for Schedule {
         let spot = self.geometry.spot(operation);
         let time = self.pace.program[spot.page as usize];
         let transfer = self.pace.program_transfer;
-        let number = self.number(superblock, operation);
+        let number = self.geometry.number_on_die(superblock, operation);
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
         let die = &mut self.dies[spot.die as usize];
         let channel = &mut self.channels[die.channel as usize];

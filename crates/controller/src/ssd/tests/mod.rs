@@ -4,6 +4,7 @@ mod amplification;
 mod array;
 mod bandwidth;
 mod drive;
+mod line;
 mod mapping;
 mod mistakes;
 mod priority;
