@@ -4,7 +4,9 @@ use crate::Result;
 use crate::report::{Report, repeated};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
+use nacre_machine::run;
 use nacre_machine::stack::build;
+use std::ops::ControlFlow;
 
 /// Page requests per repeat: a tenth of a second, since what others do to a machine lasts for seconds.
 const REQUESTS: u64 = 1_000_000;
@@ -22,6 +24,94 @@ const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
     bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nsuspend = \"20 us\"\n";
+
+/// A drive of 32 dies with two planes and pages of 8 KiB, uniform requests of a page.
+const SMALL_PAGES: &str = "kind = \"ssd\"\nchannels = 8\nways = 4\nplanes = 2\nblocks = 256\npages = 128\npage = \"8 KiB\"\n\
+    unit = \"8 KiB\"\nread = [\"75 us\"]\nprogram = [\"750 us\"]\nerase = \"3.8 ms\"\nbus = \"800 MB/s\"\n\
+    buffer = \"64 MiB\"\nlink = \"4 GB/s\"\n";
+
+/// A whole run of a drive in its steady state: 32 requests outstanding, all over the drive.
+struct Whole {
+    name: &'static str,
+    reads: &'static str,
+    request: &'static str,
+    footprint: &'static str,
+    /// Writes that bring it there.
+    filled_by: u64,
+    stack: &'static [&'static str],
+    budget: f64,
+}
+
+const WHOLE: [Whole; 4] = [
+    Whole {
+        name: "whole run: reads, 8 KiB pages",
+        reads: "100 %",
+        request: "8 KiB",
+        footprint: "12 GiB",
+        filled_by: 0,
+        stack: &[SMALL_PAGES],
+        budget: 12.0,
+    },
+    Whole {
+        name: "whole run: writes, 8 KiB pages, 28 % spare",
+        reads: "0 %",
+        request: "8 KiB",
+        footprint: "12.5 GiB",
+        filled_by: 7_000_000,
+        stack: &[SMALL_PAGES, "over_provisioning = \"28 %\"\n"],
+        budget: 2.5,
+    },
+    Whole {
+        name: "whole run: writes, 8 KiB pages, 12.5 % spare",
+        reads: "0 %",
+        request: "8 KiB",
+        footprint: "14563 MiB",
+        filled_by: 8_000_000,
+        stack: &[SMALL_PAGES, "over_provisioning = \"12.5 %\"\n"],
+        budget: 1.5,
+    },
+    Whole {
+        name: "whole run: tlc_nvme, 70 % reads",
+        reads: "70 %",
+        request: "4 KiB",
+        footprint: "10 GiB",
+        filled_by: 10_000_000,
+        stack: &["preset = \"tlc_nvme\"\npages = 24\n"],
+        budget: 2.5,
+    },
+];
+
+impl Whole {
+    fn scenario(&self, requests: u64) -> String {
+        let Whole { reads, request, footprint, filled_by, .. } = self;
+        format!(
+            "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"{footprint}\"\nrequest = \"{request}\"\n\
+             read_share = \"{reads}\"\narrival = {{ kind = \"closed\", queue_depth = 32 }}\n\
+             [run]\nprecondition = {filled_by}\n[stack]\n{}",
+            self.stack.concat()
+        )
+    }
+}
+
+/// Measures whole runs: what a million requests more take, without building and filling the drive.
+pub(crate) fn measure_runs(report: &Report) {
+    for whole in WHOLE {
+        let mut amplification = None;
+        let mut seconds = |requests| {
+            let scenario = checked(&whole.scenario(requests));
+            let times = repeated(3, || {
+                let outcome = run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(()));
+                amplification = outcome.expect("a legal scenario").record.write_amplification;
+            });
+            times[0]
+        };
+        let (short, long) = (seconds(REQUESTS), seconds(2 * REQUESTS));
+        report.line(whole.name, REQUESTS, long - short, Some(whole.budget), &[]);
+        if let Some(amplification) = amplification {
+            println!("    at a write amplification of {amplification:.2}");
+        }
+    }
+}
 
 /// Measures writes and reads through `submit`, with time.
 pub(crate) fn measure(report: &Report) -> Result<()> {

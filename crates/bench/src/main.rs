@@ -9,6 +9,7 @@
 //! | `key-value` | measures the key-value store alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
+//! | `flash-runs` | measures whole runs of SSDs alone |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -31,7 +32,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | flash-drive | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -45,6 +46,10 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["flash-drive"] => flash_drive::measure(&Report::begin(Path::new("."))),
+        ["flash-runs"] => {
+            flash_drive::measure_runs(&Report::begin(Path::new(".")));
+            Ok(())
+        }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
@@ -72,5 +77,6 @@ fn run(folder: &Path) -> Result<()> {
     key_value::measure(&report)?;
     pcm_drive::measure(&report)?;
     flash_drive::measure(&report)?;
+    flash_drive::measure_runs(&report);
     runs::measure(&report, folder)
 }

@@ -69,6 +69,16 @@ impl Timeline {
         }
     }
 
+    /// When something of `duration` that begins at `start` ends, if it stands still while the server is reserved.
+    #[inline]
+    pub fn end_standing_still(&self, start: Time, duration: Time) -> Time {
+        if self.busy.last().1 <= start {
+            start + duration
+        } else {
+            self.busy.end_standing_still(start, duration)
+        }
+    }
+
     /// Forgets intervals that end at or before `time`; nothing may be reserved before it any more.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {

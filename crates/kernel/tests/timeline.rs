@@ -25,6 +25,13 @@ impl Oracle {
             .expect("behind the last reservation everything is free")
     }
 
+    /// Counts free picoseconds from `start` on.
+    fn end_standing_still(&self, start: u64, duration: u64) -> u64 {
+        let is_free = |at: &u64| self.reservations.iter().all(|&(from, to)| *at < from || *at >= to);
+        let last = (start..).filter(is_free).take(duration as usize).last();
+        last.map_or(start, |last| last + 1)
+    }
+
     fn reserve(&mut self, earliest: u64, duration: u64) -> u64 {
         let start = self.earliest_start(earliest, duration);
         if duration > 0 {
@@ -51,6 +58,10 @@ proptest! {
         for (earliest, duration, forget) in calls {
             let earliest = earliest.max(forgotten);
             prop_assert_eq!(timeline.earliest_start(ps(earliest), ps(duration)).as_ps(), oracle.earliest_start(earliest, duration));
+            if duration > 0 {
+                let expected = oracle.end_standing_still(earliest, duration);
+                prop_assert_eq!(timeline.end_standing_still(ps(earliest), ps(duration)).as_ps(), expected);
+            }
             let expected = oracle.reserve(earliest, duration);
             prop_assert_eq!(timeline.reserve(ps(earliest), ps(duration)).as_ps(), expected);
             prop_assert_eq!(unordered.reserve_unordered(ps(earliest), ps(duration)).as_ps(), expected);

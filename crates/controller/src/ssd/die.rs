@@ -1,22 +1,16 @@
 //! A die: one operation at a time, reads of the host before all others.
 //!
-//! Programs, erases and copies run on the die's own clock, which stands still while reads of the host take
-//! the die. What such a read takes is added to `stolen`: a time of this clock and that sum are a moment of
-//! simulated time. So a read delays everything behind it without touching it.
+//! A read is told at once when it has the die, so reads lie at fixed times. Programs, erases and copies wait in a
+//! [`Line`] and begin when the die has nothing of what came before and no read to do: only what has begun has a
+//! time of its own, and only that delays a read. What has not begun is expected as soon as possible.
 
+use super::line::{Job, Line};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Time, Timeline};
 use std::collections::VecDeque;
 
-/// One program, erase or copy on the die's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-struct Busy {
-    start: Time,
-    end: Time,
-    /// The number of a program over all superblocks; `None` for what is no program.
-    program: Option<u32>,
-    may_suspend: bool,
-}
+/// How many jobs that have begun a die remembers, for a request that comes before their time.
+const BEGUN_MAX: usize = 1024;
 
 /// How a die suspends.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +21,16 @@ pub(super) struct Suspending {
     pub(super) most: u32,
 }
 
-/// What is being suspended, how often it was, and until when its die is not resumed.
+/// A program, erase or copy that has begun.
 #[derive(Clone, Copy, Debug, Default, Value)]
-struct Suspended {
+struct Begun {
+    job: Job,
     start: Time,
-    count: u32,
-    until: Time,
+    /// Moves on with every read that suspends it.
+    end: Time,
+    suspensions: u32,
+    /// It is not resumed before.
+    suspended_until: Time,
 }
 
 /// When a read of the host has the die.
@@ -45,6 +43,23 @@ pub(super) struct Turn {
     pub(super) has_suspended: bool,
 }
 
+/// A set of small numbers.
+#[derive(Clone, Debug, Default, State)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    #[inline]
+    fn has(&self, number: u32) -> bool {
+        self.0[number as usize / 64] >> (number % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn set(&mut self, number: u32, is_in: bool) {
+        let word = &mut self.0[number as usize / 64];
+        *word = *word & !(1 << (number % 64)) | u64::from(is_in) << (number % 64);
+    }
+}
+
 /// What the die does when.
 #[derive(Clone, Debug, Default, State)]
 pub(super) struct Die {
@@ -52,131 +67,176 @@ pub(super) struct Die {
     #[state(skip = "from the configuration")]
     pub(super) channel: u32,
     reads: Timeline,
-    stolen: Time,
-    /// In order, apart from each other.
-    work: VecDeque<Busy>,
-    /// Between these there is no gap.
-    packed: (Time, Time),
-    suspended: Suspended,
+    /// What has not begun.
+    line: Line,
+    /// The programs that wait, and the one that began last.
+    programs: Bits,
+    /// What began last.
+    current: Begun,
+    /// What began before that, the latest last.
+    earlier: VecDeque<Begun>,
+    /// Nothing begins before this any more.
+    forgotten: Time,
 }
 
 impl Die {
-    /// A die on `channel` that never did anything.
-    pub(super) fn on(channel: u32) -> Die {
-        Die { channel, ..Die::default() }
-    }
-
-    /// The die's clock at `at`.
-    #[inline]
-    fn clock(&self, at: Time) -> Time {
-        at.saturating_sub(self.stolen)
-    }
-
-    /// The simulated time of `clock`, as far as is known.
-    #[inline]
-    pub(super) fn time_of(&self, clock: Time) -> Time {
-        clock + self.stolen
+    /// A die on `channel` that never did anything, with programs of so many numbers.
+    pub(super) fn on(channel: u32, programs: usize) -> Die {
+        Die { channel, programs: Bits(vec![0; programs.div_ceil(64)]), ..Die::default() }
     }
 
     /// When all it has to do so far is done.
-    #[inline]
     pub(super) fn free_from(&self) -> Time {
-        let last = self.work.back().map_or(Time::ZERO, |busy| self.time_of(busy.end));
+        let last = self.line.last().map_or(self.current.end, |job| self.time_of(job.to()));
         last.max(self.reads.free_from())
     }
 
     /// When the operation that is last of all began: from then on the next one's data may come in.
     #[inline]
     pub(super) fn last_start(&self) -> Time {
-        self.work.back().map_or(Time::ZERO, |busy| self.time_of(busy.start))
+        self.line.last().map_or(self.current.start, |job| self.time_of(job.to()).saturating_sub(job.duration))
     }
 
-    /// Reserves the die for `duration`, in the first gap from `ready` on; gives the end on the die's clock.
+    /// The simulated time of `end`, where something ends on the line, as far as is known.
+    #[inline]
+    pub(super) fn time_of(&self, end: Time) -> Time {
+        match self.line.first() {
+            Some(first) if end > self.current.job.to() => self.start_of(first) + (end - first.from),
+            // What ended before the last began did so in time for it.
+            _ if end < self.current.job.to() => self.current.start,
+            _ => self.current.end,
+        }
+    }
+
+    /// Adds an operation that may begin at `ready`, in the first gap of what waits; gives where it ends on the
+    /// line.
     pub(super) fn work(
         &mut self,
+        now: Time,
         ready: Time,
         duration: Time,
         program: Option<u32>,
         may_suspend: bool,
     ) -> Time {
-        let earliest = self.clock(self.reads.earliest_start(ready, Time::ZERO));
-        let last = self.work.back().map_or(Time::ZERO, |busy| busy.end);
-        if last <= earliest {
-            let end = earliest + duration;
-            self.work.push_back(Busy { start: earliest, end, program, may_suspend });
-            return end;
+        self.begin_before(now);
+        self.take_back(now);
+        let from = self.on_line(self.reads.earliest_start(ready, Time::ZERO));
+        if let Some(program) = program {
+            self.programs.set(program, true);
         }
-        let is_in_packed = self.packed.0 <= earliest && earliest < self.packed.1;
-        let (from, mut start) = if is_in_packed { self.packed } else { (earliest, earliest) };
-        let mut at = self.work.partition_point(|busy| busy.end <= start);
-        let mut is_packed = true;
-        while let Some(busy) = self.work.get(at).filter(|busy| start + duration > busy.start) {
-            is_packed &= busy.start <= start;
-            start = start.max(busy.end);
-            at += 1;
+        self.line.add(self.current.job.to(), Job { from, duration, ready, program, may_suspend })
+    }
+
+    /// Where `time` lies on the line: never before what has begun.
+    #[inline]
+    fn on_line(&self, time: Time) -> Time {
+        let begun = self.current.job.to();
+        let Some(first) = self.line.first() else {
+            return begun + time.saturating_sub(self.current.end);
+        };
+        let start = self.start_of(first);
+        if time >= start {
+            first.from + (time - start)
+        } else {
+            first.from.saturating_sub(start - time).max(begun)
         }
-        let end = start + duration;
-        if is_packed {
-            self.packed = (from, end);
+    }
+
+    /// When `first`, which is first on the line, begins if no read comes before.
+    #[inline]
+    fn start_of(&self, first: &Job) -> Time {
+        let earliest = first.ready.max(self.current.end).max(self.forgotten);
+        self.reads.earliest_start(earliest, Time::ZERO)
+    }
+
+    /// What begins before `now` has begun: no read comes before it any more.
+    #[inline]
+    pub(super) fn begin_before(&mut self, now: Time) {
+        while let Some(first) = self.line.first() {
+            let start = self.start_of(first);
+            if start >= now {
+                break;
+            }
+            self.begin(start);
         }
-        self.work.insert(at, Busy { start, end, program, may_suspend });
-        end
+    }
+
+    fn begin(&mut self, start: Time) {
+        let job = self.line.pop().expect("something begins");
+        // Only reads that came out of order lie behind its start: it stands still for them.
+        let end = self.reads.end_standing_still(start, job.duration);
+        if let Some(over) = self.current.job.program {
+            self.programs.set(over, false);
+        }
+        if self.earlier.len() == BEGUN_MAX {
+            self.earlier.pop_front();
+        }
+        self.earlier.push_back(self.current);
+        self.current = Begun { job, start, end, ..Begun::default() };
+    }
+
+    /// What begins at `at` or later waits again, for something that comes at `at`.
+    #[inline]
+    fn take_back(&mut self, at: Time) {
+        while self.current.start >= at && self.current.end > at {
+            let Some(before) = self.earlier.pop_back() else { break };
+            self.line.put_back(before.job.to(), self.current.job);
+            self.current = before;
+            if let Some(program) = before.job.program {
+                self.programs.set(program, true);
+            }
+        }
     }
 
     /// Reserves the die for a read of the host that takes `duration`, before everything that has not begun.
     #[inline(always)]
     pub(super) fn read(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
-        if self.work.is_empty() && self.suspended.until <= at {
-            self.stolen += duration;
+        if self.line.is_empty() && self.current.end <= at {
             let start = self.reads.reserve(at, duration);
             return Turn { start, suspending: Time::ZERO, has_suspended: false };
         }
-        self.read_before(at, duration, how)
+        self.read_between(at, duration, how)
     }
 
-    /// The same where something is under way, or has been suspended.
+    /// The same where something is under way or waits.
     #[inline(never)]
-    fn read_before(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
-        let free = self.reads.earliest_start(at, duration);
-        self.forget(free);
-        let clock = self.clock(free);
-        let current = self.work.front().filter(|busy| busy.start < clock).copied();
-        let mut turn = Turn { start: free, suspending: Time::ZERO, has_suspended: false };
-        let mut resume = Time::ZERO;
-        if let Some(current) = current {
-            let is_same = self.suspended.start == current.start && self.suspended.count > 0;
-            let count = if is_same { self.suspended.count } else { 0 };
-            let is_suspended = is_same && at < self.suspended.until;
-            match how.suspend {
-                // The die is not resumed before this read either.
-                Some(_) if is_suspended => {}
-                Some(suspend) if current.may_suspend && count < how.most => {
-                    turn = Turn { start: free + suspend, suspending: suspend, has_suspended: true };
-                    resume = how.resume;
-                    self.suspended.start = current.start;
-                    self.suspended.count = count + 1;
-                }
-                _ => turn.start = self.time_of(current.end),
+    fn read_between(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {
+        self.begin_before(at);
+        self.take_back(at);
+        let mut turn = Turn { start: at, suspending: Time::ZERO, has_suspended: false };
+        let current = &mut self.current;
+        if current.end <= at {
+            turn.start = self.reads.reserve(at, duration);
+            return turn;
+        }
+        let is_suspended = at <= current.suspended_until;
+        let may_suspend = current.job.may_suspend && current.suspensions < how.most;
+        match how.suspend {
+            // The die is not resumed before this read either.
+            Some(_) if is_suspended => {
+                turn.start = self.reads.reserve(at, duration);
+                current.end += duration;
+            }
+            Some(suspend) if may_suspend => {
+                // Suspending takes the die too; what is left is the read's.
+                turn.start = self.reads.reserve(at, suspend + duration) + suspend;
+                (turn.suspending, turn.has_suspended) = (suspend, true);
+                current.suspensions += 1;
+                current.end += suspend + duration + how.resume;
+            }
+            _ => {
+                turn.start = self.reads.reserve(current.end, duration);
+                return turn;
             }
         }
-        if turn.start == free {
-            self.reads.reserve_at(free, duration);
-        } else {
-            // Suspending takes the die too; what is left is the read's.
-            let begin = turn.start.saturating_sub(turn.suspending);
-            turn.start = self.reads.reserve(begin, turn.suspending + duration) + turn.suspending;
-        }
-        self.stolen += turn.suspending + duration + resume;
-        if !turn.suspending.is_zero() || self.suspended.until > at {
-            self.suspended.until = turn.start + duration;
-        }
+        current.suspended_until = turn.start + duration;
         turn
     }
 
     /// Reads go in their turn, behind what was reserved before.
     #[inline]
-    pub(super) fn read_in_turn(&mut self, at: Time, duration: Time) -> Turn {
-        let end = self.work(at, duration, None, false);
+    pub(super) fn read_in_turn(&mut self, now: Time, at: Time, duration: Time) -> Turn {
+        let end = self.work(now, at, duration, None, false);
         let start = self.time_of(end).saturating_sub(duration);
         Turn { start, suspending: Time::ZERO, has_suspended: false }
     }
@@ -186,42 +246,47 @@ impl Die {
     pub(super) fn hold(&mut self, from: Time, until: Time) {
         if until > from && self.reads.earliest_start(from, until - from) == from {
             self.reads.reserve(from, until - from);
-            self.stolen += until - from;
+            let current = &mut self.current;
+            if current.start < from && from < current.end {
+                current.end += until - from;
+                current.suspended_until = current.suspended_until.max(until);
+            }
         }
     }
 
     /// Whether `program` is yet to end at `now`.
     #[inline]
-    pub(super) fn is_programming(&self, now: Time, program: u32) -> bool {
-        if self.work.is_empty() {
+    pub(super) fn is_programming(&mut self, now: Time, program: u32) -> bool {
+        if self.line.is_empty() && self.current.end <= now {
             return false;
         }
-        let clock = self.clock(now);
-        self.work.iter().rev().any(|busy| busy.program == Some(program) && busy.end > clock)
+        self.begin_before(now);
+        self.take_back(now);
+        self.programs.has(program) && (self.current.job.program != Some(program) || self.current.end > now)
     }
 
-    /// Forgets what ended before `now`.
-    #[inline]
-    fn forget(&mut self, now: Time) {
-        let clock = self.clock(now);
-        while self.work.front().is_some_and(|busy| busy.end <= clock) {
-            self.work.pop_front();
-        }
+    /// The same, from what is known so far.
+    pub(super) fn will_program(&self, now: Time, program: u32) -> bool {
+        let waiting = self.line.jobs().find(|job| job.program == Some(program));
+        let begun = || self.earlier.iter().chain([&self.current]).rev().take_while(|begun| begun.end > now);
+        waiting.is_some_and(|job| self.time_of(job.to()) > now)
+            || begun().any(|begun| begun.job.program == Some(program))
     }
 
     /// No read comes before `now` any more.
     pub(super) fn forget_before(&mut self, now: Time) {
+        self.begin_before(now);
         self.reads.forget_before(now);
-        self.forget(now);
+        self.forgotten = now;
+        // One of those that are over stays: what comes next lies behind it.
+        while self.earlier.get(1).is_some_and(|begun| begun.end <= now) {
+            self.earlier.pop_front();
+        }
     }
 
     /// Panics unless the die does one thing at a time.
     pub(super) fn check_invariants(&self) {
         self.reads.check_invariants();
-        let mut last = Time::ZERO;
-        for busy in &self.work {
-            assert!(last <= busy.start && busy.start < busy.end, "a die works twice at {}", busy.start);
-            last = busy.end;
-        }
+        self.line.check_invariants(self.current.job.to());
     }
 }

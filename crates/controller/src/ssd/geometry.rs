@@ -129,6 +129,23 @@ impl Geometry {
         self.by_operation.divide(index).0
     }
 
+    /// Operations of all superblocks on one die.
+    pub(super) fn operations_per_die(&self) -> usize {
+        self.superblocks as usize * self.rows() as usize
+    }
+
+    /// Operations of one superblock on one die.
+    #[inline]
+    fn rows(&self) -> u32 {
+        self.pages_per_block * self.by_row.by
+    }
+
+    /// The number of an operation of a superblock among those of its die.
+    #[inline]
+    pub(super) fn number_on_die(&self, superblock: u32, operation: u32) -> u32 {
+        superblock * self.rows() + self.by_die.divide(operation).0
+    }
+
     /// Where an operation of a superblock lies.
     #[inline]
     pub(super) fn spot(&self, operation: u32) -> Spot {

@@ -5,10 +5,10 @@
 //! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either.
 //! The mapping knows *units* of the host's data; a page of flash holds some. A write is done when it is in the
 //! DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
-//! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they
-//! are programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is
-//! still in the buffer from there. A read goes before everything that waits for the die, and may suspend a
-//! program or an erase, so many times; otherwise it waits for its end.
+//! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
+//! programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is still
+//! in the buffer from there. A read goes before everything that waits for the die, and may suspend a program or
+//! an erase, so many times; otherwise it waits for the end of what the die has begun.
 //!
 //! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so
 //! because a stripe uses all dies at once, one parity covers it, and one erase count and one list of what is
@@ -35,12 +35,13 @@
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
-//! wu-he-2012 (suspension of programs and erases).
+//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
-//! space too; bandwidths as products of the parts; misses of the cached mapping; the law of suspension; end of
-//! life where endurance, blocks and write amplification put it; programs, erases and live units conserved.
+//! space too; bandwidths as products of the parts; misses of the cached mapping; waits of reads, programs, copies
+//! and erases under priority without preemption; the law of suspension; end of life where endurance, blocks and
+//! write amplification put it; programs, erases and live units conserved.
 
 mod array;
 mod blocks;
@@ -50,6 +51,7 @@ mod die;
 mod frontier;
 mod geometry;
 mod host;
+mod line;
 mod mapping;
 mod mapping_cache;
 mod model;
@@ -81,8 +83,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
-        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012"],
-        1,
+        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954"],
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| Ok(Box::new(build(slot, builder)?)),

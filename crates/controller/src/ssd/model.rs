@@ -113,6 +113,7 @@ impl Ssd {
     fn write(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), breakdown);
+        self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);
         let mut status = Status::Done;
@@ -156,6 +157,7 @@ impl Ssd {
     fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
@@ -175,6 +177,7 @@ impl Ssd {
     fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        self.schedule.now = at;
         let mut done = at;
         if !self.config.power_protected && !self.array.is_worn_out {
             self.schedule.at = at.max(self.schedule.filling_from);

@@ -30,6 +30,7 @@ impl Ssd {
     pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        self.schedule.now = at;
         let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
         let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
@@ -135,7 +136,7 @@ impl Ssd {
         }
         let (superblock, operation) = self.array.locate(entry - 1);
         let die = self.array.geometry.spot(operation).die;
-        !self.array.is_held(entry - 1) && !self.schedule.is_programming(at, superblock, operation, die)
+        !self.array.is_held(entry - 1) && !self.schedule.will_program(at, superblock, operation, die)
     }
 
     /// Whether `unit` is in the operation that was `found`.

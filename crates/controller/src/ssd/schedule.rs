@@ -58,7 +58,9 @@ pub(super) struct Schedule {
     pace: Pace,
     channels: Vec<Timeline>,
     dies: Vec<Die>,
-    /// When what the drive does now begins.
+    /// When the request came that is being served.
+    pub(super) now: Time,
+    /// When what the drive does for it begins.
     pub(super) at: Time,
     /// When the data of the copies read last is in the controller.
     copied: Time,
@@ -104,7 +106,10 @@ impl Schedule {
                 },
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
-            dies: (0..geometry.dies).map(|die| Die::on(die % geometry.channels)).collect(),
+            dies: (0..geometry.dies)
+                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die()))
+                .collect(),
+            now: Time::ZERO,
             at: Time::ZERO,
             copied: Time::ZERO,
             programs: VecDeque::new(),
@@ -128,7 +133,7 @@ impl Schedule {
         let turn = if self.pace.read_priority {
             die.read(at, read, &self.pace.suspending)
         } else {
-            die.read_in_turn(at, read)
+            die.read_in_turn(self.now, at, read)
         };
         let sensed = turn.start + read;
         let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
@@ -149,14 +154,25 @@ impl Schedule {
     /// Whether `operation` of `superblock`, on `die`, is yet to be programmed at `now`: the buffer still has its
     /// data.
     #[inline]
-    pub(super) fn is_programming(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
-        self.dies[die as usize].is_programming(now, self.number(superblock, operation))
+    pub(super) fn is_programming(&mut self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
+        let number = self.geometry.number_on_die(superblock, operation);
+        self.dies[die as usize].is_programming(now, number)
+    }
+
+    /// The same, from what is known so far.
+    pub(super) fn will_program(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
+        self.dies[die as usize].will_program(now, self.geometry.number_on_die(superblock, operation))
     }
 
     /// When all programs of the host's data so far are done.
-    pub(super) fn programmed(&self) -> Time {
-        let ends = self.programs.iter().map(|&(die, end)| self.dies[die as usize].time_of(end));
-        ends.fold(Time::ZERO, Time::max)
+    pub(super) fn programmed(&mut self) -> Time {
+        let mut last = Time::ZERO;
+        for &(die, end) in &self.programs {
+            let die = &mut self.dies[die as usize];
+            die.begin_before(self.now);
+            last = last.max(die.time_of(end));
+        }
+        last
     }
 
     /// When the last of all work ends.
@@ -196,17 +212,13 @@ impl Schedule {
         (pages, self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units))
     }
 
-    /// One number for an operation of a superblock.
-    #[inline]
-    fn number(&self, superblock: u32, operation: u32) -> u32 {
-        superblock.wrapping_mul(self.geometry.units_per_superblock).wrapping_add(operation)
-    }
-
     /// The data of a program takes a place in the buffer: that of the oldest one where all are taken.
     fn hold_place(&mut self, die: u32, end: Time) {
         if self.programs.len() == self.places {
             let (die, end) = self.programs.pop_front().expect("the buffer has a place");
-            self.filling_from = self.filling_from.max(self.dies[die as usize].time_of(end));
+            let die = &mut self.dies[die as usize];
+            die.begin_before(self.now);
+            self.filling_from = self.filling_from.max(die.time_of(end));
         }
         self.programs.push_back((die, end));
     }
@@ -227,17 +239,18 @@ impl FlashOps for Schedule {
         let spot = self.geometry.spot(operation);
         let time = self.pace.program[spot.page as usize];
         let transfer = self.pace.program_transfer;
-        let number = self.number(superblock, operation);
+        let number = self.geometry.number_on_die(superblock, operation);
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
         let die = &mut self.dies[spot.die as usize];
         let channel = &mut self.channels[die.channel as usize];
+        die.begin_before(self.now);
         // A die takes data in while it works on what came before; without that it has to be idle.
         let open = if self.pace.cached { die.last_start() } else { die.free_from() };
         let begin = channel.reserve(ready.max(open), transfer);
         let end = if self.pace.cached {
-            die.work(begin + transfer, time, Some(number), true)
+            die.work(self.now, begin + transfer, time, Some(number), true)
         } else {
-            die.work(begin, transfer + time, Some(number), true)
+            die.work(self.now, begin, transfer + time, Some(number), true)
         };
         let occupied = if self.pace.cached { time } else { transfer + time };
         self.die_ledger.charge(activity(cause), occupied);
@@ -255,7 +268,7 @@ impl FlashOps for Schedule {
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };
-        let end = die.work(self.at, occupied, None, false);
+        let end = die.work(self.now, self.at, occupied, None, false);
         let sensed = die.time_of(end).saturating_sub(occupied - read);
         let begin = self.channels[die.channel as usize].reserve(sensed, time);
         self.copied = self.copied.max(begin + time);
@@ -270,7 +283,7 @@ impl FlashOps for Schedule {
 
     fn erase(&mut self, _superblock: u32) {
         for die in &mut self.dies {
-            die.work(self.at.max(self.copied), self.pace.erase, None, true);
+            die.work(self.now, self.at.max(self.copied), self.pace.erase, None, true);
         }
         let all = self.pace.erase * self.dies.len() as u64;
         self.die_ledger.charge(Activity::Erase, all);

@@ -152,6 +152,20 @@ impl Intervals {
         if self.row.is_empty() { earliest } else { self.gap(earliest, duration).1 }
     }
 
+    /// When something of `duration` that begins at `start` ends, if it stands still during the intervals.
+    #[inline(never)]
+    pub(super) fn end_standing_still(&self, start: Time, duration: Time) -> Time {
+        let behind = &self.row[self.ended_by(start)..self.end];
+        let mut end = start + duration;
+        for &(from, to) in behind {
+            if from >= end {
+                break;
+            }
+            end += to - from.max(start);
+        }
+        end
+    }
+
     /// The place behind the first gap of `duration` from `earliest` on, and where it starts.
     #[inline]
     fn gap(&self, earliest: Time, duration: Time) -> (usize, Time) {

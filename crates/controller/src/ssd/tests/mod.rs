@@ -4,8 +4,10 @@ mod amplification;
 mod array;
 mod bandwidth;
 mod drive;
+mod line;
 mod mapping;
 mod mistakes;
+mod priority;
 mod suspension;
 mod wear;
 

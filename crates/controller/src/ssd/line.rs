@@ -1,0 +1,224 @@
+//! The programs, erases and copies that wait for a die, in the order in which it will do them.
+//!
+//! Each has a span on the *line*: a scale of time on which only these count, one behind the other, with gaps
+//! where the die would have nothing of the kind to do. What comes later takes the first gap that is long enough.
+//!
+//! The jobs are a linked list in a flat row, and the gaps are listed apart, so that adding a job does not take
+//! longer the more jobs wait.
+
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+
+/// Most gaps that are remembered; past it the first one closes, and the die will have nothing to do there.
+const GAPS_MAX: usize = 32;
+/// No job.
+const NONE: u32 = u32::MAX;
+
+/// One program, erase or copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+pub(super) struct Job {
+    /// Where it begins on the line.
+    pub(super) from: Time,
+    pub(super) duration: Time,
+    /// It begins no earlier in simulated time.
+    pub(super) ready: Time,
+    /// The number of a program on its die; `None` for what is no program.
+    pub(super) program: Option<u32>,
+    pub(super) may_suspend: bool,
+}
+
+impl Job {
+    /// Where it ends on the line.
+    #[inline]
+    pub(super) fn to(&self) -> Time {
+        self.from + self.duration
+    }
+}
+
+/// A job and the place of the one behind it, or of the next place that is free.
+#[derive(Clone, Copy, Debug, Value)]
+struct Place {
+    job: Job,
+    next: u32,
+}
+
+/// A span of the line without a job.
+#[derive(Clone, Copy, Debug, Value)]
+struct Gap {
+    from: Time,
+    to: Time,
+    /// The place of the job before it; [`NONE`] where that is no longer on the line.
+    after: u32,
+}
+
+/// What waits for a die.
+#[derive(Clone, Debug, State)]
+#[state(after = "Line::check_restored")]
+pub(super) struct Line {
+    #[state(varies)]
+    places: Vec<Place>,
+    first: u32,
+    last: u32,
+    free: u32,
+    /// In order.
+    #[state(varies)]
+    gaps: Vec<Gap>,
+}
+
+impl Default for Line {
+    fn default() -> Line {
+        Line { places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Vec::new() }
+    }
+}
+
+impl Line {
+    fn check_restored(&mut self) -> Result<(), String> {
+        let count = self.places.len();
+        let follow = |first: u32| {
+            let next = |&at: &u32| self.places.get(at as usize).map(|place| place.next);
+            std::iter::successors((first != NONE).then_some(first), next).take_while(|&at| at != NONE)
+        };
+        let is_known = |at: u32| at == NONE || (at as usize) < count;
+        let chained = |first: u32| follow(first).take(count + 1).filter(|&at| is_known(at)).count();
+        let ends = follow(self.first).take(count + 1).last().unwrap_or(NONE) == self.last;
+        let are_known = self.places.iter().all(|place| is_known(place.next))
+            && self.gaps.iter().all(|gap| is_known(gap.after))
+            && [self.first, self.last, self.free].into_iter().all(is_known);
+        match are_known && ends && chained(self.first) + chained(self.free) == count {
+            true => Ok(()),
+            false => Err("a line of jobs that does not hold together".into()),
+        }
+    }
+
+    /// What begins next.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&Job> {
+        self.places.get(self.first as usize).map(|place| &place.job)
+    }
+
+    /// What begins last.
+    #[inline]
+    pub(super) fn last(&self) -> Option<&Job> {
+        self.places.get(self.last as usize).map(|place| &place.job)
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
+    /// All that waits, in order.
+    pub(super) fn jobs(&self) -> impl Iterator<Item = &Job> {
+        let place = |at: u32| self.places.get(at as usize);
+        std::iter::successors(place(self.first), move |before| place(before.next)).map(|place| &place.job)
+    }
+
+    /// Takes what begins next.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Job> {
+        let at = self.first;
+        let Place { job, next } = *self.places.get(at as usize)?;
+        self.places[at as usize].next = self.free;
+        (self.free, self.first) = (at, next);
+        if next == NONE {
+            self.last = NONE;
+        }
+        let over = self.gaps.iter().take_while(|gap| gap.to <= job.from).count();
+        self.gaps.drain(..over);
+        if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == at) {
+            gap.after = NONE;
+        }
+        Some(job)
+    }
+
+    /// `job`, taken before, waits again. What has begun ends at `begun` of the line.
+    pub(super) fn put_back(&mut self, begun: Time, job: Job) {
+        let at = self.insert(NONE, job);
+        if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == NONE) {
+            gap.after = at;
+        }
+        if begun < job.from {
+            self.gaps.insert(0, Gap { from: begun, to: job.from, after: NONE });
+        }
+    }
+
+    /// Adds `job` in the first gap from `job.from` on, which lies behind `begun`, where what has begun ends on the
+    /// line; gives where it ends.
+    #[inline]
+    pub(super) fn add(&mut self, begun: Time, mut job: Job) -> Time {
+        let end = self.last().map_or(begun, Job::to);
+        if job.from < end {
+            if let Some(to) = self.fill_gap(&mut job) {
+                return to;
+            }
+            job.from = end;
+        } else if job.from > end {
+            if self.gaps.len() == GAPS_MAX {
+                self.gaps.remove(0);
+            }
+            self.gaps.push(Gap { from: end, to: job.from, after: self.last });
+        }
+        self.insert(self.last, job);
+        job.to()
+    }
+
+    /// Puts `job` into the first gap from `job.from` on, if there is one; gives where it ends.
+    fn fill_gap(&mut self, job: &mut Job) -> Option<Time> {
+        let fits = |gap: &Gap| gap.from.max(job.from) + job.duration <= gap.to;
+        let index = self.gaps.iter().position(fits)?;
+        let gap = self.gaps[index];
+        job.from = gap.from.max(job.from);
+        let at = self.insert(gap.after, *job);
+        let before = Gap { to: job.from, ..gap };
+        let behind = Gap { from: job.to(), to: gap.to, after: at };
+        match (before.from < before.to, behind.from < behind.to) {
+            (true, true) => {
+                self.gaps[index] = before;
+                self.gaps.insert(index + 1, behind);
+                self.gaps.drain(..self.gaps.len().saturating_sub(GAPS_MAX));
+            }
+            (true, false) => self.gaps[index] = before,
+            (false, true) => self.gaps[index] = behind,
+            (false, false) => {
+                self.gaps.remove(index);
+            }
+        }
+        Some(job.to())
+    }
+
+    /// Puts `job` behind the one in place `after`, or first; gives its place.
+    fn insert(&mut self, after: u32, job: Job) -> u32 {
+        let next = self.places.get(after as usize).map_or(self.first, |place| place.next);
+        let place = Place { job, next };
+        let at = if self.free == NONE {
+            self.places.push(place);
+            self.places.len() as u32 - 1
+        } else {
+            let at = self.free;
+            self.free = std::mem::replace(&mut self.places[at as usize], place).next;
+            at
+        };
+        match self.places.get_mut(after as usize) {
+            Some(before) => before.next = at,
+            None => self.first = at,
+        }
+        if next == NONE {
+            self.last = at;
+        }
+        at
+    }
+
+    /// Panics unless the spans are in order and apart, and begin at `begun` or later, and gaps lie between them.
+    pub(super) fn check_invariants(&self, begun: Time) {
+        let mut last = begun;
+        for job in self.jobs() {
+            assert!(last <= job.from && job.from < job.to(), "a die works twice at {} of its line", job.from);
+            assert!(
+                !self.gaps.iter().any(|gap| gap.from < job.to() && job.from < gap.to),
+                "the gap at {} of a die's line is none",
+                job.from
+            );
+            last = job.to();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What waits for a die against a list that is searched from end to end, and a die against one that is stepped.
+
+use super::super::die::{Die, Suspending};
+use super::super::line::{Job, Line};
+use super::*;
+use std::collections::VecDeque;
+
+fn us(time: u64) -> Time {
+    Time::from_us(time)
+}
+
+/// The first gap of `duration` from `from` on, between spans in order.
+fn first_gap(spans: &[(Time, Time)], from: Time, duration: Time) -> Time {
+    let ends = spans.iter().map(|&(_, to)| to).filter(|&to| to > from);
+    let is_free = |&at: &Time| spans.iter().all(|&(start, to)| at + duration <= start || at >= to);
+    std::iter::once(from).chain(ends).find(is_free).expect("nothing lies behind the last")
+}
+
+#[test]
+fn a_job_takes_the_first_gap_a_search_over_all_of_them_finds() {
+    let mut random = random("line");
+    for _ in 0..200 {
+        let (mut line, mut spans, mut begun) = (Line::default(), Vec::<(Time, Time)>::new(), Time::ZERO);
+        for number in 0..60_u32 {
+            if random.chance(0.35) {
+                if let Some(job) = line.pop() {
+                    assert_eq!((job.from, job.to()), spans.remove(0));
+                    if random.chance(0.2) {
+                        line.put_back(begun, job);
+                        spans.insert(0, (job.from, job.to()));
+                    } else {
+                        begun = job.to();
+                    }
+                }
+            }
+            let (from, duration) = (begun + us(random.below(300)), us(1 + random.below(40)));
+            let expected = first_gap(&spans, from, duration);
+            let job = Job { from, duration, program: Some(number), ..Job::default() };
+            assert_eq!(line.add(begun, job), expected + duration, "{job:?} among {spans:?}");
+            let at = spans.partition_point(|&(start, _)| start < expected);
+            spans.insert(at, (expected, expected + duration));
+            line.check_invariants(begun);
+            assert!(line.jobs().map(|job| (job.from, job.to())).eq(spans.iter().copied()));
+            assert_eq!(line.last().map(Job::to), spans.last().map(|&(_, to)| to));
+        }
+    }
+}
+
+/// A die that does one microsecond after the other, and knows all that comes.
+#[derive(Default)]
+struct Stepped {
+    /// Reads that wait: their numbers.
+    reads: VecDeque<usize>,
+    /// What waits behind them: its number and how long it takes.
+    jobs: VecDeque<(usize, u64)>,
+    /// The read or the suspension under way, and what is left of it.
+    reading: Option<(Option<usize>, u64)>,
+    /// The job under way, what is left of it, and how often it was suspended.
+    job: Option<(usize, u64, u32)>,
+    is_suspended: bool,
+    resuming: u64,
+}
+
+impl Stepped {
+    /// Does what lies between `at` and the microsecond behind it; notes when reads begin and jobs end.
+    fn step(&mut self, at: u64, how: [u64; 4], starts: &mut [u64], ends: &mut [u64]) {
+        let [read, suspend, resume, most] = how;
+        if self.reading.is_none() {
+            let may_read = match self.job {
+                None => true,
+                Some(_) if self.is_suspended => true,
+                Some((_, _, suspended)) => {
+                    suspend > 0 && u64::from(suspended) < most && !self.reads.is_empty()
+                }
+            };
+            if may_read && self.job.is_some() && !self.is_suspended {
+                let (_, _, suspended) = self.job.as_mut().expect("there is one");
+                (*suspended, self.is_suspended, self.resuming) = (*suspended + 1, true, 0);
+                self.reading = Some((None, suspend));
+            } else if may_read && let Some(number) = self.reads.pop_front() {
+                starts[number] = at;
+                self.reading = Some((Some(number), read));
+            } else if self.is_suspended {
+                (self.is_suspended, self.resuming) = (false, resume);
+            } else if self.job.is_none() {
+                self.job = self.jobs.pop_front().map(|(number, takes)| (number, takes, 0));
+            }
+        }
+        if let Some((_, left)) = &mut self.reading {
+            *left -= 1;
+            if *left == 0 {
+                self.reading = None;
+            }
+        } else if self.resuming > 0 {
+            self.resuming -= 1;
+        } else if let Some((number, left, _)) = &mut self.job {
+            *left -= 1;
+            if *left == 0 {
+                ends[*number] = at + 1;
+                self.job = None;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_die_does_what_a_die_does_that_is_stepped() {
+    for (seed, [suspend, resume, most]) in
+        [[0, 0, 0], [0, 0, 8], [7, 0, 1000], [7, 0, 2], [7, 0, 0]].into_iter().enumerate()
+    {
+        let mut random = Streams::new(seed as u64).stream("stepped");
+        let (mut calls, mut at) = (Vec::new(), 0);
+        for _ in 0..600 {
+            at += random.below(90);
+            calls.push((at, if random.chance(0.6) { 0 } else { 20 + random.below(300) }));
+        }
+        let (mut starts, mut ends) = (vec![0; calls.len()], vec![0; calls.len()]);
+        let (mut stepped, mut coming) = (Stepped::default(), calls.iter().enumerate().peekable());
+        for now in 0..at + 200_000 {
+            while let Some((number, &(_, takes))) = coming.next_if(|(_, (at, _))| *at == now) {
+                if takes == 0 {
+                    stepped.reads.push_back(number)
+                } else {
+                    stepped.jobs.push_back((number, takes))
+                }
+            }
+            stepped.step(now, [25, suspend, resume, most], &mut starts, &mut ends);
+        }
+        let how =
+            Suspending { suspend: (suspend > 0).then(|| us(suspend)), resume: us(resume), most: most as u32 };
+        let mut die = Die::on(0, 64);
+        let mut under_way = VecDeque::new();
+        for (number, &(at, takes)) in calls.iter().enumerate() {
+            let at = us(at);
+            while let Some((job, to)) = under_way.pop_front_if(|(_, to)| die.time_of(*to) <= at) {
+                assert_eq!(die.time_of(to), us(ends[job]), "job {job}, {how:?}");
+            }
+            if takes == 0 {
+                assert_eq!(die.read(at, us(25), &how).start, us(starts[number]), "read {number}, {how:?}");
+            } else {
+                under_way.push_back((number, die.work(at, at, us(takes), None, true)));
+            }
+            if number % 10 == 0 {
+                die.forget_before(at);
+            }
+            die.check_invariants();
+        }
+    }
+}
