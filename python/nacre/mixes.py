@@ -34,7 +34,7 @@ ends it there."""
 
 @dataclass(frozen=True)
 class Tier:
-    """One tier: its name, what one access takes when nothing else is asked, and its price."""
+    """One tier: its name, what a mean access takes when nothing else is asked, and its price."""
 
     name: str
     read_ns: float
@@ -46,16 +46,23 @@ class Tier:
 class Mixes:
     """Every mix of some tiers in equal steps, its extents placed best for the whole workload.
 
-    Scored as one access after the other: `iops` is one over the mean latency of an idle device,
-    with no queues. `cost` is the mean price of a GiB.
+    Scored as one access after the other, each taking what its size takes: `iops` is one over the
+    mean latency of an idle device, with no queues. A request that touches several extents is an
+    access to each. `cost` is the mean price of a GiB.
     """
 
     def __init__(
-        self, name: str, tiers: tuple[Tier, ...], accesses: tuple[int, int], frame: pl.DataFrame
+        self,
+        name: str,
+        tiers: tuple[Tier, ...],
+        accesses: tuple[int, int],
+        sizes: tuple[int, int],
+        frame: pl.DataFrame,
     ) -> None:
         self.name = name
         self.tiers = tiers
         self.reads, self.writes = accesses
+        self.read_bytes, self.write_bytes = sizes
         self._frame = frame
 
     @property
@@ -104,7 +111,8 @@ class Mixes:
             if name not in self.names:
                 raise config_error([unknown("no tier called", name, self.names)])
         left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
-        return Mixes(self.name, self.tiers, (self.reads, self.writes), left)
+        counts, sizes = (self.reads, self.writes), (self.read_bytes, self.write_bytes)
+        return Mixes(self.name, self.tiers, counts, sizes, left)
 
     def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
         """The score over the shares of the first two tiers: the surface, seen from above."""
@@ -119,6 +127,8 @@ class Mixes:
             "name": self.name,
             "reads": self.reads,
             "writes": self.writes,
+            "read_bytes": self.read_bytes,
+            "write_bytes": self.write_bytes,
             "extents": self.extents,
             "tiers": [vars(tier) for tier in self.tiers],
             "best": self.best(by=by).to_dicts(),
@@ -201,7 +211,8 @@ def mixes(
         for name, tier in zip(_names(resolved), document["tiers"], strict=True)
     )
     counts = (int(document["reads"]), int(document["writes"]))
-    return Mixes(document["name"], tiers, counts, _frame(tiers, columns))
+    sizes = (int(document["read_bytes"]), int(document["write_bytes"]))
+    return Mixes(document["name"], tiers, counts, sizes, _frame(tiers, columns))
 
 
 def _answering(progress: Progress) -> Callable[[int, int | None], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nacre.summary import Table
-from nacre.text import NOTHING, amount, count, duration, percent, significant
+from nacre.text import NOTHING, amount, count, duration, percent, significant, size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,8 +18,15 @@ def counted(mixes: Mixes) -> str:
     """What was counted and how many mixes there are."""
     return (
         f"{count(len(mixes))} mixes of {count(mixes.extents)} extents,"
-        f" for {count(mixes.reads)} reads and {count(mixes.writes)} writes of extents"
+        f" for {count(mixes.reads)} reads{_size(mixes.read_bytes, mixes.reads)}"
+        f" and {count(mixes.writes)} writes{_size(mixes.write_bytes, mixes.writes)}"
+        " of idle devices, one after the other"
     )
+
+
+def _size(total: int, accesses: int) -> str:
+    """What each of them is large, or the mean."""
+    return f" of {size(total / accesses)}" if accesses else ""
 
 
 def tiers(mixes: Mixes) -> Table:

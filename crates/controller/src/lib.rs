@@ -47,19 +47,24 @@ pub trait Builder {
     /// to the scenario. Errors: the file is not there or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// What one access to an idle device of its own, as `slot` describes it, takes.
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems>;
+    /// What one access of `bytes` to an idle device of its own, as `slot` describes it, takes.
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// How often the whole workload, from its first request to its last, reads and writes each of the first
-    /// `extents` extents. `path` is the place in the scenario that asks, for problems. Errors: the workload
-    /// cannot be read, or never ends.
-    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems>;
+    /// How often, and in what sizes, the whole workload, from its first request to its last, reads and writes
+    /// each of the first `extents` extents; sizes ascend. `path` is the place in the scenario that asks, for
+    /// problems. Errors: the workload cannot be read, never ends, or reaches beyond the last extent.
+    fn accesses(
+        &mut self,
+        path: &str,
+        extent: Bytes,
+        extents: u32,
+    ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
     /// The cleaning policy that the caller of the run brought under `name`. Errors: there is none.
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn cleaning::Cleaner>, Problems>;
 }
 
-/// Mean latencies of an idle device, for single requests of 4 KiB.
+/// Mean latencies of an idle device, for single requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
     /// Of a read.
@@ -69,15 +74,16 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Latencies of `device`, which did nothing before, over requests at addresses drawn from `random`.
-    pub fn of(device: &mut dyn Device, random: &mut Random) -> Idle {
-        let units = device.capacity().map_or(1 << 20, |capacity| (capacity.0 / UNIT).max(1));
+    /// Latencies of `device`, which did nothing before, over requests of `bytes` at addresses drawn from
+    /// `random`, multiples of 4 KiB.
+    pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
+        let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
+        let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);
         let mut now = Time::ZERO;
         let mut mean = |op: Op| {
             let mut total = Time::ZERO;
             for _ in 0..SAMPLES {
-                let address = random.below(units) * UNIT;
-                let bytes = device.capacity().map_or(UNIT, |capacity| capacity.0.min(UNIT)) as u32;
+                let address = random.below(places) * UNIT;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
                 let done = device.submit(now, &request, &mut Breakdown::new()).done;
                 total += done - now;
@@ -90,18 +96,27 @@ impl Idle {
     }
 }
 
-/// What latencies of idle devices are taken at.
+/// What addresses of requests to idle devices are multiples of.
 const UNIT: u64 = 4096;
 /// Requests of each kind; an eighth of the standard deviation remains in the mean of a distribution.
 const SAMPLES: u64 = 64;
 
 /// How often something is read and written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Accesses {
     /// Reads.
     pub reads: u64,
     /// Writes.
     pub writes: u64,
+}
+
+/// How often something is read and written in requests of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SizedAccesses {
+    /// Bytes of each request, or of the part of it that is here.
+    pub bytes: u32,
+    /// How many there are.
+    pub of: Accesses,
 }
 
 /// The devices of this crate, in the order users see them.

@@ -3,10 +3,8 @@
 use crate::cleaning::{self, Cleaner, CleaningFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::wear_levelling::{self, WearLevellingFamily};
-use crate::{Accesses, Builder, DEVICES, DeviceFamily, Idle};
-use nacre_config::{
-    Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
-};
+use crate::{Builder, DEVICES, DeviceFamily, Idle, SizedAccesses};
+use nacre_config::{Descriptor, Configuration, Families, Family, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate.
@@ -105,12 +103,12 @@ impl Builder for Workbench {
         self.streams.stream(name)
     }
 
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut device = self.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+        Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }
 
-    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Err(Problem::new(path, None, "there is no workload here").into())
     }
 

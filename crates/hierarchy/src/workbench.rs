@@ -7,7 +7,7 @@ use nacre_config::{
 };
 use nacre_controller::cleaning::Cleaner;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
-use nacre_controller::{Accesses, Builder, DeviceFamily, Idle};
+use nacre_controller::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 
 /// The rooms of this crate and of those below it.
@@ -84,12 +84,12 @@ impl Builder for Workbench {
         Err(Problem::new(path, None, "there are no files here").given(file).into())
     }
 
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut device = self.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+        Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }
 
-    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Err(Problem::new(path, None, "there is no workload here").into())
     }
 

@@ -8,7 +8,7 @@ use crate::split::Way;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
-use nacre_controller::{Accesses, Builder, DeviceFamily, Idle, StoreLayout};
+use nacre_controller::{Builder, DeviceFamily, Idle, SizedAccesses, StoreLayout};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, MemoryDevice, Random, Streams};
 use nacre_media::store::Store;
@@ -74,17 +74,24 @@ pub(crate) fn build_watched(
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
-    if let (Some(reach), Some(capacity)) = (workload.reach(), device.capacity())
-        && reach > capacity.0
-    {
-        let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
-        let problem = Problem::new(slot.path(), None, problem);
-        return Err(problem.remedy("use a larger device or a smaller footprint").into());
+    if let Some(capacity) = device.capacity() {
+        check_reach(&*workload, slot, capacity)?;
     }
     builder.draws = "precondition.";
     let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
     let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
     Ok(Built { device, workload, preconditioning, components: builder.components })
+}
+
+/// A workload that knows how far it reaches ends within the stack.
+fn check_reach(
+    workload: &dyn Workload,
+    slot: &Slot<WorkloadFamily>,
+    capacity: Bytes,
+) -> Result<(), Problems> {
+    let Some(reach) = workload.reach().filter(|&reach| reach > capacity.0) else { return Ok(()) };
+    let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
+    Err(Problem::new(slot.path(), None, problem).remedy("use a larger device or a smaller footprint").into())
 }
 
 /// What a store has to hold for the stack of `checked`. Errors: the stack carries no bytes.
@@ -186,15 +193,22 @@ impl Builder for StackBuilder<'_, '_> {
         self.files.text(file).map_err(|error| file_problem(path, file, &error).into())
     }
 
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut device = aside.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream(&format!("idle.{}", slot.path()))))
+        let mut random = self.streams.stream(&format!("idle.{}", slot.path()));
+        Ok(Idle::of(&mut *device, bytes, &mut random))
     }
 
-    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(
+        &mut self,
+        path: &str,
+        extent: Bytes,
+        extents: u32,
+    ) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut workload = aside.workload(&self.checked.scenario.workload)?;
+        check_reach(&*workload, &self.checked.scenario.workload, Bytes(extent.0 * u64::from(extents)))?;
         let space = accesses::Space { path, extent, extents };
         let mut watch = |progress| {
             let answer = self.watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(progress));

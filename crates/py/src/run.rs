@@ -119,6 +119,8 @@ pub(crate) fn mixes<'py>(
         "tiers": tiers,
         "reads": found.accesses.reads,
         "writes": found.accesses.writes,
+        "read_bytes": found.bytes[0],
+        "write_bytes": found.bytes[1],
         "extents": found.extents,
     });
     let columns = PyDict::new(py);

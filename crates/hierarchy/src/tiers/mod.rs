@@ -54,8 +54,8 @@ use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
 use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
-use nacre_config::{Configuration, Descriptor, Families, Problem, Problems, Reader, Room, Slot, room_of};
-use nacre_controller::{Accesses, Builder, DeviceFamily};
+use nacre_config::{Descriptor, Configuration, Families, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_controller::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 
 /// Extents over tiers of devices.
@@ -259,16 +259,16 @@ impl PlacementContext for Context<'_, '_> {
         &self.extents
     }
 
-    fn speeds(&mut self) -> Result<Vec<Speed>, Problems> {
+    fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems> {
         let mut speeds = Vec::new();
         for slot in &self.slots {
-            let idle = self.builder.idle(slot)?;
+            let idle = self.builder.idle(slot, bytes)?;
             speeds.push(Speed { read_s: idle.read.as_secs_f64(), write_s: idle.write.as_secs_f64() });
         }
         Ok(speeds)
     }
 
-    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         let extents: u32 = self.extents.iter().sum();
         self.builder.accesses(self.path, self.extent, extents)
     }
