@@ -112,7 +112,16 @@ pub(crate) fn mixes<'py>(
         .speeds
         .iter()
         .zip(&found.prices)
-        .map(|(speed, price)| serde_json::json!({"read_s": speed.read_s, "write_s": speed.write_s, "price": price}))
+        .enumerate()
+        .map(|(tier, (speed, price))| {
+            let basis = record::price_basis(&checked, &format!("stack.tier[{tier}].device"));
+            serde_json::json!({
+                "read_s": speed.read_s,
+                "write_s": speed.write_s,
+                "price": price,
+                "price_basis": basis.filter(|_| price.is_some()),
+            })
+        })
         .collect();
     let document = serde_json::json!({
         "name": checked.name,

@@ -95,6 +95,8 @@ pub struct Config {
     pub active_power: Option<Power>,
     /// Price of its capacity.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {

@@ -174,6 +174,8 @@ pub struct Config {
     pub may_lose_writes: bool,
     /// Price of what the host sees.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {
