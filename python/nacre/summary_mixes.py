@@ -37,10 +37,12 @@ def tiers(mixes: Mixes) -> Table:
             duration(tier.read_ns),
             duration(tier.write_ns),
             NOTHING if tier.price is None else amount(tier.price),
+            tier.price_basis or NOTHING,
         ]
         for tier in mixes.tiers
     ]
-    return Table("", ["tier", "idle read", "idle write", "price of a GiB"], _numbers(3), rows)
+    columns = ["tier", "idle read", "idle write", "price of a GiB", "in"]
+    return Table("", columns, [*_numbers(3), False], rows)
 
 
 def by(mixes: Mixes) -> str:
@@ -55,7 +57,9 @@ def ranking(mixes: Mixes, best: int = 10) -> Table:
     rows = [
         [name, *(percent(row[tier]) for tier in mixes.names), *_scores(row)] for name, row in found
     ]
-    columns = ["mix", *mixes.names, "mean latency", "serial IOPS", "cost", "IOPS per cost"]
+    basis = f", {mixes.bases[0]}" if len(mixes.bases) == 1 else ""
+    columns = ["mix", *mixes.names, "mean latency", "serial IOPS"]
+    columns += [f"price of a GiB{basis}", "IOPS per price"]
     return Table("", columns, _numbers(len(columns) - 1), rows)
 
 
@@ -70,6 +74,7 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
             duration(row["mean_ns"]),
             duration(row["simulated_mean_ns"]),
             f"{row['busiest']} {percent(row['busy'])}",
+            (row["findings"] or "").replace("_", " "),
         ]
         for number, row in enumerate(_rows(runs.frame()), 1)
     ]
@@ -81,8 +86,9 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
         "serial latency",
         "latency",
         "busiest",
+        "but",
     ]
-    return Table("", columns, [*_numbers(len(columns) - 2), False], rows)
+    return Table("", columns, [*_numbers(len(columns) - 3), False, False], rows)
 
 
 def _scores(row: dict[str, Any]) -> list[str]:

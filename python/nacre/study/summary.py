@@ -9,6 +9,7 @@ import polars as pl
 
 from nacre.study.document import Objective
 from nacre.study.result import StudyResult
+from nacre.study.table import bases
 from nacre.summary import Table
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
@@ -46,7 +47,7 @@ def decisive(result: StudyResult) -> Table:
     share = {(o, a): s for o, a, s in found.select("objective", "axis", "share").iter_rows()}
     rows = [[axis, *(percent(share.get((o, axis))) for o in objectives)] for axis in axes]
     methods = ", ".join(found["method"].unique(maintain_order=True).to_list())
-    columns = [f"decided by ({methods})", *(title(name) for name in objectives)]
+    columns = [f"share of {methods} by axis", *(title(name) for name in objectives)]
     return Table("", columns, [False, *[True] * len(objectives)], rows)
 
 
@@ -67,7 +68,42 @@ def facts(result: StudyResult) -> list[str]:
                 lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
     if result.failed.height:
         lines += failures(result)
+    return lines + _remarks(result)
+
+
+_SAID = {
+    "saturated": "requests came faster than they were served, so latencies grow with the run",
+    "not_steady": "the run was not in a steady state",
+    "energy_incomplete": "the energy is without devices or settings that have none",
+    "lifetime_incomplete": "the lifetime is without devices whose endurance is not known",
+    "cost_incomplete": "the cost is without devices whose price is not known",
+}
+"""What a finding of a record means for its row."""
+
+
+def _remarks(result: StudyResult) -> list[str]:
+    """What keeps the numbers of points from being taken at their face."""
+    lines = []
+    found = result.designs["findings"].drop_nulls().str.split(", ").to_list()
+    for kind, said in _SAID.items():
+        if number := sum(kind in kinds for kinds in found):
+            of = "1 design" if number == 1 else f"{number:,} designs"
+            lines.append(f"note: {of}: {said} (column findings)")
+    counted = bases(result.table)
+    if len(counted) > 1 or any(" and " in basis for basis in counted):
+        lines.append(
+            f"note: costs are counted in different things and are not compared: {'; '.join(counted)};"
+            " give all devices price and price_basis alike"
+        )
+    if not result.questions.search and _has_holes(result) and not result.sensitivity().height:
+        lines.append("note: shares of the variance are not given: combinations are missing")
     return lines
+
+
+def _has_holes(result: StudyResult) -> bool:
+    """Whether axes cross and combinations of them have no numbers, or will not have any."""
+    sound = result.table.height - result.failed.height
+    return len(result.questions.axes) > 1 and sound < result.total
 
 
 def failures(result: StudyResult, most: int = 3) -> list[str]:

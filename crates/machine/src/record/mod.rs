@@ -59,6 +59,7 @@ pub struct Record {
     /// False if the run was stopped before its end; the numbers then hold for the part that ran.
     pub complete: bool,
     /// The scenario with every value that was used, defaults and presets filled in.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub scenario: serde_json::Value,
     /// Where each of those values came from.
     pub origins: Vec<ValueOrigin>,
