@@ -60,6 +60,12 @@ pub trait Builder {
         extents: u32,
     ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 
+    /// Says that what is at `path` is about to take so many bytes of memory. Errors: there are not as many, which
+    /// is known only where the caller says how many there are.
+    fn take_memory(&mut self, _path: &str, _bytes: u64) -> Result<(), Problems> {
+        Ok(())
+    }
+
     /// The cleaning policy that the caller of the run brought under `name`. Errors: there is none.
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn cleaning::Cleaner>, Problems>;
 }

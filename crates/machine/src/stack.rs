@@ -34,6 +34,11 @@ pub trait Files {
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
 
+    /// Bytes of memory that a stack may take; none where that is not known.
+    fn memory(&self) -> Option<u64> {
+        None
+    }
+
     /// A new cleaning policy that the caller brought under `name`, written in another language.
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
         None
@@ -147,6 +152,8 @@ struct StackBuilder<'a, 'w> {
     components: usize,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
+    /// Bytes of memory that devices said they take.
+    taken: u64,
 }
 
 impl StackBuilder<'_, '_> {
@@ -166,6 +173,7 @@ impl<'a> StackBuilder<'a, '_> {
             components: 0,
             watch: None,
             was_stopped: false,
+            taken: 0,
         }
     }
 }
@@ -220,6 +228,17 @@ impl Builder for StackBuilder<'_, '_> {
             answer
         };
         accesses::count(&mut *workload, self.checked.run.requests, &space, &mut watch)
+    }
+
+    fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems> {
+        self.taken = self.taken.saturating_add(bytes);
+        let Some(free) = self.files.memory().filter(|&free| self.taken > free) else { return Ok(()) };
+        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
+        let before = self.taken - bytes;
+        let others =
+            if before > 0 { format!(", beside {} of other parts", gib(before)) } else { String::new() };
+        let problem = format!("its tables take {} of memory{others}, and {} are free", gib(bytes), gib(free));
+        Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
     }
 
     fn external_cleaner(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {

@@ -2,7 +2,7 @@
 //! takes what an access of its size takes on an idle device; the parts of a request that touches several extents
 //! are accesses of their own.
 
-use super::{Config, Context, extents_by_share, sized};
+use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
 use crate::placement::assignment::Speed;
 use crate::placement::static_optimal::{Speeds, alike};
@@ -64,6 +64,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let problem = Problem::new(slot.path(), None, "it cannot be divided into so many steps").given(steps);
         return Err(problem.remedy(format!("give 1 to {most}; there are {extents} extents")).into());
     }
+    builder.take_memory(slot.path(), extents * EXTENT_MEMORY)?;
     let total = u32::try_from(extents).unwrap_or(u32::MAX);
     let mut context =
         Context { slots, extents: vec![total], extent: config.extent, path: slot.path(), builder };

@@ -178,6 +178,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
+        builder.take_memory(slot.path(), total * EXTENT_MEMORY)?;
         let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
         let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
         let placement =
@@ -185,6 +186,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
         Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
     },
 };
+
+/// Bytes of memory that the tables take for each extent, about: its place, its accesses in an epoch and over the
+/// whole workload, what a placement remembers of it.
+const EXTENT_MEMORY: u64 = 96;
 
 /// Extents of each tier, where tiers have shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
