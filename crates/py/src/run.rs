@@ -59,6 +59,7 @@ pub(crate) fn check(
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
     let built = detached(py, || nacre_machine::stack::build(&checked, &files).map(|_| ()))?;
+    files.outcome(py)?;
     built.map_err(|problems| config_error(py, &problems))?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({

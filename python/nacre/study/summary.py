@@ -9,7 +9,7 @@ import polars as pl
 
 from nacre.study.document import Objective
 from nacre.study.result import StudyResult
-from nacre.study.table import bases
+from nacre.study.table import COSTS, bases
 from nacre.summary import Table
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
@@ -35,8 +35,14 @@ def best(result: StudyResult, most: int = BEST) -> Table:
         ]
         for row in front.head(most).iter_rows(named=True)
     ]
-    columns = ["point", *axes, *(title(name) for name in shown)]
+    columns = ["point", *axes, *(title(name) + _in_basis(name, result) for name in shown)]
     return Table("", columns, [True, *[False] * len(axes), *[True] * len(shown)], rows)
+
+
+def _in_basis(name: str, result: StudyResult) -> str:
+    """What a cost is counted in."""
+    counted = bases(result.table) if name in COSTS else []
+    return f", {counted[0]}" if len(counted) == 1 and counted != ["not stated"] else ""
 
 
 def decisive(result: StudyResult) -> Table:
@@ -92,8 +98,8 @@ def _remarks(result: StudyResult) -> list[str]:
     counted = bases(result.table)
     if len(counted) > 1 or any(" and " in basis for basis in counted):
         lines.append(
-            f"note: costs are counted in different things and are not compared: {'; '.join(counted)};"
-            " give all devices price and price_basis alike"
+            "note: costs are counted in different things and are not compared:"
+            f" {'; '.join(counted)}; give all devices price and price_basis alike"
         )
     if not result.questions.search and _has_holes(result) and not result.sensitivity().height:
         lines.append("note: shares of the variance are not given: combinations are missing")
@@ -132,6 +138,8 @@ def cell(name: str, value: Any) -> str:
         return duration(value)
     if name.endswith("_s") and not name.endswith("per_s"):
         return duration(value * 1e9)
+    if name == "energy_j":
+        return f"{significant(value)} J"
     if name == "hit_ratio":
         return percent(value)
     if name == "cost":
@@ -143,7 +151,12 @@ def cell(name: str, value: Any) -> str:
 
 def title(name: str) -> str:
     """The name of a column without the unit that its cells have."""
-    special = {"iops": "IOPS", "iops_per_cost": "IOPS per cost", "bytes_per_s": "bytes/s"}
+    special = {
+        "iops": "IOPS",
+        "iops_per_cost": "IOPS per cost",
+        "bytes_per_s": "bytes/s",
+        "energy_j": "energy",
+    }
     if name in special:
         return special[name]
     if name.endswith("_ns"):
