@@ -41,7 +41,7 @@ class Tier:
     write_ns: float
     price: float | None
     """Of a GiB, counted in `price_basis`."""
-    price_basis: str | None
+    price_basis: str | None = None
     """What the price is counted in, such as `USD 2023`; None where that is not said."""
 
 
@@ -59,8 +59,8 @@ class Mixes:
         name: str,
         tiers: tuple[Tier, ...],
         accesses: tuple[int, int],
-        sizes: tuple[int, int],
         frame: pl.DataFrame,
+        sizes: tuple[int, int] = (0, 0),
     ) -> None:
         self.name = name
         self.tiers = tiers
@@ -137,7 +137,7 @@ class Mixes:
                 raise config_error([unknown("no tier called", name, self.names)])
         left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
         counts, sizes = (self.reads, self.writes), (self.read_bytes, self.write_bytes)
-        return Mixes(self.name, self.tiers, counts, sizes, left)
+        return Mixes(self.name, self.tiers, counts, left, sizes)
 
     def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
         """The score over the shares of the first two tiers: the surface, seen from above."""
@@ -239,7 +239,7 @@ def mixes(
     )
     counts = (int(document["reads"]), int(document["writes"]))
     sizes = (int(document["read_bytes"]), int(document["write_bytes"]))
-    return Mixes(document["name"], tiers, counts, sizes, _frame(tiers, columns))
+    return Mixes(document["name"], tiers, counts, _frame(tiers, columns), sizes)
 
 
 def _answering(progress: Progress) -> Callable[[int, int | None], bool]:

@@ -257,7 +257,7 @@ class Record(RecordFields):
             return NotImplemented
         return self._data == other._data and _same(self.columns, other.columns)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         from nacre.text import one_line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -59,6 +60,6 @@ def declared(kind: type[View]) -> dict[str, str]:
     return {
         name: str(written)
         for each in reversed(kind.__mro__)
-        for name, written in each.__dict__.get("__annotations__", {}).items()
+        for name, written in inspect.get_annotations(each).items()
         if not str(written).startswith("ClassVar")
     }

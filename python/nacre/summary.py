@@ -150,7 +150,6 @@ def assumed(origins: Sequence[object]) -> list[str]:
 
 def _totals(record: Record) -> list[tuple[str, str]]:
     """The figures of the whole system that this run has."""
-    energy = sum(record.energy_j.values()) if record.energy_j else None
     erased = _is_erased(record)
     worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
@@ -160,10 +159,7 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         lifetime += _without(record.lifetime_unknown, "endurance")
     shown = [
         ("cost", _cost(record)),
-        (
-            "energy",
-            f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None,
-        ),
+        ("energy", _energy(record)),
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),
         ("erases", count(record.erases) + _per_block(record) if erased else None),
@@ -195,6 +191,12 @@ def _cost(record: Record) -> str | None:
         for basis, cost in costs.items()
     ]
     return " and ".join(sums) + _without(record.cost_unknown, "price")
+
+
+def _energy(record: Record) -> str | None:
+    """What all devices took whose energy is known."""
+    energy = sum(record.energy_j.values())
+    return f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None
 
 
 def _without(missing: Sequence[str], what: str) -> str:

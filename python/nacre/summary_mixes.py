@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def counted(mixes: Mixes) -> str:
     """What was counted and how many mixes there are."""
     return (
-        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents,"
-        f" for {count(mixes.reads)} reads{_size(mixes.read_bytes, mixes.reads)}"
-        f" and {count(mixes.writes)} writes{_size(mixes.write_bytes, mixes.writes)}"
-        " of idle devices, one after the other"
+        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents, scored by"
+        f" {count(mixes.reads)} reads{_size(mixes.read_bytes, mixes.reads)}"
+        f" and {count(mixes.writes)} writes{_size(mixes.write_bytes, mixes.writes)},"
+        " one after the other on idle devices"
     )
 
 

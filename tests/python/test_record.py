@@ -259,7 +259,11 @@ def test_a_cost_says_what_it_leaves_out() -> None:
 
 
 def test_costs_in_different_things_are_said_apart() -> None:
-    sums = {"cost": None, "cost_basis": None, "cost_by_basis": {"USD 2023": 0.2, "not stated": 24.0}}
+    sums = {
+        "cost": None,
+        "cost_basis": None,
+        "cost_by_basis": {"USD 2023": 0.2, "not stated": 24.0},
+    }
     finding = {"kind": "prices_differ", "text": "prices have no sum", "paths": ["a", "b"]}
     lines = facts(Record(DATA | sums | {"findings": [finding]}))
     assert "cost 0.2 in USD 2023 and 24 in the unit of the prices given" in lines
