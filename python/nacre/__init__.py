@@ -9,26 +9,33 @@
 `catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
 """
 
-from nacre import trace
-from nacre._core import CleaningView, __version__
-from nacre.catalog import catalog
-from nacre.comparison import Comparison, compare
-from nacre.control import Control
-from nacre.errors import (
-    ConfigError,
-    Error,
-    TraceError,
-    TransactionError,
-    TransactionTooLarge,
-)
-from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
-from nacre.mixes import Mixes, mixes
-from nacre.record import Record
-from nacre.reproduce import Reproduction, reproduce
-from nacre.run import check, run
-from nacre.scenario import scenarios
-from nacre.serve import Service, serve
-from nacre.study import StudyResult, run_split, study
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
+
+if TYPE_CHECKING:
+    from nacre import trace
+    from nacre._core import CleaningView, __version__
+    from nacre.catalog import catalog
+    from nacre.comparison import Comparison, compare
+    from nacre.control import Control
+    from nacre.errors import (
+        ConfigError,
+        Error,
+        TraceError,
+        TransactionError,
+        TransactionTooLarge,
+    )
+    from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
+    from nacre.mixes import Mixes, mixes
+    from nacre.record import Record
+    from nacre.reproduce import Reproduction, reproduce
+    from nacre.run import check, run
+    from nacre.scenario import scenarios
+    from nacre.serve import Service, serve
+    from nacre.study import StudyResult, run_split, study
 
 __all__ = [
     "CleaningView",
@@ -59,3 +66,60 @@ __all__ = [
     "study",
     "trace",
 ]
+
+_HOMES = {
+    "CleaningView": "nacre._core",
+    "Comparison": "nacre.comparison",
+    "ConfigError": "nacre.errors",
+    "Control": "nacre.control",
+    "Error": "nacre.errors",
+    "Memory": "nacre.memory",
+    "Mixes": "nacre.mixes",
+    "Record": "nacre.record",
+    "Reproduction": "nacre.reproduce",
+    "Service": "nacre.serve",
+    "StudyResult": "nacre.study",
+    "TraceError": "nacre.errors",
+    "TransactionError": "nacre.errors",
+    "TransactionTooLarge": "nacre.errors",
+    "__version__": "nacre._core",
+    "catalog": "nacre.catalog",
+    "check": "nacre.run",
+    "compare": "nacre.comparison",
+    "mixes": "nacre.mixes",
+    "open": "nacre.memory",
+    "reproduce": "nacre.reproduce",
+    "run": "nacre.run",
+    "run_split": "nacre.study",
+    "scenarios": "nacre.scenario",
+    "serve": "nacre.serve",
+    "study": "nacre.study",
+}
+"""Where each name comes from: its module is loaded when the name is first asked for."""
+
+
+if not TYPE_CHECKING:
+
+    class _Package(type(sys)):
+        """The package, whose functions win over the modules that are called like them."""
+
+        def __setattr__(self, name, value):
+            # A module that is loaded puts itself into its package: nacre.run is the function.
+            if not (name in _HOMES and isinstance(value, type(sys))):
+                super().__setattr__(name, value)
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name == "trace":
+            return import_module("nacre.trace")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(_HOMES[name]), name)
+        setattr(sys.modules[__name__], name, found)
+        return found
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
+    sys.modules[__name__].__class__ = _Package

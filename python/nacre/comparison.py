@@ -34,7 +34,8 @@ class Comparison:
         rows = [_row(name, record) for name, record in zip(self.names, self.records, strict=True)]
         absent = {field for field in _SOME if all(row[field] is None for row in rows)}
         rows = [{key: row[key] for key in row if key not in absent} for row in rows]
-        types = {key: pl.String if key == "name" else pl.Float64 for key in rows[0]}
+        words = ("name", "cost_basis", "findings")
+        types = {key: pl.String if key in words else pl.Float64 for key in rows[0]}
         return pl.DataFrame(rows, schema=types)
 
     def plot_latency(self, op: Op = "read") -> alt.TopLevelMixin:
@@ -85,6 +86,8 @@ def _row(name: str, record: Record) -> dict[str, object]:
         for field in ("mean", "p50", "p95", "p99"):
             value = summary[f"{field}_ns"] if summary else None
             row[f"{op}_{field}_us"] = None if value is None else value / 1000
-    row |= {"cost": record.cost, "read_hit_ratio": record.hit_ratio()}
-    row["units_per_s"] = record.throughput.get("units_per_s")
+    row |= {"cost": record.cost, "cost_basis": record.cost_basis}
+    row["read_hit_ratio"] = record.hit_ratio()
+    row["units_per_s"] = record.throughput.units_per_s
+    row["findings"] = ", ".join(finding.kind for finding in record.findings) or None
     return row | {field: record[field] for field in _SOME[1:]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from nacre.errors import Error
+from nacre.errors import Error, Problem, config_error
 from nacre.record import Component
 from nacre.view import View
 
@@ -242,7 +242,10 @@ class Control:
             case {"ok": dict(answer)}:
                 return answer
             case {"error": str(problem)}:
-                raise Error(f"{self.socket}: {problem}")
+                # What the system refused the server is no mistake of who asked.
+                if "(os error " in problem:
+                    raise Error(f"{self.socket}: {problem}")
+                raise config_error([Problem(problem=f"{self.socket}: {problem}")])
         raise Error(
             f"{self.socket} is not a control socket: something else answers there;"
             " name the image that is served, or its control socket"

@@ -48,7 +48,7 @@ def config_error(problems: Sequence[Problem]) -> ConfigError:
 
 def unknown(what: str, name: str, known: Iterable[str], otherwise: str = "") -> Problem:
     """The mistake of naming something that does not exist, with what does."""
-    known = sorted(known)
+    known = sorted(set(known))
     meant = nearest(name, known)
     remedy = f'did you mean "{meant}"? ' if meant else ""
     remedy += f"known: {', '.join(known)}{otherwise}"

@@ -34,34 +34,65 @@ ends it there."""
 
 @dataclass(frozen=True)
 class Tier:
-    """One tier: its name, what one access takes when nothing else is asked, and its price."""
+    """One tier: its name, what a mean access takes when nothing else is asked, and its price."""
 
     name: str
     read_ns: float
     write_ns: float
     price: float | None
-    """Of a GiB, in the unit of the catalogue."""
+    """Of a GiB, counted in `price_basis`."""
+    price_basis: str | None = None
+    """What the price is counted in, such as `USD 2023`; None where that is not said."""
 
 
 class Mixes:
     """Every mix of some tiers in equal steps, its extents placed best for the whole workload.
 
-    Scored as one access after the other: `iops` is one over the mean latency of an idle device,
-    with no queues. `cost` is the mean price of a GiB.
+    Scored as one access after the other, each taking what its size takes: `iops` is one over the
+    mean latency of an idle device, with no queues. A request that touches several extents is an
+    access to each. `cost` is the mean price of a GiB; where the prices of the tiers are counted in
+    different things, no mix has one, and `findings` says so.
     """
 
     def __init__(
-        self, name: str, tiers: tuple[Tier, ...], accesses: tuple[int, int], frame: pl.DataFrame
+        self,
+        name: str,
+        tiers: tuple[Tier, ...],
+        accesses: tuple[int, int],
+        frame: pl.DataFrame,
+        sizes: tuple[int, int] = (0, 0),
     ) -> None:
         self.name = name
         self.tiers = tiers
         self.reads, self.writes = accesses
+        self.read_bytes, self.write_bytes = sizes
         self._frame = frame
 
     @property
     def names(self) -> list[str]:
         """The names of the tiers, the fastest first."""
         return [tier.name for tier in self.tiers]
+
+    @property
+    def bases(self) -> list[str]:
+        """What the prices of the tiers are counted in, each once."""
+        priced = (tier for tier in self.tiers if tier.price is not None)
+        return list(dict.fromkeys(tier.price_basis or "not stated" for tier in priced))
+
+    @property
+    def findings(self) -> list[str]:
+        """What keeps the scores from being taken at their face."""
+        if len(self.bases) < 2:
+            return []
+        priced = ", ".join(
+            f"{tier.name} in {tier.price_basis or 'something not stated'}"
+            for tier in self.tiers
+            if tier.price is not None
+        )
+        return [
+            f"prices are counted in different things, so no mix has a cost: {priced};"
+            " give all tiers price and price_basis alike"
+        ]
 
     @property
     def extents(self) -> int:
@@ -86,7 +117,8 @@ class Mixes:
             raise config_error([unknown("no score called", by, SCORES)])
         known = self._frame.drop_nulls(by)
         if not known.height:
-            raise Error(f"no mix has a known {by}; by iops they can be ordered")
+            why = "".join(f"; {finding}" for finding in self.findings)
+            raise Error(f"no mix has a known {by}; by iops they can be ordered{why}")
         order = known.sort(by, "cost", descending=[by not in _LEAST, False], maintain_order=True)
         return order.head(count)
 
@@ -104,7 +136,8 @@ class Mixes:
             if name not in self.names:
                 raise config_error([unknown("no tier called", name, self.names)])
         left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
-        return Mixes(self.name, self.tiers, (self.reads, self.writes), left)
+        counts, sizes = (self.reads, self.writes), (self.read_bytes, self.write_bytes)
+        return Mixes(self.name, self.tiers, counts, left, sizes)
 
     def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
         """The score over the shares of the first two tiers: the surface, seen from above."""
@@ -119,8 +152,12 @@ class Mixes:
             "name": self.name,
             "reads": self.reads,
             "writes": self.writes,
+            "read_bytes": self.read_bytes,
+            "write_bytes": self.write_bytes,
             "extents": self.extents,
             "tiers": [vars(tier) for tier in self.tiers],
+            "cost_basis": None if self.bases in ([], ["not stated"]) else " and ".join(self.bases),
+            "findings": self.findings,
             "best": self.best(by=by).to_dicts(),
             "pure": self.pure().to_dicts(),
             "mixes": self._frame.to_dicts(),
@@ -197,11 +234,12 @@ def mixes(
     text, columns = found
     document = source.placed({"origins": [], **json.loads(text)})
     tiers = tuple(
-        Tier(name, tier["read_s"] * 1e9, tier["write_s"] * 1e9, tier["price"])
+        Tier(name, tier["read_s"] * 1e9, tier["write_s"] * 1e9, tier["price"], tier["price_basis"])
         for name, tier in zip(_names(resolved), document["tiers"], strict=True)
     )
     counts = (int(document["reads"]), int(document["writes"]))
-    return Mixes(document["name"], tiers, counts, _frame(tiers, columns))
+    sizes = (int(document["read_bytes"]), int(document["write_bytes"]))
+    return Mixes(document["name"], tiers, counts, _frame(tiers, columns), sizes)
 
 
 def _answering(progress: Progress) -> Callable[[int, int | None], bool]:
@@ -237,6 +275,8 @@ def _frame(tiers: tuple[Tier, ...], columns: Mapping[str, np.ndarray[Any, Any]])
     steps = sum(columns[f"steps.{i}"] for i in range(len(names)))
     shares = {name: columns[f"steps.{i}"] / steps for i, name in enumerate(names)}
     seconds, cost = columns["mean_s"], columns["price"]
+    if len({tier.price_basis for tier in tiers if tier.price is not None}) > 1:
+        cost = np.full_like(cost, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         iops = 1 / seconds
         scores = {

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from nacre.errors import nearest
 
-_TEXT = re.compile(r"\s*(\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)\s*(\D.*?)\s*\Z")
+_TEXT = re.compile(r"\s*((?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)\s*(\D.*?)\s*\Z")
+_MICRO = str.maketrans("\u00b5\u03bc", "uu")
 
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
@@ -83,7 +84,7 @@ def parse(text: str) -> Quantity:
     found = _TEXT.match(text)
     if not found:
         raise ValueError("it is not a number with a unit")
-    number, unit = Decimal(found[1].replace("_", "")), found[2]
+    number, unit = Decimal(found[1].replace("_", "")), found[2].translate(_MICRO)
     if unit not in UNITS:
         meant = nearest(unit, UNITS)
         raise ValueError(

@@ -7,16 +7,49 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from nacre._record import (
+    Activity,
+    BlockErases,
+    Component,
+    Latency,
+    LatencySummary,
+    RecordFields,
+    Requests,
+    Resource,
+    RowPrograms,
+    Throughput,
+    TimeSpent,
+    Wear,
+    WornOut,
+)
 from nacre.errors import Error
 from nacre.shape import faults
-from nacre.view import View
 
 if TYPE_CHECKING:
     import altair as alt
     import numpy as np
     import polars as pl
+
+__all__ = [
+    "IDLE",
+    "SCHEMA",
+    "Activity",
+    "BlockErases",
+    "Component",
+    "Latency",
+    "LatencySummary",
+    "Op",
+    "Record",
+    "Requests",
+    "Resource",
+    "RowPrograms",
+    "Throughput",
+    "TimeSpent",
+    "Wear",
+    "WornOut",
+]
 
 SCHEMA = "nacre-record-1"
 
@@ -26,183 +59,14 @@ IDLE = "idle"
 """What a resource does the rest of the time, beside its activities."""
 
 
-class LatencySummary(View):
-    """Latencies of one kind of request, in nanoseconds."""
-
-    count: int
-    mean_ns: float
-    mean_ci95_ns: float | None
-    min_ns: float
-    p50_ns: float
-    p95_ns: float
-    p99_ns: float
-    p999_ns: float
-    max_ns: float
-
-
-class Latency(View):
-    """Latencies of reads and of writes; None where there were no such requests."""
-
-    parts: ClassVar[Mapping[str, type[View]]] = {"read": LatencySummary, "write": LatencySummary}
-    read: LatencySummary | None
-    write: LatencySummary | None
-
-
-class Requests(View):
-    """How many requests there were, by kind."""
-
-    issued: int
-    completed: int
-    reads: int
-    writes: int
-    trims: int
-    flushes: int
-    errors: int
-
-
-class Throughput(View):
-    """Completed requests, bytes and whole units of the workload per simulated second."""
-
-    iops: float
-    bytes_per_s: float
-    units_per_s: float | None
-
-
-class Activity(View):
-    """One share of the mean time of a request."""
-
-    component: str
-    kind: str
-    activity: str
-    mean_ns: float
-    share: float
-
-
-class TimeSpent(View):
-    """Where the time of an average request went, by component and activity."""
-
-    parts: ClassVar[Mapping[str, type[View]]] = {"read": Activity, "write": Activity}
-    read: tuple[Activity, ...]
-    write: tuple[Activity, ...]
-
-
-class Resource(View):
-    """Equal servers behind one queue: busy time in seconds by activity."""
-
-    name: str
-    servers: int
-    busy: View
-    utilisation: float
-
-
-class BlockErases(View):
-    """How often erase blocks were erased in their whole life."""
-
-    blocks: int
-    min: int
-    mean: float
-    max: int
-    stddev: float
-
-
-class RowPrograms(View):
-    """How often rows that are written in place were programmed in their whole life."""
-
-    rows: int
-    min: int
-    mean: float
-    max: int
-    stddev: float
-
-
-class Wear(View):
-    """Pages programmed and blocks erased since measuring began, by cause."""
-
-    parts: ClassVar[Mapping[str, type[View]]] = {
-        "block_erases": BlockErases,
-        "row_programs": RowPrograms,
-    }
-    host: int
-    cleaned: int
-    levelled: int
-    metadata: int
-    programs: int
-    erases: int
-    block_erases: BlockErases | None
-    endurance: int | None
-    row_programs: RowPrograms | None
-    write_amplification: float | None
-    cleaning_cost: float | None
-
-
-class Component(View):
-    """One part of the stack: busy time in seconds by activity, energy, counters, wear."""
-
-    parts: ClassVar[Mapping[str, type[View]]] = {"resources": Resource, "wear": Wear}
-    path: str
-    kind: str
-    resources: tuple[Resource, ...]
-    servers: int
-    busy: View
-    utilisation: float
-    energy_j: View | None
-    counters: View
-    cost: float | None
-    lifetime_days: float | None
-    wear: Wear | None
-    tables: View
-
-
-class WornOut(View):
-    """When the first block or row was programmed more often than it is made for."""
-
-    seconds: float
-    writes: int | None
-    simulated: bool
-
-
-class Record(View):
+class Record(RecordFields):
     """The result of a run: the JSON document, and the distributions as columns.
 
-    Fields are reached as `record["latency"]["read"]["p99_ns"]` or as
-    `record.latency.read.p99_ns`.
+    Fields are reached as `record["latency"]["read"]["p99_ns"]`, as `record.latency.read.p99_ns`
+    or, where there are such requests, as `record.reads.p99_ns`.
     """
 
     __slots__ = ("_columns", "_directory")
-    parts: ClassVar[Mapping[str, type[View]]] = {
-        "requests": Requests,
-        "throughput": Throughput,
-        "latency": Latency,
-        "time_spent": TimeSpent,
-        "components": Component,
-        "worn_out": WornOut,
-    }
-
-    schema: str
-    version: str
-    name: str
-    seed: int
-    complete: bool
-    scenario: View
-    origins: tuple[View, ...]
-    requests: Requests
-    bytes: View
-    host_cpu_ns: float | None
-    simulated_s: float
-    drained_s: float
-    throughput: Throughput
-    latency: Latency
-    time_spent: TimeSpent
-    components: tuple[Component, ...]
-    write_amplification: float | None
-    cleaning_cost: float | None
-    erases: int | None
-    energy_j: View
-    cost: float | None
-    cost_unknown: tuple[str, ...]
-    lifetime_days: float | None
-    worn_out: WornOut | None
-    workload: View
 
     def __init__(
         self,
@@ -222,6 +86,22 @@ class Record(View):
 
             self._columns = columns.load(self, self._directory)
         return MappingProxyType(self._columns)
+
+    @property
+    def reads(self) -> LatencySummary:
+        """Latencies of reads; raises `Error` if the run has none."""
+        return self._latency("read")
+
+    @property
+    def writes(self) -> LatencySummary:
+        """Latencies of writes; raises `Error` if the run has none."""
+        return self._latency("write")
+
+    def _latency(self, op: Op) -> LatencySummary:
+        found = self.latency.read if op == "read" else self.latency.write
+        if found is None:
+            raise Error(f"the run has no {op}s, and so no latency of them")
+        return found
 
     def latency_distribution(self, op: Op = "read") -> pl.DataFrame:
         """One row per bar of the histogram: `upto_ns`, `count`, and `share` not above it."""
@@ -377,7 +257,7 @@ class Record(View):
             return NotImplemented
         return self._data == other._data and _same(self.columns, other.columns)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         from nacre.text import one_line

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from nacre import _core, toml
 from nacre.errors import ConfigError, Problem, config_error, unknown
@@ -129,11 +131,70 @@ def with_functions(
     return assignments(plain), list(functions.items())
 
 
+def imported(name: str) -> Cleaner:
+    """The function that `module:function` names, from the working directory or the path of Python.
+
+    Raises `ConfigError` where there is none.
+    """
+    module, _, attribute = name.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        hint = "name a module in the working directory, or one that is installed"
+        raise config_error(
+            [Problem(path="function", problem=str(error), given=f'"{name}"', hint=hint)]
+        ) from None
+    finally:
+        sys.path.remove(here)
+    if not callable(found):
+        raise config_error([Problem(path="function", problem="it is no function", given=name)])
+    return cast("Cleaner", found)
+
+
+def by_name(item: object) -> object:
+    """The item with the functions in it as `{ kind = "external", function = "module:name" }`.
+
+    So they can go to other processes. Raises `ConfigError` for one that has no module.
+    """
+    if isinstance(item, Mapping):
+        return {key: by_name(each) for key, each in item.items()}
+    if isinstance(item, list | tuple):
+        return [by_name(each) for each in item]
+    if not callable(item) or isinstance(item, type) or hasattr(item, "to_dict"):
+        return item
+    module, name = getattr(item, "__module__", "__main__"), getattr(item, "__qualname__", "")
+    if module == "__main__" or not name.isidentifier():
+        problem = Problem(
+            path="stack.cleaning",
+            problem="a study runs in other processes, which cannot have this function",
+            given=repr(item),
+            hint="put it into a module of its own, and import it from there",
+        )
+        raise config_error([problem])
+    return {"kind": "external", "function": f"{module}:{name}"}
+
+
 def _assignment(path: object, item: object) -> tuple[str, str]:
     if not isinstance(path, str):
         raise TypeError(f"the path of an override is text; given {path!r} ({type(path).__name__})")
     value = item if isinstance(item, str) else toml.value(item)
+    value = _from_here(path, value)
     return _utf8(path, "--set"), _utf8(value, f"--set {path}")
+
+
+def _from_here(path: str, value: str) -> str:
+    """The value; a file that lies in the working directory by its whole path.
+
+    A scenario names files relative to itself, and who gives a setting means what lies here.
+    """
+    if path.rpartition(".")[2] != "file" or "\0" in value:
+        return value
+    name = value.strip("\"'")
+    found = Path(name)
+    is_here = name and not found.is_absolute() and found.is_file()
+    return toml.value(str(found.absolute())) if is_here else value
 
 
 def _utf8(text: str, what: str) -> str:

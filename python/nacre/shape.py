@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,15 +19,15 @@ _KINDS: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
 
 def faults(data: Mapping[str, Any], kind: type[View], path: str = "") -> Iterator[str]:
     """What keeps `data` from being a `kind`: fields that are missing or of another type."""
-    for name, declared in _declared(kind).items():
+    for name, written in declared(kind).items():
         place = f"{path}{name}"
         if name not in data:
             yield f"{place} is missing"
             continue
         value = data[name]
-        if value is None and declared.endswith("| None"):
+        if value is None and written.endswith("| None"):
             continue
-        if wrong := _mismatch(value, declared):
+        if wrong := _mismatch(value, written):
             yield f"{place} is not {wrong}"
         elif part := kind.parts.get(name):
             yield from _parts(value, part, place)
@@ -43,19 +44,22 @@ def _parts(value: Any, part: type[View], place: str) -> Iterator[str]:
             yield f"{place}[{index}] is not a table"
 
 
-def _mismatch(value: Any, declared: str) -> str | None:
+def _mismatch(value: Any, written: str) -> str | None:
     """What a value of the declared type would be, if this is none."""
+    if written == "Any":
+        return None
     for word, types, said in _KINDS:
-        if declared.startswith(word):
+        if written.startswith(word):
             number_given_as_truth = isinstance(value, bool) and types is not bool
             return None if isinstance(value, types) and not number_given_as_truth else said
     return None if isinstance(value, Mapping) else "a table"
 
 
-def _declared(kind: type[View]) -> dict[str, str]:
-    """The fields of a class with their types as written."""
+def declared(kind: type[View]) -> dict[str, str]:
+    """The fields of a class, its own and those it inherits, with their types as written."""
     return {
-        name: str(declared)
-        for name, declared in kind.__annotations__.items()
-        if not str(declared).startswith("ClassVar")
+        name: str(written)
+        for each in reversed(kind.__mro__)
+        for name, written in inspect.get_annotations(each).items()
+        if not str(written).startswith("ClassVar")
     }

@@ -38,7 +38,8 @@ class Simulated:
 
         `simulated_iops` are requests done in a second, which is what arrives where nothing is
         saturated; `busiest` is the tier whose device was busiest, `busy` which share of the time
-        all its servers were.
+        all its servers were. `findings` are what the record says of its own numbers, such as
+        `saturated`.
         """
         import polars as pl
 
@@ -48,6 +49,7 @@ class Simulated:
             "simulated_mean_ns": pl.Float64,
             "busiest": pl.String,
             "busy": pl.Float64,
+            "findings": pl.String,
         }
         return pl.concat(
             [self._chosen.head(len(rows)), pl.DataFrame(rows, schema=types)], how="horizontal"
@@ -71,6 +73,7 @@ class Simulated:
             "simulated_mean_ns": mean_ns(record),
             "busiest": busiest,
             "busy": busy[busiest],
+            "findings": ", ".join(finding.kind for finding in record.findings) or None,
         }
 
 

@@ -11,7 +11,8 @@ from nacre.record import IDLE
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
 if TYPE_CHECKING:
-    from nacre.record import Record, WornOut
+    from nacre._record import Caution
+    from nacre.record import Component, Record, WornOut
     from nacre.view import View
 
 _PERCENTILES = ("mean", "p50", "p95", "p99", "p999", "max")
@@ -107,6 +108,7 @@ def time_split(record: Record) -> Table:
 def components(record: Record) -> Table:
     """The parts of the stack: how busy, what they cost, what they counted."""
     rows = []
+    one = len(record.cost_by_basis) <= 1
     for part in record.components:
         counted = ", ".join(
             f"{name} {count(value)}" for name, value in part.counters.items() if value
@@ -117,13 +119,19 @@ def components(record: Record) -> Table:
                 part.path,
                 part.kind,
                 percent(part.utilisation),
-                NOTHING if part.cost is None else amount(part.cost),
+                NOTHING if part.cost is None else amount(part.cost) + _in_basis(part, one=one),
                 NOTHING if energy is None else f"{significant(energy)} J",
                 counted,
             ]
         )
-    columns = ["component", "kind", "busy", "cost", "energy", "counters"]
+    priced = f"cost, {record.cost_basis}" if record.cost_basis else "cost"
+    columns = ["component", "kind", "busy", priced, "energy", "counters"]
     return Table("", columns, [False] * 2 + [True] * 3 + [False], rows, prose=["counters"])
+
+
+def _in_basis(part: Component, *, one: bool) -> str:
+    """What the cost of a component is counted in, where components differ in that."""
+    return f" {part.cost_basis}" if part.cost_basis and not one else ""
 
 
 def setting(value: object) -> str:
@@ -142,19 +150,20 @@ def assumed(origins: Sequence[object]) -> list[str]:
 
 def _totals(record: Record) -> list[tuple[str, str]]:
     """The figures of the whole system that this run has."""
-    energy = sum(record.energy_j.values()) if record.energy_j else None
     erased = _is_erased(record)
-    worn_out = _worn_out(record.get("worn_out"))
+    worn_out = _worn_out(record.worn_out)
     lifetime = _days(record.lifetime_days)
     if lifetime and worn_out:
         lifetime += " if wear were even"
+    if lifetime:
+        lifetime += _without(record.lifetime_unknown, "endurance")
     shown = [
-        ("cost", None if record.cost is None else amount(record.cost) + _without(record)),
-        ("energy", None if not energy else f"{significant(energy)} J"),
+        ("cost", _cost(record)),
+        ("energy", _energy(record)),
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),
         ("erases", count(record.erases) + _per_block(record) if erased else None),
-        ("host CPU", _cpu(record.get("host_cpu_ns"))),
+        ("host CPU", _cpu(record.host_cpu_ns)),
         ("lifetime", lifetime),
         ("first worn out", worn_out),
     ]
@@ -171,15 +180,32 @@ def _unmeasured(record: Record) -> str | None:
     return None
 
 
-def _without(record: Record) -> str:
-    """The parts a cost leaves out."""
-    missing = record.cost_unknown
+def _cost(record: Record) -> str | None:
+    """What all devices cost, in what it is counted; sums apart where prices have no sum."""
+    costs = record.cost_by_basis
+    if not costs:
+        return None
+    unnamed = "in the unit of the prices given"
+    sums = [
+        f"{amount(cost)} {unnamed if basis == 'not stated' else f'in {basis}'}"
+        for basis, cost in costs.items()
+    ]
+    return " and ".join(sums) + _without(record.cost_unknown, "price")
+
+
+def _energy(record: Record) -> str | None:
+    """What all devices took whose energy is known."""
+    energy = sum(record.energy_j.values())
+    return f"{significant(energy)} J{_without(record.energy_unknown, 'energy')}" if energy else None
+
+
+def _without(missing: Sequence[str], what: str) -> str:
+    """The parts a total leaves out."""
     if not missing:
         return ""
     shown = ", ".join(missing[:3])
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-    prices = "price is" if len(missing) == 1 else "prices are"
-    return f" (without {shown}{more}, whose {prices} not known)"
+    return f" (without {shown}{more}: {what} not known)"
 
 
 def _maybe(value: float | None) -> str | None:
@@ -205,7 +231,7 @@ def _is_erased(record: Record) -> bool:
 
 def _split(record: Record) -> list[str]:
     """Of a trace that was split, what the record is of."""
-    found = record.get("split")
+    found = record.split
     if not found:
         return []
     shared = f" with its share of {', '.join(found.shared)}" if found.shared else ""
@@ -215,13 +241,18 @@ def _split(record: Record) -> list[str]:
 
 def _steady(record: Record) -> list[str]:
     """Whether the steady state was reached that was looked for before the run."""
-    found = record.get("steadiness")
+    found = record.steadiness
     if not found:
         return []
     amplification = [value for value in found.write_amplification if value is not None]
     last = f": write amplification {significant(amplification[-1])}" if amplification else ""
     state = "in its steady state" if found.reached else "not in a steady state"
     return [f"{state} after {count(found.writes)} writes before the run{last}"]
+
+
+def _of(finding: Caution) -> str:
+    """The busiest component of a saturated stack."""
+    return f"; busiest: {finding.paths[0]}" if finding.kind == "saturated" and finding.paths else ""
 
 
 def _per_block(record: Record) -> str:
@@ -260,9 +291,18 @@ def _worn_out(worn: WornOut | None) -> str | None:
     return f"after {after} and {count(worn.writes)} writes, at the rate of this run"
 
 
+_TOTALS = ("cost_incomplete", "energy_incomplete", "lifetime_incomplete")
+"""Findings that stand beside the totals they are about."""
+
+
 def _cautions(record: Record) -> list[str]:
-    lines = [f"note: {note}" for note in record.workload.get("notes") or ()]
-    if bad := record.workload.get("bad_records"):
+    lines = [
+        f"note: {finding.text}{_of(finding)}"
+        for finding in record.findings
+        if finding.kind not in _TOTALS
+    ]
+    lines += [f"note: {note}" for note in record.workload.notes]
+    if bad := record.workload.bad_records:
         lines.append(f"note: {count(bad)} damaged records of the trace were left out")
     if paths := assumed(record.origins):
         lines.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nacre.summary import Table
-from nacre.text import NOTHING, amount, count, duration, percent, significant
+from nacre.text import NOTHING, amount, count, duration, percent, significant, size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,9 +17,16 @@ if TYPE_CHECKING:
 def counted(mixes: Mixes) -> str:
     """What was counted and how many mixes there are."""
     return (
-        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents,"
-        f" for {count(mixes.reads)} reads and {count(mixes.writes)} writes of extents"
+        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents, scored by"
+        f" {count(mixes.reads)} reads{_size(mixes.read_bytes, mixes.reads)}"
+        f" and {count(mixes.writes)} writes{_size(mixes.write_bytes, mixes.writes)},"
+        " one after the other on idle devices"
     )
+
+
+def _size(total: int, accesses: int) -> str:
+    """What each of them is large, or the mean."""
+    return f" of {size(total / accesses)}" if accesses else ""
 
 
 def tiers(mixes: Mixes) -> Table:
@@ -30,10 +37,12 @@ def tiers(mixes: Mixes) -> Table:
             duration(tier.read_ns),
             duration(tier.write_ns),
             NOTHING if tier.price is None else amount(tier.price),
+            tier.price_basis or NOTHING,
         ]
         for tier in mixes.tiers
     ]
-    return Table("", ["tier", "idle read", "idle write", "price of a GiB"], _numbers(3), rows)
+    columns = ["tier", "idle read", "idle write", "price of a GiB", "in"]
+    return Table("", columns, [*_numbers(3), False], rows)
 
 
 def by(mixes: Mixes) -> str:
@@ -48,7 +57,9 @@ def ranking(mixes: Mixes, best: int = 10) -> Table:
     rows = [
         [name, *(percent(row[tier]) for tier in mixes.names), *_scores(row)] for name, row in found
     ]
-    columns = ["mix", *mixes.names, "mean latency", "serial IOPS", "cost", "IOPS per cost"]
+    basis = f", {mixes.bases[0]}" if len(mixes.bases) == 1 else ""
+    columns = ["mix", *mixes.names, "mean latency", "serial IOPS"]
+    columns += [f"price of a GiB{basis}", "IOPS per price"]
     return Table("", columns, _numbers(len(columns) - 1), rows)
 
 
@@ -63,6 +74,7 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
             duration(row["mean_ns"]),
             duration(row["simulated_mean_ns"]),
             f"{row['busiest']} {percent(row['busy'])}",
+            (row["findings"] or "").replace("_", " "),
         ]
         for number, row in enumerate(_rows(runs.frame()), 1)
     ]
@@ -74,8 +86,9 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
         "serial latency",
         "latency",
         "busiest",
+        "but",
     ]
-    return Table("", columns, [*_numbers(len(columns) - 2), False], rows)
+    return Table("", columns, [*_numbers(len(columns) - 3), False, False], rows)
 
 
 def _scores(row: dict[str, Any]) -> list[str]:

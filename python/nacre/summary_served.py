@@ -155,7 +155,7 @@ def wear_table(components: Sequence[Component]) -> Table:
         "least",
         "mean",
         "most",
-        "made for",
+        "rated cycles",
     ]
     return Table("", columns, [False] + [True] * 8, rows)
 

@@ -48,14 +48,18 @@ def trace_shape(found: View) -> Table:
     misses = profile.misses
     for part in (0.01, 0.1):
         at = part * profile.blocks.count * profile.block_bytes
-        ratio = next((m for b, m in zip(misses.bytes, misses["all"], strict=True) if b >= at), 1.0)
+        # Past its last size the curve is level; where nothing was used again it has no sizes.
+        beyond = misses["all"][-1] if misses["all"] else 1.0
+        curve = zip(misses.bytes, misses["all"], strict=True)
+        ratio = next((miss for room, miss in curve if room >= at), beyond)
         rows.append([f"LRU cache of {percent(part)}", f"{percent(ratio)} misses ({size(at)})"])
     if (reuse := profile.reuse) is not None and reuse.time_s:
         half = next(t for t, s in zip(reuse.time_s, reuse.share, strict=True) if s >= 0.5)
         rows.append(["median time to reuse", duration(half * _NS)])
     if (gaps := profile.gaps) is not None:
         rows.append(["mean time between arrivals", duration(gaps.mean_s * _NS)])
-        rows.append(["its variation", f"{significant(gaps.variation)} (Poisson: 1)"])
+        variation = f"{significant(gaps.variation)} (Poisson: 1)"
+        rows.append(["coefficient of variation", variation])
     if (sets := profile.working_set) is not None:
         rows += [
             [f"working set of {duration(window * _NS)}", size(amount)]

@@ -45,6 +45,7 @@ def worn() -> Worn:
                     "cleaned": 150,
                     "levelled": 20,
                     "metadata": 5,
+                    "padding": 0,
                     "programs": 275,
                     "erases": 12,
                     "block_erases": {

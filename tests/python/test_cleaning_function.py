@@ -1,5 +1,7 @@
 """Cleaning policies written in Python."""
 
+import importlib
+from pathlib import Path
 from typing import Any
 
 import nacre
@@ -166,3 +168,35 @@ def test_a_name_alone_is_no_function() -> None:
 def test_a_function_where_no_policy_belongs_is_a_mistake_of_the_scenario() -> None:
     with pytest.raises(nacre.ConfigError, match=r"stack\.segments"):
         nacre.run(SMALL, {"stack.segments": greedy})
+
+
+def test_a_study_takes_functions_of_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "def first(view):\n    return int((view.programmed - view.live).argmax())\n"
+    (tmp_path / "policies.py").write_text(body)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    first = importlib.import_module("policies").first
+    axis = {"path": "stack.cleaning", "values": [first, "greedy"]}
+    result = nacre.study({"scenario": SMALL, "axis": [axis]}, workers=1)
+    assert result.table["error"].to_list() == [None, None]
+    assert result.table["cleaning"].to_list() == ["first", "greedy"]
+    alone = nacre.run(SMALL, {"stack.cleaning": first})
+    assert result.table["cleaning_cost"][0] == alone.cleaning_cost
+    named = '{ kind = "external", function = "policies:first" }'
+    assert nacre.run(SMALL, {"stack.cleaning": named}).cleaning_cost == alone.cleaning_cost
+
+
+def test_a_function_without_a_module_cannot_go_into_a_study() -> None:
+    axis = {"path": "stack.cleaning", "values": [lambda _view: 0, "greedy"]}
+    with pytest.raises(nacre.ConfigError, match="put it into a module of its own"):
+        nacre.study({"scenario": SMALL, "axis": [axis]}, workers=1)
+
+
+def test_a_function_that_is_nowhere_is_named() -> None:
+    names = {"nowhere:f": "No module named 'nowhere'", "json:f": "has no attribute 'f'"}
+    for name, said in names.items():
+        named = {"stack.cleaning": f'{{ kind = "external", function = "{name}" }}'}
+        with pytest.raises(nacre.ConfigError, match=said):
+            nacre.run(SMALL, named)

@@ -269,3 +269,50 @@ def test_help_names_every_command(run: Runner) -> None:
     for command in ("run", "check", "catalog", "trace", "report"):
         assert re.search(rf"^  {command} ", done.stdout, re.MULTILINE)
     assert run("--version").stdout == f"nacre {nacre.__version__}\n"
+
+
+def test_the_catalogue_shows_an_entry_and_the_scenario_of_the_same_name(run: Runner) -> None:
+    done = run("catalog", "show", "onyx")
+    assert "akel-2011" in done.stdout
+    assert "onyx is a scenario, too: nacre run onyx" in done.stdout
+    assert "[workload]" in done.stdout
+    shown = json.loads(run("catalog", "show", "onyx", "--json").stdout)
+    assert "[workload]" in shown["scenario"]["text"]
+
+
+def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    trace = '[workload]\nkind = "trace"\nfile = "none.csv"\n[stack]\npreset = "pcm_ssd"\n'
+    (tmp_path / "far" / "trace.toml").write_text(trace)
+    (tmp_path / "io.csv").write_text("timestamp_us,op,offset,length\n0,read,0,512\n")
+    done = run("run", "far/trace.toml", "--set", "workload.file=io.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["requests"]["reads"] == 1
+    missing = run("run", "far/trace.toml", "--set", "workload.file=io.cvs")
+    assert missing.returncode == 2
+    assert str(tmp_path / "far" / "io.cvs") in missing.stderr
+
+
+def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_path: Path) -> None:
+    done = run("report", "small.toml", "--html", "page.html")
+    assert done.returncode == 2
+    assert "small.toml is not a record" in done.stderr
+    assert not (tmp_path / "page.html").exists()
+    run("run", "small.toml", "--out", "out")
+    assert run("report", "out", "--html", "page.html").stdout == "page.html: 1 record\n"
+
+
+def test_the_version_is_told_without_loading_the_commands(run: Runner) -> None:
+    assert run("-V").stdout == run("--version").stdout == f"nacre {nacre.__version__}\n"
+    loads = "import sys, nacre; assert not {'numpy', 'typer', 'nacre.run'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", loads], check=True)
+
+
+def test_functions_win_over_the_modules_that_are_called_like_them() -> None:
+    names = ["run", "mixes", "catalog", "study", "serve", "reproduce"]
+    checks = f"assert all(callable(getattr(nacre, name)) for name in {names})"
+    checks = f"import nacre, nacre.cli.app; {checks}"
+    subprocess.run([sys.executable, "-c", checks], check=True)
+    assert set(nacre.__all__) <= set(dir(nacre))
+    with pytest.raises(AttributeError, match="no attribute 'rum'"):
+        _ = nacre.rum  # type: ignore[attr-defined]

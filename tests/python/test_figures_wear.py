@@ -96,8 +96,8 @@ def test_the_endurance_is_drawn_where_it_is_near(worn: Worn) -> None:
     assert drawn(worn(endurance=20).plot_wear(), "said")
     far = worn(endurance=10_000).plot_wear()
     assert not drawn(far, "said")
-    assert "has had 8 of the 10,000 erases it is made for" in heading(far)
-    assert "made for" not in heading(worn(endurance=None).plot_wear())
+    assert "has had 8 of the 10,000 rated erase cycles" in heading(far)
+    assert "rated" not in heading(worn(endurance=None).plot_wear())
 
 
 def test_cleaning_is_drawn_as_steps_with_gaps(worn: Worn) -> None:

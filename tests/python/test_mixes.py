@@ -10,6 +10,7 @@ from typing import Any
 import nacre
 import polars as pl
 import pytest
+from nacre.summary_mixes import counted
 
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -125,6 +126,27 @@ def test_a_mix_without_a_known_price_is_ordered_by_speed() -> None:
     assert "Best IOPS per cost" in found.plot().to_dict()["title"]["text"]
 
 
+def test_tiers_priced_in_different_things_have_no_cost() -> None:
+    dollars = {"stack.tier[2].device.price_basis": "USD 2023"}
+    found = nacre.mixes(SMALL, dollars, steps=4)
+    assert [tier.price_basis for tier in found.tiers] == ["kim-2014 ratio"] * 2 + ["USD 2023"]
+    assert found.frame()["cost"].null_count() == len(found)
+    assert found.frame()["iops"].null_count() == 0
+    assert "disk_15k_kim in USD 2023; give all tiers price and price_basis" in found.findings[0]
+    with pytest.raises(nacre.Error, match="counted in different things"):
+        found.best()
+    assert found.to_dict()["best"][0]["iops"] == found.frame()["iops"].max()
+
+
+def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
+    large = {"workload.request": "64 KiB", "workload.requests": 1000}
+    found = nacre.mixes(SMALL, large, steps=4)
+    assert found.read_bytes == 65536 * found.reads
+    assert "reads of 64 KiB" in counted(found)
+    # A disk that was measured at 4 KiB takes sixteen times its 5 ms.
+    assert found.tiers[2].read_ns == pytest.approx(80e6)
+
+
 def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:
     spec: dict[str, Any] = small.plot().to_dict()
     fields = max(spec["datasets"].values(), key=len)
@@ -175,7 +197,7 @@ def test_who_watches_can_end_it() -> None:
 def test_people_get_tables_and_files(command: Runner, tmp_path: Path) -> None:
     done = command("two.toml", "--steps", "4", "--simulate", "2", "--out", "out")
     assert done.returncode == 0, done.stderr
-    for said in ("5 mixes of 64 extents", "5.00 ms", "alone", "IOPS per cost", "busiest"):
+    for said in ("5 mixes of 64 extents", "5.00 ms", "alone", "IOPS per price", "busiest"):
         assert said in done.stdout
     files = {"mixes.csv", "mixes.json", "mixes.parquet", "mixes.png", "mixes.svg"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == files
@@ -194,6 +216,7 @@ def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
     disk = next(row for row in found["simulated"] if row["disk_15k_kim"] == 1)
     assert disk["iops"] == pytest.approx(200)
     assert disk["simulated_iops"] == pytest.approx(100, rel=0.05)
+    assert disk["findings"] is None
     assert (disk["busiest"], disk["busy"]) == ("disk_15k_kim", pytest.approx(0.5, rel=0.05))
     # M/D/1 at half load waits for rho S / (2 (1 - rho)) = S / 2.
     assert disk["simulated_mean_ns"] == pytest.approx(7.5e6, rel=0.05)

@@ -45,6 +45,7 @@ STACK = {
     "energy_j": None,
     "counters": {"reads": 3},
     "cost": 2.5,
+    "cost_basis": "USD 2023",
     "lifetime_days": None,
     "wear": None,
     "tables": {},
@@ -73,10 +74,19 @@ DATA: dict[str, Any] = {
     "cleaning_cost": None,
     "erases": None,
     "energy_j": {},
+    "energy_unknown": ["stack"],
     "cost": 2.5,
+    "cost_basis": "USD 2023",
+    "cost_by_basis": {"USD 2023": 2.5},
     "cost_unknown": [],
     "lifetime_days": None,
-    "workload": {"kind": "trace", "records": 3, "bad_records": 0, "notes": []},
+    "lifetime_unknown": [],
+    "split": None,
+    "steadiness": None,
+    "workload": {
+        "kind": "trace", "records": 3, "bad_records": 0, "unit": None, "units": None, "notes": [],
+    },
+    "findings": [],
 }  # fmt: skip
 
 
@@ -240,13 +250,37 @@ def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
 
 def test_a_cost_says_what_it_leaves_out() -> None:
     def cost(unknown: list[str]) -> str:
-        data = DATA | {"cost": 24.0, "cost_unknown": unknown}
+        data = DATA | {"cost": 24.0, "cost_by_basis": {"USD 2023": 24.0}, "cost_unknown": unknown}
         return next(line for line in facts(Record(data)) if line.startswith("cost"))
 
-    assert cost([]) == "cost 24"
-    assert cost(["stack.backing"]) == "cost 24 (without stack.backing, whose price is not known)"
-    assert cost(["a", "b"]) == "cost 24 (without a, b, whose prices are not known)"
-    assert cost(list("abcde")) == "cost 24 (without a, b, c and 2 more, whose prices are not known)"
+    assert cost([]) == "cost 24 in USD 2023"
+    assert cost(["stack.backing"]) == "cost 24 in USD 2023 (without stack.backing: price not known)"
+    assert cost(list("abcde")).endswith("(without a, b, c and 2 more: price not known)")
+
+
+def test_costs_in_different_things_are_said_apart() -> None:
+    sums = {
+        "cost": None,
+        "cost_basis": None,
+        "cost_by_basis": {"USD 2023": 0.2, "not stated": 24.0},
+    }
+    finding = {"kind": "prices_differ", "text": "prices have no sum", "paths": ["a", "b"]}
+    lines = facts(Record(DATA | sums | {"findings": [finding]}))
+    assert "cost 0.2 in USD 2023 and 24 in the unit of the prices given" in lines
+    assert "note: prices have no sum" in lines
+
+
+def test_totals_of_energy_and_lifetime_say_what_they_leave_out() -> None:
+    known = {"energy_j": {"stack": 5.0}, "lifetime_days": 30.0, "lifetime_unknown": ["b"]}
+    lines = facts(Record(DATA | known | {"energy_unknown": ["a", "c.idle_power"]}))
+    assert "energy 5.00 J (without a, c.idle_power: energy not known)" in lines
+    assert "lifetime 30.0 days (without b: endurance not known)" in lines
+
+
+def test_latencies_of_requests_that_are_there_need_no_question(record: Record) -> None:
+    assert record.reads.p99_ns == 3000.0
+    with pytest.raises(nacre.Error, match="the run has no writes"):
+        _ = record.writes
 
 
 def test_a_run_that_measured_nothing_says_so() -> None:

@@ -121,9 +121,40 @@ def test_what_axes_decide_together_is_neithers() -> None:
     from nacre.study import document
 
     questions = document.read({"scenario": SCENARIO, "axis": axes}).questions
-    shares = dict(analysis._shares(questions, points, "z", whole=True))
+    shares = dict(analysis._shares(questions, points, Objective("z", "max")))
     assert shares == {"x": pytest.approx(4 / 9), "y": pytest.approx(4 / 9),
                       analysis.INTERACTIONS: pytest.approx(1 / 9)}  # fmt: skip
+
+
+def test_a_grid_with_holes_shares_out_nothing() -> None:
+    # Without one corner x and y vary together: their shares would be 2/3 and 2/3 of the variance.
+    points = pl.DataFrame({"x": [0, 0, 1], "y": [0, 1, 0], "z": [1.0, 0.0, 0.0]})
+    axes = [{"name": n, "path": READ, "values": [0, 1]} for n in "xy"]
+    from nacre.study import document
+
+    questions = document.read({"scenario": SCENARIO, "axis": axes}).questions
+    assert analysis._shares(questions, points, Objective("z", "max")) == []
+
+
+def test_costs_counted_in_different_things_are_not_compared() -> None:
+    axis = {"path": "stack.price_basis", "values": ["USD 2009", "USD 2023"]}
+    study = {"scenario": SCENARIO, "axis": [axis], "objective": [{"of": "iops_per_cost"}]}
+    result = nacre.study(study, workers=1)
+    assert result.table["cost"].null_count() == 0
+    assert result.table["cost_basis"].to_list() == ["USD 2009", "USD 2023"]
+    assert result.designs["cost"].null_count() == 2
+    assert result.pareto().height == 0
+    said = "note: costs are counted in different things and are not compared: USD 2009; USD 2023"
+    assert any(line.startswith(said) for line in facts(result))
+
+
+def test_a_saturated_design_says_so() -> None:
+    poisson = {"arrival": {"kind": "poisson", "rate": "100 Hz"}, "requests": 2000}
+    scenario = SCENARIO | {"workload": SCENARIO["workload"] | poisson}
+    axis = {"path": "stack.read", "values": ["1 us", "40 ms"]}
+    result = nacre.study({"scenario": scenario, "axis": [axis]}, workers=1)
+    assert result.designs["findings"].to_list() == [None, "saturated"]
+    assert any(line.startswith("note: 1 design: requests came faster") for line in facts(result))
 
 
 def test_seeds_are_averaged_and_what_they_decide_is_told() -> None:

@@ -41,7 +41,7 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
         "point  read   read mean latency",
         "    0  10 us            10.0 us",
         "",
-        "decided by (variance)  read mean latency",
+        "share of variance by axis  read mean latency",
         "read                             100.0 %",
         "",
         "results are in small.study",

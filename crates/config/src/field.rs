@@ -3,7 +3,7 @@
 use crate::node::{Node, Origin, Value};
 use crate::problem::Problem;
 use crate::reader::Reader;
-use nacre_kernel::units::Quantity;
+use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 
 /// A struct that a table of a document is read into. Derive it.
@@ -188,7 +188,6 @@ macro_rules! quantity_field {
                 let text = match node.value {
                     Value::Text(ref text) => text.clone(),
                     Value::Integer(number) if plain => number.to_string(),
-                    // Without an exponent, which would read as a unit.
                     Value::Float(number) if plain => format!("{number}"),
                     Value::Integer(_) | Value::Float(_) => {
                         reader.wrong(node, "it has no unit", &format!("write {} in quotes", <$type as Quantity>::WANTED));
@@ -227,7 +226,7 @@ macro_rules! integer_field {
             }
 
             fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Self> {
-                let Value::Integer(number) = node.value else { return reader.expected(node, &Self::shape()) };
+                let Some(number) = whole(&node.value) else { return reader.expected(node, &Self::shape()) };
                 let fits = <$type>::try_from(number).ok();
                 if fits.is_none() {
                     let problem = if number < 0 { "it is too small" } else { "it is too large" };
@@ -251,6 +250,26 @@ macro_rules! integer_field {
 
 integer_field!(u32, u64);
 
+/// The whole number that a value is: `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million or more.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Integer(number) => Some(*number),
+        // Floats hold every whole number up to here.
+        Value::Float(number) if number.fract() == 0.0 && number.abs() <= 9e15 => Some(*number as i64),
+        Value::Text(text) => {
+            let (number, factor) = PREFIXES.iter().find_map(|&(prefix, factor)| {
+                text.strip_suffix(prefix).map(|number| (number.trim_end(), factor))
+            })?;
+            Decimal::parse(number)?.times_exactly(factor)?.try_into().ok()
+        }
+        _ => None,
+    }
+}
+
+/// What whole numbers may end in.
+const PREFIXES: [(&str, u64); 4] =
+    [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000), ("T", 1_000_000_000_000)];
+
 impl FieldType for f64 {
     fn shape() -> Shape {
         Shape::Float
@@ -260,6 +279,10 @@ impl FieldType for f64 {
         match node.value {
             Value::Float(number) if number.is_finite() => Some(number),
             Value::Integer(number) => Some(number as f64),
+            Value::Float(_) => {
+                reader.wrong(node, "it is not finite", "give a number");
+                None
+            }
             _ => reader.expected(node, &Shape::Float),
         }
     }
@@ -335,6 +358,11 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<T>> {
+        if let (Value::Table(_), Shape::Table(_)) = (&node.value, T::shape()) {
+            let remedy = format!("write [[{}]] with two brackets", reader.path());
+            reader.wrong(node, "it is one table where there may be several", &remedy);
+            return None;
+        }
         let Value::List(nodes) = &node.value else { return reader.expected(node, &Self::shape()) };
         if nodes.is_empty() {
             reader.wrong(node, "the list is empty", "give at least one entry");

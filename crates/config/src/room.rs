@@ -170,6 +170,14 @@ impl<F: Family> FieldType for Slot<F> {
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
         let in_full = in_full::<F>(node);
         let node = in_full.as_ref().unwrap_or(node);
+        if let Value::Integer(_) | Value::Float(_) = node.value {
+            // What may be short for a quantity lacks its unit; other rooms have names.
+            let with_unit = format!("{} us", node.brief());
+            if F::shorthand(&with_unit).is_some() {
+                reader.wrong(node, "it has no unit", &format!("write \"{with_unit}\""));
+                return None;
+            }
+        }
         let descriptor = reader.slot(node, F::NAME)?;
         Some(Slot {
             kind: descriptor.kind,

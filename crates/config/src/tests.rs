@@ -373,3 +373,25 @@ fn the_room_in_a_slot_is_found_in_its_table() {
         ("lru", "time", Ok(2))
     );
 }
+
+#[test]
+fn whole_numbers_may_have_an_exponent_or_a_prefix() {
+    let parallel = |text: &str| {
+        let (cache, _, problems) =
+            read(&format!("hit = \"2 us\"\nparallelism = {text}\n[[level]]\ncapacity = \"1 MiB\"\n"));
+        cache.map(|cache| cache.parallelism).ok_or_else(|| problems.join("\n"))
+    };
+    assert_eq!((parallel("6.4e1"), parallel("\"0.01 k\"")), (Ok(64), Ok(10)));
+    assert!(parallel("\"1M\"").is_err_and(|problem| problem.contains("it is too large")));
+    for wrong in ["6.5", "\"6\"", "\"6.0001k\"", "nan"] {
+        assert!(parallel(wrong).is_err_and(|problem| problem.contains("give a whole number")), "{wrong}");
+    }
+}
+
+#[test]
+fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
+    let (_, _, problems) = read("hit = \"2 us\"\n[level]\ncapacity = \"1 MiB\"\n");
+    let said = "level (cache.toml:2): it is one table where there may be several, given a table; \
+                write [[level]] with two brackets";
+    assert_eq!(problems, [said]);
+}

@@ -2,7 +2,7 @@
 
 use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Time};
 
-/// Mean latencies of an idle device, for single requests of 4 KiB.
+/// Mean latencies of an idle device, for single requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Idle {
     /// Of a read.
@@ -12,15 +12,16 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// Latencies of `device`, which did nothing before, over requests at addresses drawn from `random`.
-    pub fn of(device: &mut dyn Device, random: &mut Random) -> Idle {
-        let units = device.capacity().map_or(1 << 20, |capacity| (capacity.0 / UNIT).max(1));
+    /// Latencies of `device`, which did nothing before, over requests of `bytes` at addresses drawn from
+    /// `random`, multiples of 4 KiB.
+    pub fn of(device: &mut dyn Device, bytes: u32, random: &mut Random) -> Idle {
+        let bytes = device.capacity().map_or(bytes, |capacity| capacity.0.min(u64::from(bytes)) as u32);
+        let places = device.capacity().map_or(1 << 20, |capacity| (capacity.0 - u64::from(bytes)) / UNIT + 1);
         let mut now = Time::ZERO;
         let mut mean = |op: Op| {
             let mut total = Time::ZERO;
             for _ in 0..SAMPLES {
-                let address = random.below(units) * UNIT;
-                let bytes = device.capacity().map_or(UNIT, |capacity| capacity.0.min(UNIT)) as u32;
+                let address = random.below(places) * UNIT;
                 let request = Request { arrival: now, address, bytes, volume: 0, op };
                 let done = device.submit(now, &request, Data::None, &mut Breakdown::new()).done;
                 total += done - now;
@@ -33,7 +34,7 @@ impl Idle {
     }
 }
 
-/// What latencies of idle devices are taken at.
+/// What addresses of requests to idle devices are multiples of.
 const UNIT: u64 = 4096;
 /// Requests of each kind; an eighth of the standard deviation remains in the mean of a distribution.
 const SAMPLES: u64 = 64;

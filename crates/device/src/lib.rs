@@ -46,23 +46,41 @@ pub trait Builder {
     /// to the scenario. Errors: the file is not there or is not text.
     fn text_file(&mut self, path: &str, file: &str) -> Result<String, Problems>;
 
-    /// What one access to an idle device of its own, as `slot` describes it, takes.
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems>;
+    /// What one access of `bytes` to an idle device of its own, as `slot` describes it, takes.
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems>;
 
-    /// How often the whole workload, from its first request to its last, reads and writes each of the first
-    /// `extents` extents. `path` is the place in the scenario that asks, for problems. Errors: the workload
-    /// cannot be read, or never ends.
-    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems>;
+    /// How often, and in what sizes, the whole workload, from its first request to its last, reads and writes
+    /// each of the first `extents` extents; sizes ascend. `path` is the place in the scenario that asks, for
+    /// problems. Errors: the workload cannot be read, never ends, or reaches beyond the last extent.
+    fn accesses(
+        &mut self,
+        path: &str,
+        extent: Bytes,
+        extents: u32,
+    ) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
+
+    /// Says that what is at `path` is about to take so many bytes of memory. Errors: there are not as many, which
+    /// is known only where the caller says how many there are.
+    fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
     /// The policy that the caller of the run brought under `name`, as its family boxes it. Errors: there is none.
     fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
 /// How often something is read and written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub struct Accesses {
     /// Reads.
     pub reads: u64,
     /// Writes.
     pub writes: u64,
+}
+
+/// How often something is read and written in requests of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SizedAccesses {
+    /// Bytes of each request, or of the part of it that is here.
+    pub bytes: u32,
+    /// How many there are.
+    pub of: Accesses,
 }

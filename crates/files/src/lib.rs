@@ -13,6 +13,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 mod compression;
+mod memory;
 mod place;
 mod share;
 mod whole;
@@ -58,12 +59,20 @@ impl ScenarioFiles {
 impl Files for ScenarioFiles {
     fn text(&self, file: &str) -> io::Result<String> {
         let mut text = String::new();
-        open(&self.locate(file), &ShareRead::default())?.read_to_string(&mut text)?;
+        let path = self.locate(file);
+        open(&path, &ShareRead::default())
+            .map_err(|error| located(&error, &path))?
+            .read_to_string(&mut text)?;
         Ok(text)
     }
 
     fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
-        open(&self.locate(file), &self.share)
+        let path = self.locate(file);
+        open(&path, &self.share).map_err(|error| located(&error, &path))
+    }
+
+    fn memory(&self) -> Option<u64> {
+        memory::free_bytes()
     }
 
     fn shipped_traces(&self) -> Vec<String> {
@@ -74,6 +83,11 @@ impl Files for ScenarioFiles {
         names.sort();
         names
     }
+}
+
+/// The error with the path that was tried, which the scenario's name for the file does not show.
+fn located(error: &io::Error, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{error}, at {}", path.display()))
 }
 
 /// Opens `path` for reading, decompressing `.gz`, `.zst` and `.xz` by their content. What is read of it

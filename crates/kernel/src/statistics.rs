@@ -25,6 +25,15 @@ pub struct BatchMeans {
     filled: u64,
 }
 
+/// The mean of half a sequence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Half {
+    /// The mean, in the unit of the values.
+    pub mean: f64,
+    /// Its standard error, by the batches of this half.
+    pub standard_error: f64,
+}
+
 impl Default for BatchMeans {
     fn default() -> BatchMeans {
         BatchMeans::new()
@@ -73,6 +82,18 @@ impl BatchMeans {
         // Student's t at 97.5 % with n - 1 = 31..63 degrees of freedom is 2.04..2.00.
         let student_t = 2.04 - 0.04 * (n - BATCHES_MAX / 2) as f64 / (BATCHES_MAX / 2) as f64;
         Some(student_t * (squares / (n - 1) as f64 / n as f64).sqrt())
+    }
+
+    /// The mean of the first half of the sequence and of the second. `None` where [`BatchMeans::half_width_95`] is.
+    pub fn halves(&self) -> Option<[Half; 2]> {
+        self.half_width_95()?;
+        let (first, second) = self.sums.split_at(self.sums.len() / 2);
+        Some([first, second].map(|sums| {
+            let (n, scale) = (sums.len() as f64, self.batch_size as f64);
+            let mean = sums.iter().sum::<f64>() / n / scale;
+            let squares: f64 = sums.iter().map(|sum| (sum / scale - mean) * (sum / scale - mean)).sum();
+            Half { mean, standard_error: (squares / (n - 1.0) / n).sqrt() }
+        }))
     }
 
     fn check(&mut self) -> Result<(), String> {

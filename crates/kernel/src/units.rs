@@ -31,14 +31,17 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     /// it cannot be represented.
     fn from_number(number: Decimal, unit: usize) -> Option<Self>;
 
-    /// Reads `"6.7 us"`; the space is optional, `_` may group digits.
+    /// Why `number` in the unit at place `unit` cannot be represented.
+    fn misfit(_number: Decimal, _unit: usize) -> String {
+        "it is out of range".into()
+    }
+
+    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and `µ` is `u`.
     fn parse(text: &str) -> Result<Self, UnitError> {
         let fail = |problem: String| UnitError { given: text.to_string(), wanted: Self::WANTED, problem };
         let trimmed = text.trim();
-        let split = trimmed
-            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
-            .unwrap_or(trimmed.len());
-        let (number, unit) = (&trimmed[..split], trimmed[split..].trim());
+        let (number, unit) = trimmed.split_at(number_length(trimmed));
+        let unit = &unit.trim().replace(MICRO, "u");
         let number = Decimal::parse(number).ok_or_else(|| {
             let negative = number.starts_with('-');
             fail(if negative { "it is negative" } else { "it does not start with a number" }.into())
@@ -50,10 +53,23 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
         }
         let index = Self::UNITS
             .iter()
-            .position(|&own| own == unit)
+            .position(|own| own == unit)
             .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {known}")))?;
-        Self::from_number(number, index).ok_or_else(|| fail("it is out of range".into()))
+        Self::from_number(number, index).ok_or_else(|| fail(Self::misfit(number, index)))
     }
+}
+
+/// The two characters that people write for a millionth: the micro sign and the Greek letter.
+const MICRO: [char; 2] = ['\u{b5}', '\u{3bc}'];
+
+/// The length of the number that `text` begins with, its exponent included.
+fn number_length(text: &str) -> usize {
+    let is_mantissa = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+');
+    let mantissa = text.find(|c| !is_mantissa(c)).unwrap_or(text.len());
+    let Some(exponent) = text[mantissa..].strip_prefix(['e', 'E']) else { return mantissa };
+    let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+    let count = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    if count == 0 { mantissa } else { text.len() - digits.len() + count }
 }
 
 /// A non-negative decimal number, exact: `digits / 10^scale`.
@@ -64,8 +80,20 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads `12`, `1_000` or `6.75`; `None` for anything else, or past 19 digits.
+    /// Reads `12`, `1_000`, `6.75` or `1e6`; `None` for anything else, or past 19 digits.
     pub fn parse(text: &str) -> Option<Decimal> {
+        let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else { return Decimal::plain(text) };
+        let plain = Decimal::plain(mantissa)?;
+        let scale = i64::from(plain.scale) - exponent.parse::<i16>().map(i64::from).ok()?;
+        let more = u32::try_from(-scale).unwrap_or(0);
+        let digits = match plain.digits {
+            0 => 0,
+            digits => digits.checked_mul(10u64.checked_pow(more)?)?,
+        };
+        Some(Decimal { digits, scale: u32::try_from(scale).unwrap_or(0) })
+    }
+
+    fn plain(text: &str) -> Option<Decimal> {
         let (mut digits, mut scale, mut seen, mut point) = (0u64, 0u32, false, false);
         for c in text.chars() {
             match c {
@@ -133,8 +161,29 @@ impl Quantity for Bytes {
         &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "kB", "MB", "GB", "TB", "PB"];
 
     fn from_number(number: Decimal, unit: usize) -> Option<Bytes> {
-        let factor = if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) };
-        number.times_exactly(factor).map(Bytes)
+        number.times_exactly(Bytes::factor(unit)).map(Bytes)
+    }
+
+    fn misfit(number: Decimal, unit: usize) -> String {
+        let smaller = if (1..6).contains(&unit) { Bytes::UNITS.get(unit - 1) } else { None };
+        match number.times(1024).filter(|_| Bytes::from_rounded(number, unit).is_some()).zip(smaller) {
+            Some((count, smaller)) => {
+                format!("it is not a whole number of bytes; {count} {smaller} is close")
+            }
+            None if Bytes::from_rounded(number, unit).is_some() => "it is not a whole number of bytes".into(),
+            None => "it is out of range".into(),
+        }
+    }
+}
+
+impl Bytes {
+    /// Bytes in the unit at this place of [`Quantity::UNITS`].
+    fn factor(unit: usize) -> u64 {
+        if unit < 6 { 1u64 << (10 * unit) } else { 1000u64.pow(unit as u32 - 5) }
+    }
+
+    fn from_rounded(number: Decimal, unit: usize) -> Option<u64> {
+        number.times(Bytes::factor(unit))
     }
 }
 
@@ -253,11 +302,33 @@ mod tests {
             "\"6.7\" is not a duration such as \"6.7 us\": it has no unit; use ps, ns, us, ms, s, min, h, d"
         );
         assert!(Bytes::parse("64 gigs").unwrap_err().problem.starts_with("there is no unit \"gigs\""));
-        assert_eq!(Ratio::parse("1e-7").unwrap_err().problem, "there is no unit \"e-7\"; use %");
+        assert_eq!(Ratio::parse("1e").unwrap_err().problem, "there is no unit \"e\"; use %");
         assert_eq!(Ratio::parse("-0.1").unwrap_err().problem, "it is negative");
         assert!(Bytes::parse("0.3 B").is_err(), "a third of a byte does not exist");
         assert!(Time::parse("-1 us").is_err());
         assert!(Bytes::parse("99999999 PiB").is_err(), "does not fit");
+    }
+
+    #[test]
+    fn exponents_and_the_micro_sign_are_read() {
+        assert_eq!(Rate::parse("1e6 Hz"), Ok(Rate(1e6)));
+        assert_eq!(Ratio::parse("1e-7"), Ok(Ratio(1e-7)));
+        assert_eq!(Bytes::parse("1.5E3B"), Ok(Bytes(1500)));
+        assert_eq!(Time::parse("2.5e-3 ms"), Ok(Time::from_ps(2_500_000)));
+        assert_eq!(Time::parse("5 \u{b5}s"), Time::parse("5 us"));
+        assert_eq!(Energy::parse("5 \u{3bc}J"), Energy::parse("5 uJ"));
+        assert!(
+            Time::parse("1e99 s").is_err() && Time::parse("1e s").is_err() && Rate::parse("1e6").is_err()
+        );
+        assert_eq!(Decimal::parse("0e99").map(Decimal::as_f64), Some(0.0));
+    }
+
+    #[test]
+    fn a_size_that_is_no_whole_number_of_bytes_is_told_the_next_that_is() {
+        let problem = |text| Bytes::parse(text).unwrap_err().problem;
+        assert_eq!(problem("5.2 GiB"), "it is not a whole number of bytes; 5325 MiB is close");
+        assert_eq!(problem("0.3 B"), "it is not a whole number of bytes");
+        assert_eq!(problem("99999999 PiB"), "it is out of range");
     }
 
     #[test]

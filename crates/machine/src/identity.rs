@@ -10,8 +10,9 @@ use nacre_kernel::{Bytes, Ratio, Time};
 /// how a scenario is run has a part in it.
 pub fn identity(checked: &Checked) -> String {
     let of_stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
-    // A preset is a way to write settings, and they are all here.
-    let settings = of_stack.filter(|resolved| !resolved.path.ends_with(".preset"));
+    // A preset is a way to write settings, and they are all here; what money is counted in decides nothing.
+    let is_left_out = |path: &str| path.ends_with(".preset") || path.ends_with(".price_basis");
+    let settings = of_stack.filter(|resolved| !is_left_out(&resolved.path));
     let mut lines: Vec<String> =
         settings.map(|resolved| format!("{} = {}", resolved.path, canonical(&resolved.node))).collect();
     let kind = checked.scenario.stack.kind();

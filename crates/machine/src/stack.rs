@@ -8,7 +8,7 @@ use crate::split::Way;
 use nacre_config::problem::{both, nearest};
 use nacre_config::{Families, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::Cleaner;
-use nacre_device::{Accesses, Builder, DeviceFamily, Idle};
+use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
@@ -34,6 +34,11 @@ pub trait Files {
 
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
+
+    /// Bytes of memory that a stack may take; none where that is not known.
+    fn memory(&self) -> Option<u64> {
+        None
+    }
 
     /// A new cleaning policy that the caller brought under `name`, written in another language.
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
@@ -75,17 +80,24 @@ pub(crate) fn build_watched(
     let slot = &checked.scenario.workload;
     let workload = builder.workload(slot);
     let (device, workload) = both(device, workload)?;
-    if let (Some(reach), Some(capacity)) = (workload.reach(), device.capacity())
-        && reach > capacity.0
-    {
-        let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
-        let problem = Problem::new(slot.path(), None, problem);
-        return Err(problem.remedy("use a larger device or a smaller footprint").into());
+    if let Some(capacity) = device.capacity() {
+        check_reach(&*workload, slot, capacity)?;
     }
     builder.draws = "precondition.";
     let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
     let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
     Ok(Built { device, workload, preconditioning, components: builder.components })
+}
+
+/// A workload that knows how far it reaches ends within the stack.
+fn check_reach(
+    workload: &dyn Workload,
+    slot: &Slot<WorkloadFamily>,
+    capacity: Bytes,
+) -> Result<(), Problems> {
+    let Some(reach) = workload.reach().filter(|&reach| reach > capacity.0) else { return Ok(()) };
+    let problem = format!("it reaches to byte {reach}, and the stack ends at byte {}", capacity.0);
+    Err(Problem::new(slot.path(), None, problem).remedy("use a larger device or a smaller footprint").into())
 }
 
 /// What stores the stack of `checked` has to be given, in the order in which it asks for them, with the path of the
@@ -173,6 +185,8 @@ struct StackBuilder<'a, 'w> {
     without_bytes: Vec<(String, &'static str)>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
+    /// Bytes of memory that devices said they take.
+    taken: u64,
 }
 
 impl StackBuilder<'_, '_> {
@@ -194,6 +208,7 @@ impl<'a> StackBuilder<'a, '_> {
             without_bytes: Vec::new(),
             watch: None,
             was_stopped: false,
+            taken: 0,
         }
     }
 }
@@ -237,15 +252,26 @@ impl Builder for StackBuilder<'_, '_> {
         self.files.text(file).map_err(|error| file_problem(path, file, &error).into())
     }
 
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut device = aside.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream(&format!("idle.{}", slot.path()))))
+        let mut random = self.streams.stream(&format!("idle.{}", slot.path()));
+        Ok(Idle::of(&mut *device, bytes, &mut random))
     }
 
-    fn accesses(&mut self, path: &str, extent: Bytes, extents: u32) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(
+        &mut self,
+        path: &str,
+        extent: Bytes,
+        extents: u32,
+    ) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         let mut aside = StackBuilder::new(self.checked, self.files);
         let mut workload = aside.workload(&self.checked.scenario.workload)?;
+        let ends = workload.expected() != Some(u64::MAX) || self.checked.run.requests.is_some();
+        if ends {
+            let capacity = Bytes(extent.0 * u64::from(extents));
+            check_reach(&*workload, &self.checked.scenario.workload, capacity)?;
+        }
         let space = accesses::Space { path, extent, extents };
         let mut watch = |progress| {
             let answer = self.watch.as_mut().map_or(ControlFlow::Continue(()), |watch| watch(progress));
@@ -253,6 +279,17 @@ impl Builder for StackBuilder<'_, '_> {
             answer
         };
         accesses::count(&mut *workload, self.checked.run.requests, &space, &mut watch)
+    }
+
+    fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems> {
+        self.taken = self.taken.saturating_add(bytes);
+        let Some(free) = self.files.memory().filter(|&free| self.taken > free) else { return Ok(()) };
+        let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
+        let before = self.taken - bytes;
+        let others =
+            if before > 0 { format!(", beside {} of other parts", gib(before)) } else { String::new() };
+        let problem = format!("its tables take {} of memory{others}, and {} are free", gib(bytes), gib(free));
+        Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
     }
 
     fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {

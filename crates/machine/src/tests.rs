@@ -337,3 +337,41 @@ fn a_stack_of_too_many_parts_is_refused() {
         "{problems}"
     );
 }
+
+/// No files, and little memory.
+struct Small;
+
+impl Files for Small {
+    fn text(&self, _file: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(1 << 30)
+    }
+}
+
+#[test]
+fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
+    let text = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n\
+        [stack]\npreset = \"tlc_nvme\"\nblocks = 4_000\n";
+    let large = checked(text, &[]).expect("legal");
+    let problem = run(&large, &Small, &mut |_| ControlFlow::Continue(())).expect_err("it is too large");
+    // Superblocks of 64 planes x 2304 pages x 4 units stand 2^20 numbers apart: 3988 of them have 4.18 G numbers, of
+    // 4 bytes and a bit. The host sees 4000 x 589,824 / 1.1315 = 2.09 G units of 4 bytes; a block takes 16 bytes.
+    let said = problem.to_string();
+    assert!(
+        said.starts_with("stack: its tables take 23.8 GiB of memory, and 1.0 GiB are free; use a"),
+        "{said}"
+    );
+    let small = checked(text, &[("stack.blocks", "150")]).expect("legal");
+    assert!(run(&small, &Small, &mut |_| ControlFlow::Continue(())).is_ok());
+}

@@ -43,6 +43,13 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
+    /// The function that `module:function` names.
+    fn imported(&self, py: Python<'_>, name: &str) -> Option<Py<PyAny>> {
+        let found =
+            py.import("nacre.scenario").and_then(|scenario| scenario.call_method1("imported", (name,)));
+        found.map(Bound::unbind).map_err(|error| self.failure.remember(error)).ok()
+    }
+
     /// Whether a function failed: what the run does from then on means nothing.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.is_there()
@@ -69,10 +76,19 @@ impl Files for WithFunctions {
         self.scenario.shipped_traces()
     }
 
+    fn memory(&self) -> Option<u64> {
+        self.scenario.memory()
+    }
+
     fn cleaner(&self, name: &str) -> Option<Box<dyn Cleaner>> {
-        let (name, function) = self.functions.iter().find(|(known, _)| known == name)?;
-        let function = Python::attach(|py| function.clone_ref(py));
-        Some(Box::new(PythonCleaner { name: name.clone(), function, failure: self.failure.clone() }))
+        let given = self.functions.iter().find(|(known, _)| known == name);
+        let function = Python::attach(|py| match given {
+            Some((_, function)) => Some(function.clone_ref(py)),
+            None if name.contains(':') => self.imported(py, name),
+            None => None,
+        });
+        let failure = self.failure.clone();
+        Some(Box::new(PythonCleaner { name: name.to_string(), function: function?, failure }))
     }
 }
 

@@ -59,6 +59,7 @@ pub(crate) fn check(
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = WithFunctions::new(scenario_files(py, directory)?, cleaners);
     let built = detached(py, || nacre_machine::stack::build(&checked, &files).map(|_| ()))?;
+    files.outcome(py)?;
     built.map_err(|problems| config_error(py, &problems))?;
     let origins: Vec<_> = checked.resolved.iter().map(record::value_origin).collect();
     let document = serde_json::json!({
@@ -112,13 +113,24 @@ pub(crate) fn mixes<'py>(
         .speeds
         .iter()
         .zip(&found.prices)
-        .map(|(speed, price)| serde_json::json!({"read_s": speed.read_s, "write_s": speed.write_s, "price": price}))
+        .enumerate()
+        .map(|(tier, (speed, price))| {
+            let basis = record::price_basis(&checked, &format!("stack.tier[{tier}].device"));
+            serde_json::json!({
+                "read_s": speed.read_s,
+                "write_s": speed.write_s,
+                "price": price,
+                "price_basis": basis.filter(|_| price.is_some()),
+            })
+        })
         .collect();
     let document = serde_json::json!({
         "name": checked.name,
         "tiers": tiers,
         "reads": found.accesses.reads,
         "writes": found.accesses.writes,
+        "read_bytes": found.bytes[0],
+        "write_bytes": found.bytes[1],
         "extents": found.extents,
     });
     let columns = PyDict::new(py);

@@ -4,7 +4,7 @@ use crate::kept::Kept;
 use nacre_config::{
     Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
-use nacre_device::{Accesses, Builder, DeviceFamily, Idle};
+use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
 use std::any::Any;
@@ -151,13 +151,17 @@ impl Builder for Workbench {
         self.streams.stream(name)
     }
 
-    fn idle(&mut self, slot: &Slot<DeviceFamily>) -> Result<Idle, Problems> {
+    fn idle(&mut self, slot: &Slot<DeviceFamily>, bytes: u32) -> Result<Idle, Problems> {
         let mut aside = Workbench { files: self.files.clone(), ..Workbench::new(self.rooms, 1) };
         let mut device = aside.device(slot)?;
-        Ok(Idle::of(&mut *device, &mut self.streams.stream("idle")))
+        Ok(Idle::of(&mut *device, bytes, &mut self.streams.stream("idle")))
     }
 
-    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Accesses>, Problems> {
+    fn take_memory(&mut self, _path: &str, _bytes: u64) -> Result<(), Problems> {
+        Ok(())
+    }
+
+    fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Err(Problem::new(path, None, "there is no workload here").into())
     }
 

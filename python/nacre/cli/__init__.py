@@ -8,7 +8,21 @@ import sys
 def main() -> None:
     """Runs the command line. Ctrl-C while it is still being loaded ends it quietly."""
     try:
+        if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
+            return
         from nacre.cli.app import start
     except KeyboardInterrupt:
         sys.exit(130)
     start()
+
+
+def _say_version() -> bool:
+    """Says the version without loading any command; False where that cannot be written."""
+    from nacre._core import __version__
+
+    try:
+        sys.stdout.write(f"nacre {__version__}\n")
+        sys.stdout.flush()
+    except (OSError, AttributeError):  # a closed stream is none; the full command line says why
+        return False
+    return True

@@ -45,14 +45,21 @@ def show(
     entries, shipped = catalog(), {row.name: row for row in scenarios()}
     if name in entries:
         entry = entries[name]
+        both = {"scenario": shipped[name]._asdict()} if name in shipped else {}
         if as_json:
-            write_json({**vars(entry), "values": [vars(value) for value in entry.values]})
+            values = [vars(value) for value in entry.values]
+            write_json({**vars(entry), "values": values, **both})
             return
         write_prose(f"{entry.name}: {entry.summary} ({entry.family}, kind {entry.kind})")
         write_line()
         rows = [[v.path, v.value, v.confidence, v.source, v.note] for v in entry.values]
         columns = ["value", "is", "confidence", "source", "note"]
         write_table(Table("", columns, [False] * 5, rows, prose=["source", "note"]))
+        if both:
+            write_line()
+            write_prose(f"{name} is a scenario, too: nacre run {name}")
+            write_line()
+            write_text(f"{shipped[name].text.rstrip()}\n")
     elif name in shipped:
         if as_json:
             write_json(shipped[name]._asdict())

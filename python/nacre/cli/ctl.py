@@ -21,7 +21,7 @@ from nacre.cli.terminal import (
     write_text,
 )
 from nacre.control import Control, Harm, Statistics
-from nacre.errors import Error
+from nacre.errors import ConfigError, Error, Problem, config_error
 from nacre.saving import write_file
 from nacre.summary import Table
 from nacre.summary_served import (
@@ -34,6 +34,9 @@ from nacre.summary_served import (
     wear_table,
 )
 from nacre.text import size
+
+SECTOR = 512
+"""What fails of a medium is whole sectors."""
 
 app = typer.Typer(help="Watch and steer a device that is being served.")
 
@@ -91,7 +94,7 @@ def wear(
     """How often the blocks of the medium were programmed and erased."""
     suffix = out.suffix.lstrip(".").lower() if out else ""
     if out and suffix not in _DRAWN:
-        raise Error(f"{out}: give a name that ends in .svg, .png or .html")
+        raise mistake(f"{out}: there is no such kind of drawing", "end it in .svg, .png or .html")
     with Control(image) as control:
         found = control.stats(columns=out is not None).export(export)
     table = wear_table(found.components)
@@ -126,7 +129,8 @@ def record(
 ) -> None:
     """Record requests from now on into a trace that `nacre run` replays."""
     if (trace is None) != stop:
-        raise Error("name the trace to begin a recording, or end one with --stop")
+        problem = "a recording begins with the name of a trace and ends with --stop"
+        raise mistake(problem, "give one of the two")
     with Control(image) as control:
         if trace is not None:
             control.record(trace, force=force, export=export)
@@ -170,7 +174,7 @@ def media_error(
 ) -> None:
     """Make reads of sectors fail, until they are written."""
     if writes and heal:
-        raise Error("--writes breaks and --heal mends; give one of them")
+        raise mistake("--writes breaks and --heal mends", "give one of them")
     harm: Harm = "heal" if heal else "writes" if writes else "reads"
     with Control(image) as control:
         control.media_error(offset, length, harm, export=export)
@@ -182,7 +186,15 @@ def media_error(
         "writes": "writes fail until it is healed",
         "heal": "works again",
     }
-    write_line(f"{length:,} bytes from byte {offset:,} on: {what[harm]}")
+    first, end = offset // SECTOR, -(-(offset + length) // SECTOR)
+    sectors = "1 sector" if end - first == 1 else f"{end - first:,} sectors"
+    span = f"bytes {first * SECTOR:,} to {end * SECTOR - 1:,}"
+    write_line(f"{span}, {sectors} of {SECTOR} bytes: {what[harm]}")
+
+
+def mistake(problem: str, hint: str) -> ConfigError:
+    """What the user has to mend."""
+    return config_error([Problem(problem=problem, hint=hint)])
 
 
 @app.command()

@@ -106,6 +106,8 @@ def _simulate(
 def _show(found: Mixes, runs: Simulated | None) -> None:
     write_line(found.name)
     write_prose(counted(found), "  ")
+    for finding in found.findings:
+        write_prose(f"note: {finding}", "  ")
     for table in (tiers(found), ranking(found)):
         write_line()
         write_table(table)

@@ -10,6 +10,7 @@ import typer
 from nacre.cli.arguments import place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_line
+from nacre.errors import Error, Problem, config_error
 from nacre.record import Record
 from nacre.saving import write_file
 from nacre.text import printable
@@ -26,9 +27,18 @@ def report(
     """Make an HTML page of saved records."""
     from nacre.report import report as page
 
-    loaded = {_name(path, records): Record.load(path) for path in records}
+    loaded = {_name(path, records): _load(path) for path in records}
     write_file(html, page(loaded).encode())
-    write_line(f"{html}: {len(loaded)} records")
+    write_line(f"{html}: {len(loaded)} {'record' if len(loaded) == 1 else 'records'}")
+
+
+def _load(path: Path) -> Record:
+    """The record; a file that is none is the user's mistake."""
+    try:
+        return Record.load(path)
+    except Error as error:
+        hint = "give what `nacre run --out` wrote"
+        raise config_error([Problem(problem=str(error), hint=hint)]) from None
 
 
 def _name(path: Path, among: list[Path]) -> str:

@@ -607,6 +607,8 @@ class NetworkDevice(Table):
     """Bytes it holds; absent means every address is served."""
     price: str | None = None
     """Price of its capacity; without a capacity its cost is not known, which the record says."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["network"] = "network"
     """Which room this is."""
 
@@ -701,6 +703,8 @@ class MeasuredDevice(Table):
     """Power that flows whether or not it works."""
     price: str | None = None
     """Price of its capacity; without a capacity its cost is not known, which the record says."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     endurance: str | None = None
     """Bytes that may be written to it in its life."""
     kind: Literal["measured"] = "measured"
@@ -743,6 +747,8 @@ class HddDevice(Table):
     """Power while waiting for a sector, reading or writing, idling included."""
     price: str | None = None
     """Price of its capacity."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["hdd"] = "hdd"
     """Which room this is."""
 
@@ -805,6 +811,8 @@ class EnvyDevice(Table):
     """Price of the flash."""
     sram_price: str | None = None
     """Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3)."""
+    price_basis: str | None = None
+    """What both prices are counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["envy"] = "envy"
     """Which room this is."""
 
@@ -877,6 +885,8 @@ class OnyxDevice(Table):
     """Whether the capacitors may hold less than full write buffers need: what they cannot program is lost. Default: false."""
     price: str | None = None
     """Price of what the host sees."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["onyx"] = "onyx"
     """Which room this is."""
 
@@ -983,6 +993,8 @@ class SsdDevice(Table):
     """Power that flows whether or not it works."""
     price: str | None = None
     """Price of what the host sees."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["ssd"] = "ssd"
     """Which room this is."""
 

@@ -22,7 +22,10 @@ def sensitivity(result: StudyResult) -> alt.VConcatChart:
 
     found = result.sensitivity()
     if not found.height:
-        raise Error("no objective differs between the points, so no axis decides anything")
+        raise Error(
+            "no axis has a share: no objective differs between the points,"
+            " or combinations are missing"
+        )
     panels = []
     objectives = found["objective"].unique(maintain_order=True).to_list()
     for name in objectives:

@@ -124,7 +124,7 @@ def _title(
         worst = max(used, key=used.__getitem__)
         subtitles.append(
             f"the most worn block has had {count(parts[worst].max())} of the"
-            f" {count(endurances[worst])} erases it is made for"
+            f" {count(endurances[worst])} rated erase cycles"
         )
     subtitles += grouped(list(parts.values()))
     return theme.title(_headline(low, float(every.mean()), high, len(every)), *subtitles)

@@ -50,8 +50,9 @@ def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     """How much of each objective an axis decides: `objective`, `axis`, `share`, `method`.
 
     A study of axes gives shares of the variance of the objective: what an axis explains alone
-    (first-order Sobol indices of a full grid). Where all combinations were run, what remains is
-    of axes that act together, and of the seed. A search looks where it is good, so its points say
+    (first-order Sobol indices of a full grid), and what remains is of axes that act together, and
+    of the seed. Where combinations are missing, axes vary together and their shares mean nothing:
+    there are none. A search looks where it is good, so its points say
     nothing about variance: its shares are those of PED-ANOVA (Watanabe et al., IJCAI 2023), by
     how the best tenth of the points differs from all.
     """
@@ -66,29 +67,30 @@ def sensitivity(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         if known[objective.column].n_unique() < 2:
             continue
         method = PED_ANOVA if questions.search else VARIANCE
-        shares = _importances(questions, known, objective) if questions.search else _shares(
-            questions, known, objective.column, whole=known.height == points.height
-        )  # fmt: skip
+        find = _importances if questions.search else _shares
+        shares = find(questions, known, objective)
         rows += [(objective.column, axis, share, method) for axis, share in shares]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _shares(
-    questions: Questions, known: pl.DataFrame, column: str, *, whole: bool
+    questions: Questions, known: pl.DataFrame, objective: Objective
 ) -> list[tuple[str, float]]:
+    column = objective.column
     names = [axis.name for axis in questions.axes]
     if questions.seeds:
         names.append("seed")
+    if not _is_factorial(known, names):
+        return []
     total = _sum_of_squares(known[column])
     found = [(name, _between(known, name, column) / total) for name in names]
     axes = [(name, share) for name, share in found if name != "seed"]
     axes.sort(key=lambda row: -row[1])
-    if whole and _is_factorial(known, names):
-        if len(questions.seeds) > 1:
-            axes.append((SEEDS, 1 - _between(known, "design", column) / total))
-        rest = 1 - sum(share for _, share in axes)
-        if len(questions.axes) > 1:
-            axes.append((INTERACTIONS, max(0.0, rest)))
+    if len(questions.seeds) > 1:
+        axes.append((SEEDS, 1 - _between(known, "design", column) / total))
+    rest = 1 - sum(share for _, share in axes)
+    if len(questions.axes) > 1:
+        axes.append((INTERACTIONS, max(0.0, rest)))
     return axes
 
 

@@ -26,7 +26,17 @@ _NAME = "<study>"
 _METHODS = ("nsga2", "tpe", "random")
 _GOALS = ("max", "min")
 _PARTS = ("workload", "stack", "run")
-COLUMNS = ("point", "design", "key", "seed", "error", "feasible", "settings", *metrics.METRICS)
+COLUMNS = (
+    "point",
+    "design",
+    "key",
+    "seed",
+    "error",
+    "feasible",
+    "settings",
+    *metrics.METRICS,
+    *metrics.REMARKS,
+)
 """Columns of every table, whose names no axis may take."""
 
 

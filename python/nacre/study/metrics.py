@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from nacre.errors import nearest
 from nacre.record import Record
+from nacre.shape import declared
 from nacre.view import View
 
 Value: TypeAlias = "float | int | str | bool | None"
@@ -84,6 +85,18 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
 }
 """By column, how it follows from a record. Null is what the record does not know."""
 
+REMARKS: Mapping[str, Callable[[Data], str | None]] = {
+    "cost_basis": lambda record: _basis(record),
+    "findings": lambda record: ", ".join(found["kind"] for found in record["findings"]) or None,
+}
+"""By column, what a record says of its own numbers."""
+
+
+def _basis(record: Data) -> str | None:
+    """What the costs are counted in; None where there is no cost."""
+    return " and ".join(record["cost_by_basis"]) or None
+
+
 _UNITS = {"_ns": ("s", 1e9), "_days": ("s", 1 / 86400), "_s": ("s", 1.0), "_j": ("j", 1.0)}
 _PER_S = {"bytes_per_s": ("bytes_per_s", 1.0), "iops": ("per_s", 1.0)}
 _BY_NAME = {"bandwidth": "bytes_per_s"}
@@ -138,7 +151,8 @@ def usual_goal(known: str) -> Goal | None:
 
 def measured(record: Data, paths: Mapping[str, str]) -> dict[str, Value]:
     """The columns of a record, and those of further paths by name."""
-    row = {name: value(record) for name, value in METRICS.items()}
+    row: dict[str, Value] = {name: value(record) for name, value in METRICS.items()}
+    row |= {name: value(record) for name, value in REMARKS.items()}
     return row | {name: at(record, path) for name, path in paths.items()}
 
 
@@ -169,10 +183,10 @@ def fault_of(path: str) -> str | None:
     for index, quoted, key in parts:
         if kind is None or index or quoted:
             continue
-        declared = {n: str(d) for n, d in kind.__annotations__.items() if "ClassVar" not in str(d)}
-        if key not in declared:
-            meant = nearest(key, declared)
-            hint = f', did you mean "{meant}"?' if meant else f"; it has {', '.join(declared)}"
+        known = declared(kind)
+        if key not in known:
+            meant = nearest(key, known)
+            hint = f', did you mean "{meant}"?' if meant else f"; it has {', '.join(known)}"
             return f'a record has no "{key}" there{hint}'
         kind = kind.parts.get(key)
     return None

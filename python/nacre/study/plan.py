@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Protocol
 
 from nacre.errors import ConfigError, Problem, config_error
+from nacre.scenario import by_name
 from nacre.study import document
 from nacre.study.axis import Axis, Choice
 from nacre.study.document import POINTS_MAX, Design
@@ -52,7 +53,7 @@ class Grid:
 
 def sound(given: document.Given) -> tuple[Design, Planner]:
     """The study, and its plan; raises `ConfigError` with every mistake there is."""
-    reading = document.read(given)
+    reading = document.read(_plain(given) if isinstance(given, Mapping) else given)
     design = reading.design
     if design is None:
         found = list(reading.mistakes.found)
@@ -70,6 +71,32 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
             raise config_error(found)
         return design, Searching(design, points)
     return design, Grid(_grid(design))
+
+
+def _plain(given: Mapping[str, object]) -> dict[str, object]:
+    """The table of a study with its functions by name; they stand where settings do."""
+    plain = {key: by_name(item) if key in _SETTINGS else item for key, item in given.items()}
+    axes = given.get("axis")
+    if isinstance(axes, list):
+        plain["axis"] = [_axis(axis) for axis in axes]
+    return plain
+
+
+def _axis(given: object) -> object:
+    """An axis whose values may be functions, each labelled by its name."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("values"), list):
+        return by_name(given)
+    values = [
+        {"label": getattr(value, "__name__", "function"), "set": {given["path"]: by_name(value)}}
+        if callable(value) and "path" in given
+        else by_name(value)
+        for value in given["values"]
+    ]
+    return {**given, "values": values}
+
+
+_SETTINGS = ("set", "axis", "scenario")
+"""The keys of a study whose tables hold settings of a scenario."""
 
 
 def combinations(axes: Sequence[Axis]) -> Iterator[Chosen]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from nacre.study.document import Objective
 from nacre.study.result import StudyResult
+from nacre.study.table import COSTS, bases
 from nacre.summary import Table
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
@@ -34,8 +35,14 @@ def best(result: StudyResult, most: int = BEST) -> Table:
         ]
         for row in front.head(most).iter_rows(named=True)
     ]
-    columns = ["point", *axes, *(title(name) for name in shown)]
+    columns = ["point", *axes, *(title(name) + _in_basis(name, result) for name in shown)]
     return Table("", columns, [True, *[False] * len(axes), *[True] * len(shown)], rows)
+
+
+def _in_basis(name: str, result: StudyResult) -> str:
+    """What a cost is counted in."""
+    counted = bases(result.table) if name in COSTS else []
+    return f", {counted[0]}" if len(counted) == 1 and counted != ["not stated"] else ""
 
 
 def decisive(result: StudyResult) -> Table:
@@ -46,7 +53,7 @@ def decisive(result: StudyResult) -> Table:
     share = {(o, a): s for o, a, s in found.select("objective", "axis", "share").iter_rows()}
     rows = [[axis, *(percent(share.get((o, axis))) for o in objectives)] for axis in axes]
     methods = ", ".join(found["method"].unique(maintain_order=True).to_list())
-    columns = [f"decided by ({methods})", *(title(name) for name in objectives)]
+    columns = [f"share of {methods} by axis", *(title(name) for name in objectives)]
     return Table("", columns, [False, *[True] * len(objectives)], rows)
 
 
@@ -67,7 +74,42 @@ def facts(result: StudyResult) -> list[str]:
                 lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
     if result.failed.height:
         lines += failures(result)
+    return lines + _remarks(result)
+
+
+_SAID = {
+    "saturated": "requests came faster than they were served, so latencies grow with the run",
+    "not_steady": "the run was not in a steady state",
+    "energy_incomplete": "the energy is without devices or settings that have none",
+    "lifetime_incomplete": "the lifetime is without devices whose endurance is not known",
+    "cost_incomplete": "the cost is without devices whose price is not known",
+}
+"""What a finding of a record means for its row."""
+
+
+def _remarks(result: StudyResult) -> list[str]:
+    """What keeps the numbers of points from being taken at their face."""
+    lines = []
+    found = result.designs["findings"].drop_nulls().str.split(", ").to_list()
+    for kind, said in _SAID.items():
+        if number := sum(kind in kinds for kinds in found):
+            of = "1 design" if number == 1 else f"{number:,} designs"
+            lines.append(f"note: {of}: {said} (column findings)")
+    counted = bases(result.table)
+    if len(counted) > 1 or any(" and " in basis for basis in counted):
+        lines.append(
+            "note: costs are counted in different things and are not compared:"
+            f" {'; '.join(counted)}; give all devices price and price_basis alike"
+        )
+    if not result.questions.search and _has_holes(result) and not result.sensitivity().height:
+        lines.append("note: shares of the variance are not given: combinations are missing")
     return lines
+
+
+def _has_holes(result: StudyResult) -> bool:
+    """Whether axes cross and combinations of them have no numbers, or will not have any."""
+    sound = result.table.height - result.failed.height
+    return len(result.questions.axes) > 1 and sound < result.total
 
 
 def failures(result: StudyResult, most: int = 3) -> list[str]:
@@ -96,6 +138,8 @@ def cell(name: str, value: Any) -> str:
         return duration(value)
     if name.endswith("_s") and not name.endswith("per_s"):
         return duration(value * 1e9)
+    if name == "energy_j":
+        return f"{significant(value)} J"
     if name == "hit_ratio":
         return percent(value)
     if name == "cost":
@@ -107,7 +151,12 @@ def cell(name: str, value: Any) -> str:
 
 def title(name: str) -> str:
     """The name of a column without the unit that its cells have."""
-    special = {"iops": "IOPS", "iops_per_cost": "IOPS per cost", "bytes_per_s": "bytes/s"}
+    special = {
+        "iops": "IOPS",
+        "iops_per_cost": "IOPS per cost",
+        "bytes_per_s": "bytes/s",
+        "energy_j": "energy",
+    }
     if name in special:
         return special[name]
     if name.endswith("_ns"):

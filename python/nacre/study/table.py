@@ -10,9 +10,11 @@ import polars as pl
 from nacre import quantity
 from nacre.study.axis import Axis, Label
 from nacre.study.document import Questions
-from nacre.study.metrics import METRICS, Value
+from nacre.study.metrics import METRICS, REMARKS, Value
 from nacre.study.point import Point
 
+COSTS = ("cost", "iops_per_cost")
+"""Columns that say nothing where prices are counted in different things."""
 _COUNTS = ("erases", "requests", "request_errors")
 
 
@@ -37,8 +39,13 @@ def labels(axis: Axis) -> list[str]:
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     """A row per design: numbers are means over its seeds, null where a run failed.
 
-    `feasible` says whether every limit is kept; what is not known does not keep one.
+    `feasible` says whether every limit is kept; what is not known does not keep one. Costs that
+    are counted in different things are not compared: they are null.
     """
+    if len(bases(points)) > 1:
+        points = points.with_columns(
+            pl.lit(None, points.schema[name]).alias(name) for name in COSTS
+        )
     names = [name for axis in questions.axes for name in labels(axis)]
     sound = pl.col("error").is_null().all()
     numbers = [*METRICS, *(n for n in questions.paths if points.schema[n].is_numeric())]
@@ -48,7 +55,7 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     ]
     frame = points.group_by("design", maintain_order=True).agg(
         pl.col("point").first(), *(pl.col(name).first() for name in names), sound.alias("sound"),
-        *means,
+        *means, pl.col("cost_basis").first(), _findings(),
     )  # fmt: skip
     kept: list[pl.Expr] = [pl.col("sound")]
     for constraint in questions.constraints:
@@ -58,6 +65,18 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         if constraint.at_most is not None:
             kept.append((value <= constraint.at_most).fill_null(False))
     return frame.with_columns(pl.all_horizontal(kept).alias("feasible")).drop("sound")
+
+
+def bases(points: pl.DataFrame) -> list[str]:
+    """What the costs of all points are counted in, each once."""
+    return points["cost_basis"].drop_nulls().unique(maintain_order=True).to_list()
+
+
+def _findings() -> pl.Expr:
+    """What the records of a design say of their own numbers, each finding once."""
+    kinds = pl.col("findings").drop_nulls().str.split(", ").explode().unique(maintain_order=True)
+    joined = kinds.str.join(", ")
+    return pl.when(joined != "").then(joined).alias("findings")
 
 
 def _labelled(questions: Questions, point: Point) -> dict[str, Any]:
@@ -90,6 +109,7 @@ def _schema(questions: Questions) -> dict[str, Any]:
             schema[name] = pl.Int64 if name.endswith("_bytes") else pl.Float64
     schema |= {"seed": pl.Int64, "error": pl.String}
     schema |= {name: pl.UInt64 if name in _COUNTS else pl.Float64 for name in METRICS}
+    schema |= dict.fromkeys(REMARKS, pl.String)
     schema |= dict.fromkeys(questions.paths, pl.Float64)
     return schema | {"settings": pl.String, "key": pl.String}
 

@@ -2,6 +2,7 @@
 
 mod models;
 mod python;
+mod record;
 
 use nacre_machine::schema;
 use std::collections::BTreeMap;
@@ -44,6 +45,7 @@ fn generated() -> BTreeMap<PathBuf, String> {
     files.insert("schema/scenario.json".into(), pretty(&schema::scenario_schema()));
     files.insert("schema/record.json".into(), pretty(&schema::record_schema()));
     files.insert("python/nacre/config/_generated.py".into(), python::classes(&families));
+    files.insert("python/nacre/_record.py".into(), record::classes(&schema::record_schema()));
     for (path, text) in models::pages(&families) {
         files.insert(Path::new("docs/models").join(path), text);
     }

@@ -6,7 +6,7 @@ use nacre_machine::scenario::{RunConfig, Scenario};
 use std::fmt::Write as _;
 
 /// Words of Python that cannot name a field.
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
     "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",
     "or", "pass", "raise", "return", "try", "while", "with", "yield",

@@ -102,6 +102,8 @@ pub struct Config {
     pub price: Option<Price>,
     /// Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3).
     pub sram_price: Option<Price>,
+    /// What both prices are counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {

@@ -97,6 +97,8 @@ pub struct Config {
     pub active_power: Option<Power>,
     /// Price of its capacity.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {
@@ -119,7 +121,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             unfit.least_average, unfit.most_average
         );
         let given = config.average_seek.to_string();
-        reader.conflict("average_seek", &given, "no arm moves like this", &remedy);
+        reader.conflict("average_seek", &given, "no seek curve has these three times", &remedy);
     }
     if config.inner_rate > config.outer_rate {
         let remedy = format!("the largest allowed is outer_rate, {}", config.outer_rate);

@@ -225,7 +225,7 @@ fn impossible_drives_are_refused_with_a_remedy() {
     };
     assert_eq!(
         refused("\"3.4 ms\"", "\"5 ms\""),
-        "device.average_seek (test.toml:7): no arm moves like this, given 5 ms; \
+        "device.average_seek (test.toml:7): no seek curve has these three times, given 5 ms; \
          with these track-to-track and full-stroke seeks it lies between 2.333333334 ms and 3.613333333 ms"
     );
     assert!(refused("\"120 MB/s\"", "\"220 MB/s\"").contains("it is above outer_rate"));

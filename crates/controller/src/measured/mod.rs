@@ -80,6 +80,8 @@ pub struct Config {
     pub idle_power: Option<Power>,
     /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
     /// Bytes that may be written to it in its life.
     pub endurance: Option<Bytes>,
 }

@@ -174,6 +174,8 @@ pub struct Config {
     pub may_lose_writes: bool,
     /// Price of what the host sees.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {
@@ -255,7 +257,12 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
     if config.capacitors.is_some() && config.program_energy.is_none() {
         let remedy = "give program_energy, the energy of one program of one chip";
         let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
-        reader.conflict("capacitors", &given, "nobody knows how many programs that is", remedy);
+        reader.conflict(
+            "capacitors",
+            &given,
+            "the energy of a program is not given, so it is not known how many programs that is",
+            remedy,
+        );
     }
     if let (CompletionPoint::Early, Some(held), Some(needed)) =
         (config.completion, config.capacitors, config.emptying())

@@ -195,6 +195,8 @@ pub struct Config {
     pub idle_power: Option<Power>,
     /// Price of what the host sees.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 impl Config {

@@ -107,6 +107,14 @@ impl Geometry {
         (self.superblocks as usize) << self.shift
     }
 
+    /// Memory that the tables of a drive with so many blocks in a plane take: four bytes for each logical unit,
+    /// four and a bit for each physical one, and sixteen for each block.
+    pub(super) fn memory_bytes(&self, blocks: u32) -> u64 {
+        let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
+        let physical = self.numbers() as u64;
+        4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
+    }
+
     /// Units of all superblocks.
     #[cfg(test)]
     pub(super) fn physical_units(&self) -> u64 {

@@ -94,6 +94,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Pr
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let geometry = Geometry::of(&config);
+    builder.take_memory(slot.path(), geometry.memory_bytes(config.blocks))?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     if config.mapping_cache.is_some()
         && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)

@@ -65,6 +65,8 @@ pub struct Config {
     pub capacity: Option<Bytes>,
     /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
 }
 
 /// This room.

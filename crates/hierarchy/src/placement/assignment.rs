@@ -11,12 +11,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// Extents that are accessed alike.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Reads of each.
-    pub reads: f64,
-    /// Writes of each.
-    pub writes: f64,
+    /// Seconds that all accesses to one of them take in each tier.
+    pub seconds: Vec<f64>,
     /// How many there are.
     pub extents: u64,
 }
@@ -28,6 +26,13 @@ pub struct Speed {
     pub read_s: f64,
     /// Seconds of a write.
     pub write_s: f64,
+}
+
+impl Speed {
+    /// Seconds that so many reads and writes take.
+    pub fn of(self, reads: f64, writes: f64) -> f64 {
+        reads * self.read_s + writes * self.write_s
+    }
 }
 
 /// A placement of least time for the number of extents in each tier.
@@ -46,16 +51,11 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// All extents in the last of `tiers`.
-    pub fn new(classes: &[Class], tiers: &[Speed]) -> Assignment {
-        assert!(!tiers.is_empty(), "extents lie in some tier");
-        let count = tiers.len();
-        let seconds = classes
-            .iter()
-            .flat_map(|class| {
-                tiers.iter().map(|tier| class.reads * tier.read_s + class.writes * tier.write_s)
-            })
-            .collect();
+    /// All extents in the last of `count` tiers.
+    pub fn new(classes: &[Class], count: usize) -> Assignment {
+        assert!(count > 0, "extents lie in some tier");
+        assert!(classes.iter().all(|class| class.seconds.len() == count), "each class knows every tier");
+        let seconds = classes.iter().flat_map(|class| class.seconds.iter().copied()).collect();
         let mut assignment = Assignment {
             tiers: count,
             seconds,

@@ -18,7 +18,7 @@ mod workbench;
 
 use assignment::Speed;
 use nacre_config::{Choice, Families, Family, Problems, Table};
-use nacre_device::Accesses;
+use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
@@ -43,11 +43,11 @@ pub trait PlacementContext {
     /// Extents that each tier holds, fastest first.
     fn extents(&self) -> &[u32];
 
-    /// What an idle device of each tier takes for one access.
-    fn speeds(&mut self) -> Result<Vec<Speed>, Problems>;
+    /// What an idle device of each tier takes for one access of `bytes`.
+    fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems>;
 
-    /// How often the whole workload reads and writes each extent.
-    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems>;
+    /// How often, and in what sizes, the whole workload reads and writes each extent; sizes ascend.
+    fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
 }
 
 /// The placements, in the order users see them.

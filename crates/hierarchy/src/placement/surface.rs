@@ -3,7 +3,7 @@
 //! For each share of the first tiers the rest is grown one step at a time, and each step goes on from the
 //! placement before it; see [`Assignment`].
 
-use super::assignment::{Assignment, Class, Speed};
+use super::assignment::{Assignment, Class};
 
 /// One mix.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,11 +21,11 @@ pub fn boundary(extents: u64, step: u32, steps: u32) -> u64 {
     (u128::from(extents) * u128::from(step) / u128::from(steps)) as u64
 }
 
-/// The best placement of `classes` over `tiers` for every mix in `steps` equal parts.
-pub fn surface(classes: &[Class], tiers: &[Speed], steps: u32) -> Vec<Mix> {
-    assert!(steps > 0 && !tiers.is_empty(), "there is something to divide");
+/// The best placement of `classes` over so many tiers for every mix in `steps` equal parts.
+pub fn surface(classes: &[Class], tiers: usize, steps: u32) -> Vec<Mix> {
+    assert!(steps > 0 && tiers > 0, "there is something to divide");
     let total = classes.iter().map(|class| class.extents).sum();
-    let mut walk = Walk { total, tiers: tiers.len(), steps, mixes: Vec::new() };
+    let mut walk = Walk { total, tiers, steps, mixes: Vec::new() };
     walk.grow(Assignment::new(classes, tiers), &mut Vec::new());
     walk.mixes
 }

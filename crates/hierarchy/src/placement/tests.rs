@@ -5,26 +5,32 @@ use super::surface::{boundary, surface};
 use nacre_testkit::assert_close;
 use proptest::prelude::*;
 
-fn class(reads: u32, writes: u32, extents: u64) -> Class {
-    Class { reads: f64::from(reads), writes: f64::from(writes), extents }
+/// Reads and writes of an extent, and how many are like it.
+type Asked = (u32, u32, u64);
+
+fn classes_of(asked: &[Asked], tiers: &[Speed]) -> Vec<Class> {
+    let seconds = |&(reads, writes, _): &Asked| {
+        tiers.iter().map(|tier| tier.of(f64::from(reads), f64::from(writes))).collect()
+    };
+    asked.iter().map(|of| Class { seconds: seconds(of), extents: of.2 }).collect()
 }
 
 /// The least time over all ways to put each extent into a tier with `sizes` extents in each.
-fn tried(extents: &[Class], tiers: &[Speed], sizes: &[u64]) -> f64 {
+fn tried(extents: &[Class], sizes: &[u64]) -> f64 {
     let Some((first, rest)) = extents.split_first() else { return 0.0 };
     let mut best = f64::INFINITY;
-    for (tier, speed) in tiers.iter().enumerate().filter(|&(tier, _)| sizes[tier] > 0) {
+    for (tier, seconds) in first.seconds.iter().enumerate().filter(|&(tier, _)| sizes[tier] > 0) {
         let mut left = sizes.to_vec();
         left[tier] -= 1;
-        let seconds = first.reads * speed.read_s + first.writes * speed.write_s;
-        best = best.min(seconds + tried(rest, tiers, &left));
+        best = best.min(seconds + tried(rest, &left));
     }
     best
 }
 
 /// The same extents, each as a class of its own.
 fn one_by_one(classes: &[Class]) -> Vec<Class> {
-    classes.iter().flat_map(|class| (0..class.extents).map(|_| Class { extents: 1, ..*class })).collect()
+    let alone = |class: &Class| Class { extents: 1, ..class.clone() };
+    classes.iter().flat_map(|class| (0..class.extents).map(move |_| alone(class))).collect()
 }
 
 proptest! {
@@ -32,29 +38,31 @@ proptest! {
 
     #[test]
     fn every_mix_of_the_surface_is_the_best_of_all_placements_tried_one_by_one(
-        classes in prop::collection::vec((0u32..9, 0u32..9, 1u64..3).prop_map(|(r, w, n)| class(r, w, n)), 1..5),
+        asked in prop::collection::vec((0u32..9, 0u32..9, 1u64..3), 1..5),
         speeds in prop::collection::vec((1u32..50, 1u32..50), 2..5),
     ) {
         let tiers: Vec<Speed> = speeds
             .iter()
             .map(|&(read, write)| Speed { read_s: f64::from(read), write_s: f64::from(write) })
             .collect();
+        let classes = classes_of(&asked, &tiers);
         let extents = one_by_one(&classes);
         prop_assume!(extents.len() <= 6);
-        for mix in surface(&classes, &tiers, extents.len() as u32) {
-            let best = tried(&extents, &tiers, &mix.extents);
+        for mix in surface(&classes, tiers.len(), extents.len() as u32) {
+            let best = tried(&extents, &mix.extents);
             prop_assert!((mix.seconds - best).abs() < 1e-9, "{mix:?}: {best} is possible");
         }
     }
 
     #[test]
     fn a_surface_is_what_placements_made_for_each_of_its_points_are(
-        classes in prop::collection::vec((0u32..99, 0u32..99, 1u64..40).prop_map(|(r, w, n)| class(r, w, n)), 1..30),
+        asked in prop::collection::vec((0u32..99, 0u32..99, 1u64..40), 1..30),
     ) {
         let tiers = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
         let tiers = tiers.map(|(read_s, write_s)| Speed { read_s, write_s });
-        for mix in surface(&classes, &tiers, 7) {
-            let mut alone = Assignment::new(&classes, &tiers);
+        let classes = classes_of(&asked, &tiers);
+        for mix in surface(&classes, tiers.len(), 7) {
+            let mut alone = Assignment::new(&classes, tiers.len());
             // In the other order than the surface grows them.
             alone.grow(1, mix.extents[1]);
             alone.grow(0, mix.extents[0]);
@@ -69,9 +77,9 @@ proptest! {
 
 #[test]
 fn a_surface_has_every_mix_once_and_its_extents_add_up() {
-    let classes = [class(3, 1, 10), class(0, 0, 91)];
     let speed = Speed { read_s: 1.0, write_s: 1.0 };
-    let mixes = surface(&classes, &[speed; 3], 10);
+    let classes = classes_of(&[(3, 1, 10), (0, 0, 91)], &[speed; 3]);
+    let mixes = surface(&classes, 3, 10);
     // As many as there are ways to write 10 as an ordered sum of three numbers: 12 over 2.
     assert_eq!(mixes.len(), 66);
     let mut steps: Vec<_> = mixes.iter().map(|mix| mix.steps.clone()).collect();
@@ -92,9 +100,9 @@ fn a_write_heavy_extent_belongs_in_flash_and_the_threshold_is_that_of_the_latenc
     let tiers = [Speed { read_s: 6.7, write_s: 128.3 }, Speed { read_s: 108.0, write_s: 37.1 }];
     let threshold: f64 = (128.3 - 37.1) / (108.0 - 6.7 + 128.3 - 37.1);
     assert!((threshold - 0.4738).abs() < 5e-5, "{threshold}");
-    let classes = [class(473, 527, 1), class(474, 526, 1)];
-    let mut placed = Assignment::new(&classes, &tiers);
+    let classes = classes_of(&[(473, 527, 1), (474, 526, 1)], &tiers);
+    let mut placed = Assignment::new(&classes, 2);
     placed.grow(0, 1);
     assert_eq!((placed.held(0, 0), placed.held(1, 0)), (0, 1));
-    assert!(placed.seconds() < Assignment::new(&classes, &tiers).seconds());
+    assert!(placed.seconds() < Assignment::new(&classes, 2).seconds());
 }

@@ -4,7 +4,7 @@ use super::assignment::Speed;
 use super::{Placement, PlacementContext, PlacementFamily, ROOMS};
 use crate::workbench;
 use nacre_config::{Configuration, Families, Node, Problems, Reader, Slot, room_of};
-use nacre_device::Accesses;
+use nacre_device::{Accesses, SizedAccesses};
 
 /// The document around a placement under test.
 #[derive(Debug, Configuration)]
@@ -16,7 +16,7 @@ struct Document {
 struct Given {
     extents: Vec<u32>,
     speeds: Vec<Speed>,
-    accesses: Vec<Accesses>,
+    accesses: Vec<Vec<SizedAccesses>>,
 }
 
 impl PlacementContext for Given {
@@ -28,11 +28,11 @@ impl PlacementContext for Given {
         &self.extents
     }
 
-    fn speeds(&mut self) -> Result<Vec<Speed>, Problems> {
+    fn speeds(&mut self, _bytes: u32) -> Result<Vec<Speed>, Problems> {
         Ok(self.speeds.clone())
     }
 
-    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Ok(self.accesses.clone())
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn placement(
     let mut given = Given {
         extents: extents.to_vec(),
         speeds: us.iter().map(speed).collect(),
-        accesses: counts(accesses),
+        accesses: of_one_size(accesses),
     };
     (room_of(ROOMS, &slot).build)(&slot, &mut given).expect("it can be built")
 }
@@ -59,4 +59,11 @@ pub(super) fn placement(
 /// Reads and writes as counts of extents.
 pub(super) fn counts(accesses: &[(u64, u64)]) -> Vec<Accesses> {
     accesses.iter().map(|&(reads, writes)| Accesses { reads, writes }).collect()
+}
+
+/// Reads and writes of 4 KiB each.
+pub(super) fn of_one_size(accesses: &[(u64, u64)]) -> Vec<Vec<SizedAccesses>> {
+    let counts = counts(accesses).into_iter();
+    let sized = |of: Accesses| SizedAccesses { bytes: 4096, of };
+    counts.map(|of| Vec::from_iter((of != Accesses::default()).then_some(sized(of)))).collect()
 }

@@ -53,6 +53,7 @@ pub(super) struct Counts {
     pub(super) read_merged: u64,
     pub(super) write_misses: u64,
     pub(super) write_merged: u64,
+    pub(super) write_parts: u64,
     pub(super) trimmed: u64,
     /// Blocks from the backing that were offered to the levels.
     pub(super) fills: u64,

@@ -37,6 +37,7 @@
 //! | `read_hits`, `read_misses`, `read_merged` | blocks read that were in a level, in none, on their way |
 //! | `write_hits`, `write_misses` | blocks written that were in a level, in none |
 //! | `write_merged` | blocks written in part while on their way |
+//! | `write_parts` | of `write_misses`, those that did not come in because only a part of the block was written |
 //! | `trimmed` | blocks that trims took out |
 //! | `fills` | blocks from the backing that were offered to the levels, those they refused included |
 //! | `refusals` | blocks from the backing or the host that no level took in |

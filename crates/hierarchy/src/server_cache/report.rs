@@ -40,6 +40,7 @@ fn counters(cache: &ServerCache) -> Vec<(&'static str, u64)> {
         ("write_hits", levels.iter().map(|level| level.counts.write_hits).sum()),
         ("write_misses", counts.write_misses),
         ("write_merged", counts.write_merged),
+        ("write_parts", counts.write_parts),
         ("trimmed", counts.trimmed),
         ("fills", counts.fills),
         ("promotions", moved.promotions),

@@ -36,6 +36,7 @@ impl ServerCache {
         self.in_flight.forget(block, parts.start);
         if found == NOWHERE {
             self.counts.write_misses += 1;
+            self.counts.write_parts += u64::from(!is_whole && self.write_allocate);
         } else {
             self.levels.all[found].counts.write_hits += 1;
         }

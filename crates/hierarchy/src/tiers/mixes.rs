@@ -1,26 +1,33 @@
-//! Every mix of the tiers of a scenario, scored as Kim et al. (FAST'14) do: one access after the other.
+//! Every mix of the tiers of a scenario, scored as Kim et al. (FAST'14) do: one access after the other. Each
+//! takes what an access of its size takes on an idle device; the parts of a request that touches several extents
+//! are accesses of their own.
 
-use super::{Config, Context, extents_by_share, sized};
+use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
-use crate::placement::assignment::{Class, Speed};
+use crate::placement::assignment::Speed;
+use crate::placement::static_optimal::{Speeds, alike};
 use crate::placement::surface::{Mix, surface};
 use nacre_config::{Problem, Problems, Slot};
-use nacre_device::{Accesses, Builder, DeviceFamily};
+use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::Time;
 use std::collections::BTreeMap;
 
 /// Most equal steps the whole may be divided into.
 pub const STEPS_MAX: u32 = 1000;
+/// The size of request where the workload has none.
+const DEFAULT_BYTES: u32 = 4096;
 
 /// What is known of the tiers, and every mix of them with extents placed best.
 #[derive(Clone, Debug)]
 pub struct Mixes {
-    /// What one access takes in each tier.
+    /// What a mean read and a mean write of the workload take in each tier; of 4 KiB where there are none.
     pub speeds: Vec<Speed>,
     /// What a GiB of each tier costs, where its price is known.
     pub prices: Vec<Option<f64>>,
     /// Reads and writes of the whole workload, one for each extent touched.
     pub accesses: Accesses,
+    /// Bytes of all reads and of all writes.
+    pub bytes: [u64; 2],
     /// Extents of the workload's address space.
     pub extents: u64,
     /// The mixes.
@@ -57,27 +64,55 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
         let problem = Problem::new(slot.path(), None, "it cannot be divided into so many steps").given(steps);
         return Err(problem.remedy(format!("give 1 to {most}; there are {extents} extents")).into());
     }
+    builder.take_memory(slot.path(), extents * EXTENT_MEMORY)?;
     let total = u32::try_from(extents).unwrap_or(u32::MAX);
     let mut context =
         Context { slots, extents: vec![total], extent: config.extent, path: slot.path(), builder };
-    let speeds = context.speeds()?;
     let counts = context.accesses()?;
-    let accesses = counts.iter().fold(Accesses::default(), |sum, of| Accesses {
-        reads: sum.reads + of.reads,
-        writes: sum.writes + of.writes,
-    });
-    let mixes = surface(&classes(&counts), &speeds, steps);
-    Ok(Mixes { speeds, prices, accesses, extents, mixes })
+    let members = alike(&counts);
+    let mut speeds = Speeds::new(&mut context, config.tier.len());
+    let classes = speeds.classes(&members)?;
+    let sizes = by_size(&counts);
+    let sum = |of: fn(&Accesses) -> u64| sizes.iter().map(|(_, accesses)| of(accesses)).sum::<u64>();
+    let accesses = Accesses { reads: sum(|of| of.reads), writes: sum(|of| of.writes) };
+    let bytes = |of: fn(&Accesses) -> u64| {
+        sizes.iter().map(|(&bytes, accesses)| u64::from(bytes) * of(accesses)).sum()
+    };
+    let bytes = [bytes(|of| of.reads), bytes(|of| of.writes)];
+    let speeds = mean_speeds(&mut speeds, &sizes, accesses)?;
+    let mixes = surface(&classes, config.tier.len(), steps);
+    Ok(Mixes { speeds, prices, accesses, bytes, extents, mixes })
 }
 
-/// Extents by how they are accessed.
-fn classes(accesses: &[Accesses]) -> Vec<Class> {
-    let mut extents: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    for of in accesses {
-        *extents.entry((of.reads, of.writes)).or_default() += 1;
+/// All accesses by their size.
+fn by_size(counts: &[Vec<SizedAccesses>]) -> BTreeMap<u32, Accesses> {
+    let mut sizes: BTreeMap<u32, Accesses> = BTreeMap::new();
+    for size in counts.iter().flatten() {
+        let sum = sizes.entry(size.bytes).or_default();
+        sum.reads += size.of.reads;
+        sum.writes += size.of.writes;
     }
-    let class = |((reads, writes), extents)| Class { reads: reads as f64, writes: writes as f64, extents };
-    extents.into_iter().map(class).collect()
+    sizes
+}
+
+/// What a mean read and a mean write take in each tier.
+fn mean_speeds(
+    speeds: &mut Speeds<'_, '_>,
+    sizes: &BTreeMap<u32, Accesses>,
+    all: Accesses,
+) -> Result<Vec<Speed>, Problems> {
+    let mut mean = speeds.of(DEFAULT_BYTES)?.to_vec();
+    for tier in &mut mean {
+        tier.read_s *= f64::from(u8::from(all.reads == 0));
+        tier.write_s *= f64::from(u8::from(all.writes == 0));
+    }
+    for (&bytes, of) in sizes {
+        for (mean, tier) in mean.iter_mut().zip(speeds.of(bytes)?) {
+            mean.read_s += tier.read_s * of.reads as f64 / all.reads.max(1) as f64;
+            mean.write_s += tier.write_s * of.writes as f64 / all.writes.max(1) as f64;
+        }
+    }
+    Ok(mean)
 }
 
 impl Mixes {

@@ -59,7 +59,7 @@ use crate::placement::surface::boundary;
 use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
 use nacre_config::{Configuration, Descriptor, Families, Problem, Problems, Reader, Room, Slot, room_of};
-use nacre_device::{Accesses, Builder, DeviceFamily};
+use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 
 /// Extents over tiers of devices.
@@ -182,6 +182,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
+        builder.take_memory(slot.path(), total * EXTENT_MEMORY)?;
         let extents: Vec<u32> = tiers.iter().map(|tier| tier.extents).collect();
         let mut context = Context { slots, extents, extent: config.extent, path: slot.path(), builder };
         let placement =
@@ -189,6 +190,10 @@ pub const ROOM: Room<DeviceFamily> = Room {
         Ok(Box::new(Tiers::new(id, slot.path().to_string(), &config, tiers, placement)))
     },
 };
+
+/// Bytes of memory that the tables take for each extent, about: its place, its accesses in an epoch and over the
+/// whole workload, what a placement remembers of it.
+const EXTENT_MEMORY: u64 = 96;
 
 /// Extents of each tier, where tiers have shares.
 fn extents_by_share(config: &Config) -> Option<Vec<u64>> {
@@ -263,16 +268,16 @@ impl PlacementContext for Context<'_, '_> {
         &self.extents
     }
 
-    fn speeds(&mut self) -> Result<Vec<Speed>, Problems> {
+    fn speeds(&mut self, bytes: u32) -> Result<Vec<Speed>, Problems> {
         let mut speeds = Vec::new();
         for slot in &self.slots {
-            let idle = self.builder.idle(slot)?;
+            let idle = self.builder.idle(slot, bytes)?;
             speeds.push(Speed { read_s: idle.read.as_secs_f64(), write_s: idle.write.as_secs_f64() });
         }
         Ok(speeds)
     }
 
-    fn accesses(&mut self) -> Result<Vec<Accesses>, Problems> {
+    fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         let extents: u32 = self.extents.iter().sum();
         self.builder.accesses(self.path, self.extent, extents)
     }

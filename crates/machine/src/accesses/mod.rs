@@ -3,8 +3,8 @@
 use crate::drive::{BATCH, Progress};
 use crate::stack::Watch;
 use nacre_config::{Problem, Problems};
-use nacre_device::Accesses;
-use nacre_kernel::{Bytes, Op, Time};
+use nacre_device::{Accesses, SizedAccesses};
+use nacre_kernel::{Bytes, Op, Request, Time};
 use nacre_workload::Workload;
 
 /// Extents in which accesses are counted.
@@ -17,21 +17,21 @@ pub(crate) struct Space<'a> {
     pub(crate) extents: u32,
 }
 
-/// Counts the reads and writes of `workload`, up to `limit` requests, in each extent of `space`. A request
-/// that touches several counts in each. Where `watch` breaks, the counts are of what was read until then.
+/// Counts the reads and writes of `workload`, up to `limit` requests, in each extent of `space`, by their
+/// size. A request that touches several counts in each, with the part that is there. Where `watch` breaks, the
+/// counts are of what was read until then.
 pub(crate) fn count(
     workload: &mut dyn Workload,
     limit: Option<u64>,
     space: &Space<'_>,
     watch: &mut Watch<'_>,
-) -> Result<Vec<Accesses>, Problems> {
-    let &Space { path, extent, extents } = space;
+) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
     let expected = workload.expected().map(|count| count.min(limit.unwrap_or(u64::MAX))).or(limit);
     if workload.expected() == Some(u64::MAX) && limit.is_none() {
         let problem = "it counts what the whole workload asks, and the workload never ends";
-        return Err(Problem::new(path, None, problem).remedy("give run.requests").into());
+        return Err(Problem::new(space.path, None, problem).remedy("give run.requests").into());
     }
-    let mut counts = vec![Accesses::default(); extents as usize];
+    let mut counts = vec![Vec::new(); space.extents as usize];
     let (mut left, mut done) = (limit.unwrap_or(u64::MAX), 0);
     let mut batch = Vec::with_capacity(BATCH);
     while left > 0 {
@@ -44,23 +44,63 @@ pub(crate) fn count(
         if batch.is_empty() {
             break;
         }
+        for (request, number) in batch.iter().zip(done + 1..) {
+            space.count(request, &mut counts).map_err(|end| space.beyond(number, end))?;
+        }
         left -= batch.len() as u64;
         done += batch.len() as u64;
         // Nothing is simulated yet: to who watches, this is preparation.
         if watch(Progress { preconditioning: true, done, expected, simulated: Time::ZERO }).is_break() {
             break;
         }
-        for request in &batch {
-            let (first, touched) = request.blocks(extent.0);
-            // Requests beyond the stack are a mistake, of which the run itself tells.
-            for extent in (first..first + touched).take_while(|&extent| extent < u64::from(extents)) {
-                let of = &mut counts[extent as usize];
-                of.reads += u64::from(request.op == Op::Read);
-                of.writes += u64::from(request.op == Op::Write);
-            }
-        }
     }
     Ok(counts)
+}
+
+impl Space<'_> {
+    fn bytes(&self) -> u64 {
+        self.extent.0 * u64::from(self.extents)
+    }
+
+    /// Adds `request` to the counts of the extents it touches. Errors: where it ends, if that is beyond the last.
+    fn count(&self, request: &Request, counts: &mut [Vec<SizedAccesses>]) -> Result<(), u128> {
+        let end = u128::from(request.address) + u128::from(request.bytes);
+        if end > u128::from(self.bytes()) {
+            return Err(end);
+        }
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return Ok(());
+        }
+        let (first, touched) = request.blocks(self.extent.0);
+        let mut from = request.address;
+        for extent in first..first + touched {
+            let upto = (end as u64).min((extent + 1) * self.extent.0);
+            let bytes = grade((upto - from) as u32);
+            from = upto;
+            let sizes = &mut counts[extent as usize];
+            let place = sizes.partition_point(|size| size.bytes < bytes);
+            if sizes.get(place).is_none_or(|size| size.bytes != bytes) {
+                sizes.insert(place, SizedAccesses { bytes, of: Accesses::default() });
+            }
+            let of = &mut sizes[place].of;
+            of.reads += u64::from(request.op == Op::Read);
+            of.writes += u64::from(request.op == Op::Write);
+        }
+        Ok(())
+    }
+
+    fn beyond(&self, number: u64, end: u128) -> Problem {
+        let ends = self.bytes();
+        let problem = format!("request {number} reaches to byte {end}, and the stack ends at byte {ends}");
+        Problem::new("workload", None, problem).remedy("use a larger device, or placement = \"compact\"")
+    }
+}
+
+/// `bytes` rounded up to a sixteenth of the power of two below it, so that there are few sizes; multiples of
+/// 4 KiB up to 128 KiB stay what they are.
+fn grade(bytes: u32) -> u32 {
+    let step = 1 << (31 - bytes.max(512).leading_zeros()).saturating_sub(4);
+    bytes.max(1).checked_next_multiple_of(step).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -85,6 +85,46 @@ fn a_run_of_any_mix_takes_the_time_its_point_of_the_surface_says() {
 }
 
 #[test]
+fn requests_of_other_sizes_take_what_their_size_takes_in_mixes_as_in_runs() {
+    let no_files = OneTrace(String::new());
+    // A disk that was measured at 4 KiB takes 16 units for 64 KiB, and 80 ms, as its run says.
+    let large = ZIPF.replace("theta = 0.9", "request = \"64 KiB\"\ntheta = 0.9").replace("40_000", "4_000");
+    let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
+    let all = mixes(&checked.expect("legal"), &no_files, 10, &mut |_| ControlFlow::Continue(()));
+    let all = all.expect("tiers can be mixed").expect("nobody stopped it");
+    assert_eq!(all.bytes.iter().sum::<u64>(), 4_000 * 65_536);
+    assert_close("a read of the disk", all.speeds[2].read_s, 0.08, 1e-9);
+    for steps in [[0, 0, 10], [1, 3, 6], [10, 0, 0]] {
+        let mix = all.mixes.iter().find(|mix| mix.steps == steps).expect("every mix is there");
+        let shares = steps.map(|share| format!("\"{} %\"", share * 10));
+        let names = ["stack.tier.0.share", "stack.tier.1.share", "stack.tier.2.share"];
+        let overrides: Vec<(&str, &str)> = names.into_iter().zip(shares.iter().map(String::as_str)).collect();
+        let alone = record(&large, &overrides, &no_files).expect("it runs");
+        assert_close(&format!("mean of {steps:?}"), mean_ns(&alone), all.mean_s(mix) * 1e9, 1e-6);
+    }
+}
+
+#[test]
+fn requests_beyond_the_tiers_are_refused_by_mixes_as_by_runs() {
+    let trace = "timestamp_us,op,offset,length\n0,read,0,512\n1,read,16384,512\n";
+    let text = "[workload]\nkind = \"trace\"\nfile = \"x\"\n[stack]\nkind = \"tiers\"\nextent = \"4 KiB\"\ncapacity = \"16 KiB\"\n\
+        placement = \"fixed\"\n[[stack.tier]]\nshare = \"100 %\"\ndevice = { preset = \"pcm_ssd\" }\n";
+    let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None }).expect("legal");
+    let files = OneTrace(trace.into());
+    let refused = mixes(&checked, &files, 1, &mut |_| ControlFlow::Continue(())).expect_err("it is beyond");
+    let ran = record(text, &[], &files).expect_err("it is beyond");
+    assert!(
+        refused.to_string().contains("request 2 reaches to byte 16896, and the stack ends at byte 16384")
+    );
+    assert!(ran.contains("request 2 reaches to byte 16896, and the stack ends at byte 16384"), "{ran}");
+    let large = ZIPF.replace("footprint = \"64 MiB\"", "footprint = \"65 MiB\"");
+    let checked = check(&Document { text: &large, name: "test.toml", overrides: &[], seed: None });
+    let refused = mixes(&checked.expect("legal"), &files, 1, &mut |_| ControlFlow::Continue(()));
+    let refused = refused.expect_err("it is beyond").to_string();
+    assert_eq!(refused, record(&large, &[], &files).expect_err("it is beyond"));
+}
+
+#[test]
 fn no_placement_that_never_moves_is_faster_and_a_dynamic_one_is_not_under_requests_that_do_not_change() {
     let no_files = OneTrace(String::new());
     let best = mean_ns(&record(ZIPF, &[], &no_files).expect("it runs"));

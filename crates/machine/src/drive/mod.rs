@@ -66,7 +66,8 @@ pub(crate) fn findings(
     }
     let Driver { device, workload, meter, measured, .. } = &driver;
     let findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
-    Ok(Findings { worn_out: driver.worn_out.take(), steadiness: driver.steadiness, ..findings })
+    let last_arrival = driver.last_arrival;
+    Ok(Findings { worn_out: driver.worn_out.take(), steadiness: driver.steadiness, last_arrival, ..findings })
 }
 
 pub(crate) struct Driver<'a> {
@@ -88,6 +89,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) worn_out: Option<WornOut>,
     /// How a steady state was looked for.
     pub(crate) steadiness: Option<Steadiness>,
+    /// When the last request came, in an open loop.
+    last_arrival: Option<Time>,
 }
 
 impl<'a> Driver<'a> {
@@ -106,6 +109,7 @@ impl<'a> Driver<'a> {
             units_before: 0,
             worn_out: None,
             steadiness: None,
+            last_arrival: None,
         }
     }
 
@@ -114,6 +118,16 @@ impl<'a> Driver<'a> {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
         let mut clock = Clock::new(self.workload.pacing());
+        let ending = self.drive_by(&mut clock, watch)?;
+        self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| clock.last());
+        Ok(ending)
+    }
+
+    fn drive_by(
+        &mut self,
+        clock: &mut Clock,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Ending, Problems> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
         let expected = expected.filter(|&count| count < u64::MAX);
@@ -123,7 +137,7 @@ impl<'a> Driver<'a> {
             batch.clear();
             let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
             if told {
-                if self.converse(&mut batch, want.min(GROUP), &mut clock)?.is_break() {
+                if self.converse(&mut batch, want.min(GROUP), clock)?.is_break() {
                     return self.ended();
                 }
                 if watch(self.progress(expected)).is_break() {
@@ -138,7 +152,7 @@ impl<'a> Driver<'a> {
                 return self.ended();
             }
             for group in batch.chunks(GROUP) {
-                if self.serve(group, &mut clock)?.is_break() {
+                if self.serve(group, clock)?.is_break() {
                     return self.ended();
                 }
                 if watch(self.progress(expected)).is_break() {

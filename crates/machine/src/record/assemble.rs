@@ -1,8 +1,10 @@
 //! From what was measured and what the components report to a record.
 
+use super::caution::cautions;
 use super::findings::Findings;
 use super::resolved::{resolved_json, value_origin};
 use super::tables::{columns, tables};
+use super::totals::{cost, energy_unknown, lifetime_unknown, price_basis};
 use super::wear::{total, wear};
 use super::{
     Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Resource, Spent, Throughput,
@@ -15,18 +17,29 @@ use std::collections::BTreeMap;
 
 /// Assembles what a run found out.
 pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
+    let mut record = record(checked, &findings);
+    record.findings = cautions(&findings, &record);
+    Outcome { record, columns: columns(&findings.meter, &findings.reports) }
+}
+
+fn record(checked: &Checked, findings: &Findings) -> Record {
     let Findings { meter, half_widths, reports, issued, units, notes, .. } = findings;
-    let meter = &meter;
+    let (issued, units) = (*issued, *units);
     assert_eq!(issued, meter.completed(), "requests issued and requests completed");
     let elapsed = meter.end - meter.start;
     let drained = findings.drained - meter.start;
-    let components: Vec<Component> = reports.iter().map(|report| component(report, drained)).collect();
-    let worn = total(&reports);
+    let priced = |report: &ComponentReport| Component {
+        cost_basis: price_basis(checked, &report.path).filter(|_| report.cost.is_some()).map(String::from),
+        ..component(report, drained)
+    };
+    let components: Vec<Component> = reports.iter().map(priced).collect();
+    let cost = cost(&components);
+    let worn = total(reports);
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
     let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
-    let record = Record {
+    Record {
         schema: "nacre-record-1",
         version: env!("CARGO_PKG_VERSION"),
         name: checked.name.clone(),
@@ -34,7 +47,7 @@ pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
         complete: findings.ending == Ending::Complete,
         scenario: resolved_json(&checked.resolved),
         origins: checked.resolved.iter().map(value_origin).collect(),
-        steadiness: findings.steadiness,
+        steadiness: findings.steadiness.clone(),
         requests: requests(meter, issued),
         throughput: Throughput {
             iops: per_second(meter.completed() as f64),
@@ -42,22 +55,26 @@ pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
             units_per_s: units.map(|units| per_second(units.done as f64)),
         },
         bytes,
-        host_cpu_ns: host_cpu_ns(&reports, meter.completed()),
+        host_cpu_ns: host_cpu_ns(reports, meter.completed()),
         simulated_s: seconds,
         drained_s: drained.as_secs_f64(),
         latency: Latencies {
             read: latency(&meter.reads, half_widths[0]),
             write: latency(&meter.writes, half_widths[1]),
         },
-        time_spent: TimeSpent { read: spent(&meter.reads, &reports), write: spent(&meter.writes, &reports) },
+        time_spent: TimeSpent { read: spent(&meter.reads, reports), write: spent(&meter.writes, reports) },
         write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
         cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
         erases: worn.as_ref().map(|wear| wear.erases),
         energy_j: energies(&components),
-        cost: components.iter().filter_map(|component| component.cost).reduce(|sum, cost| sum + cost),
-        cost_unknown: findings.cost_unknown,
+        energy_unknown: energy_unknown(checked, reports),
+        cost: cost.sum,
+        cost_basis: cost.basis,
+        cost_by_basis: cost.by_basis,
+        cost_unknown: findings.cost_unknown.clone(),
         lifetime_days: lifetimes.reduce(f64::min),
-        worn_out: findings.worn_out,
+        lifetime_unknown: lifetime_unknown(reports),
+        worn_out: findings.worn_out.clone(),
         split: None,
         components,
         workload: WorkloadNotes {
@@ -66,10 +83,10 @@ pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
             bad_records: notes.bad_records,
             unit: units.map(|units| units.name),
             units: units.map(|units| units.done),
-            notes: notes.notes,
+            notes: notes.notes.clone(),
         },
-    };
-    Outcome { record, columns: columns(meter, &reports) }
+        findings: Vec::new(),
+    }
 }
 
 /// What drivers took of the host's processors, which are the resource `cpus` of a device.
@@ -161,6 +178,7 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
         energy_j: report.is_energy_modelled.then(|| energy(report)),
         counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
         cost: report.cost,
+        cost_basis: None,
         lifetime_days: report.lifetime_days,
         wear: report.wear.as_ref().map(wear),
         tables: tables(report),

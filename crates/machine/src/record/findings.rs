@@ -17,6 +17,8 @@ pub(crate) struct Findings {
     pub(crate) half_widths: [Option<f64>; 2],
     /// When nothing was left to do.
     pub(crate) drained: Time,
+    /// When the last request came, where requests come whatever becomes of those before.
+    pub(crate) last_arrival: Option<Time>,
     /// Parents before children.
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
@@ -47,6 +49,7 @@ impl Findings {
             half_widths: [meter.reads.means.half_width_95(), meter.writes.means.half_width_95()],
             meter: meter.clone(),
             drained,
+            last_arrival: None,
             reports,
             cost_unknown,
             issued,
@@ -85,6 +88,7 @@ impl Findings {
     fn add(&mut self, part: Findings) {
         self.meter.add(&part.meter);
         self.drained = self.drained.max(part.drained);
+        self.last_arrival = self.last_arrival.max(part.last_arrival);
         assert_eq!(self.reports.len(), part.reports.len(), "parts have the same stack");
         for (sum, report) in self.reports.iter_mut().zip(part.reports) {
             add_report(sum, report);

@@ -3,6 +3,7 @@
 //! The JSON Schema in `schema/record.json` is generated from these structs.
 
 mod assemble;
+mod caution;
 mod findings;
 mod part;
 mod resolved;
@@ -10,6 +11,7 @@ mod stack;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod wear;
 
 pub use assemble::component;
@@ -18,6 +20,7 @@ pub(crate) use findings::Findings;
 pub use resolved::{resolved_json, value_origin};
 pub use stack::{StackReport, stack_report};
 pub use tables::{Columns, Table};
+pub use totals::price_basis;
 pub use wear::{BlockErases, RowPrograms, Wear};
 
 use schemars::JsonSchema;
@@ -56,6 +59,7 @@ pub struct Record {
     /// False if the run was stopped before its end; the numbers then hold for the part that ran.
     pub complete: bool,
     /// The scenario with every value that was used, defaults and presets filled in.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub scenario: serde_json::Value,
     /// Where each of those values came from.
     pub origins: Vec<ValueOrigin>,
@@ -88,18 +92,39 @@ pub struct Record {
     pub erases: Option<u64>,
     /// Joules by component path; components whose energy is not modelled are absent.
     pub energy_j: BTreeMap<String, f64>,
-    /// Sum of the components' costs; null if the cost of none is known.
+    /// Paths of the devices whose energy is not modelled, and of energies and powers that others were not given.
+    pub energy_unknown: Vec<String>,
+    /// Sum of the components' costs; null if the cost of none is known, or if prices are of several bases.
     pub cost: Option<f64>,
+    /// What the cost is counted in, such as `USD 2023`; null where the scenario does not say, or where there are several.
+    pub cost_basis: Option<String>,
+    /// The sums of costs of the same basis; `not stated` where the scenario does not say.
+    pub cost_by_basis: BTreeMap<String, f64>,
     /// Paths of the devices that are not in that sum, because they have no price or a price without a capacity.
     pub cost_unknown: Vec<String>,
     /// Days until the first component is worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
+    /// Paths of the devices that were written to and whose endurance is not known.
+    pub lifetime_unknown: Vec<String>,
     /// When the first block or row was worn out; null where the run did not ask for that.
     pub worn_out: Option<WornOut>,
     /// How the trace was split, and what its parts were; null where one run read it all.
     pub split: Option<Split>,
     /// What the workload has to say about its input.
     pub workload: WorkloadNotes,
+    /// What keeps figures of this record from being taken at their face.
+    pub findings: Vec<Caution>,
+}
+
+/// What keeps a figure of a record from being taken at its face.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Caution {
+    /// `saturated`, `not_steady`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
+    pub kind: &'static str,
+    /// What it is, in words.
+    pub text: String,
+    /// Paths of the components or settings it is about.
+    pub paths: Vec<String>,
 }
 
 /// How a trace was split over copies of the stack. The record is that of all copies together.
@@ -279,8 +304,10 @@ pub struct Component {
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
     pub counters: serde_json::Map<String, serde_json::Value>,
-    /// In the catalogue's cost units; null where no price is known.
+    /// What it costs, in `cost_basis`; null where no price is known.
     pub cost: Option<f64>,
+    /// What its cost is counted in, such as `USD 2023`; null where the scenario does not say.
+    pub cost_basis: Option<String>,
     /// Days until worn out at the rate of this run; null where not modelled.
     pub lifetime_days: Option<f64>,
     /// What was programmed and erased; null where the medium is not modelled.

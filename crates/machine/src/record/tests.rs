@@ -1,3 +1,4 @@
+mod cautions;
 mod worn;
 
 use crate::{Document, Files, Record, check, run};

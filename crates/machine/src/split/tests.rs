@@ -63,7 +63,7 @@ kind = "trace"
 file = "all.csv"
 [stack]
 kind = "server_cache"
-backing = { kind = "measured", read = "100 us", write = "130 us", capacity = "64 TiB", price = "1 /GiB" }
+backing = { kind = "measured", read = "100 us", write = "130 us", capacity = "64 TiB", price = "1 /GiB", price_basis = "kim-2014 ratio" }
 [[stack.level]]
 device = { preset = "pcm_ssd", capacity = "8 MiB" }
 "#;

@@ -36,9 +36,17 @@ pub(crate) fn trace_fit(
         Ok(true)
     })?;
     let has_times = input.reader.tally().time_unit.is_some();
+    let mut interrupted = None;
     let fitted = detached(py, || {
-        fit.fit(has_times, |text, limit| describe(text, block_bytes, seed, has_times, limit))
+        fit.fit(has_times, |text, limit| {
+            let mut go_on =
+                || Python::attach(|py| py.check_signals()).map_err(|error| interrupted = Some(error));
+            describe(text, block_bytes, seed, has_times, limit, &mut go_on)
+        })
     })?;
+    if let Some(error) = interrupted {
+        return Err(error);
+    }
     let fitted = fitted.map_err(|problems| config_error(py, &problems))?;
     let Some(Fitted { text, trace, workload, closeness }) = fitted else {
         let problem = "there is no read or write in it".to_string();
@@ -53,13 +61,14 @@ pub(crate) fn trace_fit(
     Ok((text, report.to_string()))
 }
 
-/// What a workload is like, run for at most `limit` requests.
+/// What a workload is like, run for at most `limit` requests. `go_on` is asked between batches and may end it.
 fn describe(
     text: &str,
     block_bytes: u64,
     seed: u64,
     has_times: bool,
     limit: u64,
+    go_on: &mut dyn FnMut() -> Result<(), ()>,
 ) -> Result<Description, Problems> {
     let text = format!("{text}\n{STACK}");
     let checked =
@@ -68,6 +77,7 @@ fn describe(
     let mut profile = Profile::new(block_bytes, BLOCKS_FOLLOWED);
     let (mut batch, mut left) = (Vec::with_capacity(BATCH), limit);
     loop {
+        go_on().map_err(|()| Problems::default())?;
         batch.clear();
         let want = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
         workload.fill(&mut batch, want).expect("a fitted workload lasts as long as its trace");

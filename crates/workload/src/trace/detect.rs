@@ -9,11 +9,21 @@ const ENOUGH: u8 = 50;
 /// How far the best score must lie above the second.
 const CLEAR: u8 = 15;
 
+/// What is packed in a way that is not unpacked here: how it begins, what it is, what to do.
+const PACKED: [(&[u8], &str, &str); 3] = [
+    (b"BZh", "compressed with bzip2", "unpack it with bunzip2, or compress it with gzip or zstd"),
+    (b"PK\x03\x04", "a zip archive", "unpack it with unzip"),
+    (b"7z\xBC\xAF\x27\x1C", "a 7z archive", "unpack it with 7z x"),
+];
+
 /// The format of a file that begins with `head`.
 ///
 /// Every room scores the head; the best is taken when it scores 50 of 100 or more and lies 15 above the
 /// next. Otherwise the error lists the formats.
 pub fn detect(source_name: &str, head: Head<'_>) -> Result<&'static Format, TraceError> {
+    if let Some((_, what, remedy)) = PACKED.iter().find(|(magic, _, _)| head.bytes.starts_with(magic)) {
+        return Err(TraceError::Packed { source_name: source_name.to_string(), what, remedy });
+    }
     let mut scores: Vec<(u8, &'static Format)> =
         FORMATS.iter().map(|&format| ((format.detect)(head), format)).collect();
     scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));

@@ -17,6 +17,15 @@ pub enum TraceError {
         /// Every kind there is.
         known: String,
     },
+    /// It is packed in a way that is not unpacked here.
+    Packed {
+        /// The file.
+        source_name: String,
+        /// What it is.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Several formats fit the first bytes about equally well.
     Ambiguous {
         /// The file.
@@ -99,6 +108,7 @@ impl TraceError {
             TraceError::Ambiguous { source_name, candidates } => {
                 format!("{source_name}: its first bytes fit more than one trace format: {candidates}")
             }
+            TraceError::Packed { source_name, what, .. } => format!("{source_name}: it is {what}"),
             TraceError::NoSuchFormat { given, .. } => format!("there is no trace format \"{given}\""),
             TraceError::Option { option, problem, .. } => format!("{option}: {problem}"),
             TraceError::BadRecord { source_name, place, problem } => {
@@ -118,6 +128,7 @@ impl TraceError {
         match self {
             TraceError::Unrecognised { known, .. } => format!("name its format, one of {known}"),
             TraceError::Ambiguous { .. } => "name the right format".into(),
+            TraceError::Packed { remedy, .. } => (*remedy).into(),
             TraceError::NoSuchFormat { known, .. } => format!("the formats are {known}"),
             TraceError::BadRecord { .. } => {
                 "read without strict (strict = false, or no --strict) to count bad records and read on".into()

@@ -98,6 +98,8 @@ pub struct Format {
     pub time_unit: Option<TimeUnit>,
     /// Whether files of the format exist in other units, so that the user may say which.
     pub unit_varies: bool,
+    /// What other unit is common, where neither the file nor the format says which it is.
+    pub unit_unsaid: Option<&'static str>,
     /// What several inputs are to each other.
     pub several: Several,
     /// For formats that record several events of a request: whether a head holds one that was queued.

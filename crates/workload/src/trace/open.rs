@@ -24,6 +24,12 @@ pub fn open(sources: Vec<Source>, options: &Options) -> Result<Box<dyn TraceRead
         notes.push(format!("times are counted in {}, as asked for", unit.name()));
     }
     let unit = options.time_unit.or(format.time_unit).unwrap_or(TimeUnit::Ns);
+    if let (None, Some(other)) = (options.time_unit, format.unit_unsaid) {
+        notes.push(format!(
+            "times are taken to be {}, which the file does not say; {other}: give time_unit",
+            unit.name()
+        ));
+    }
     let page_bytes = options.page_bytes.or(format.page_bytes).unwrap_or(0);
     let mut feeds = Vec::with_capacity(sources.len());
     for mut source in sources {

@@ -5,6 +5,8 @@ use std::io::{BufRead, ErrorKind};
 
 /// How many bytes at the beginning of an input decide its format.
 pub const HEAD_BYTES: usize = 64 << 10;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A named stream of bytes. Whoever opens files makes these.
 pub struct Source {
@@ -39,7 +41,12 @@ impl Source {
             self.whole = take == 0;
             self.rest.consume(take);
         }
-        Ok(Head { bytes: &self.head, whole: self.whole })
+        // Programs of Windows begin text with the mark of UTF-8.
+        let bytes = self.head.strip_prefix(MARK).filter(|text| is_text(text));
+        if self.offset == 0 && bytes.is_some() {
+            self.head_used = MARK.len();
+        }
+        Ok(Head { bytes: bytes.unwrap_or(&self.head), whole: self.whole })
     }
 
     /// The bytes that are at hand; none at the end.
@@ -133,8 +140,7 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// Whether it holds text: no control characters but tabs, line ends and form feeds.
     pub fn is_text(&self) -> bool {
-        !self.bytes.is_empty()
-            && !self.bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
+        is_text(self.bytes)
     }
 
     /// Its complete lines without their ends, without blank lines and comments; none for binary data.
@@ -143,6 +149,10 @@ impl<'a> Head<'a> {
         let end = if self.whole { text.len() } else { memchr::memrchr(b'\n', text).unwrap_or(0) };
         text[..end].split(|&b| b == b'\n').map(<[u8]>::trim_ascii_end).filter(|line| !is_comment(line))
     }
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && !bytes.iter().any(|&b| b < 32 && !matches!(b, b'\t' | b'\n' | 12 | b'\r'))
 }
 
 /// Whether a line of any text format holds nothing but space or a comment.

@@ -10,7 +10,7 @@
 //! With `weigh = "accesses"` writes count as reads do, which is right only where no tier is slow to write.
 //!
 //! # Leaves out
-//! Queueing: latencies are those of an idle device. The size of requests. The time moving takes, which only
+//! Queueing: latencies are those of an idle device. The size of requests: latencies are those of 4 KiB. The time moving takes, which only
 //! `least_saving` stands for. Parts of extents.
 //!
 //! # Sources
@@ -79,7 +79,7 @@ pub const ROOM: Room<PlacementFamily> = Room {
     ),
     build: |slot, context| {
         let config: Config = slot.config(context.families());
-        let mut speeds = context.speeds()?;
+        let mut speeds = context.speeds(SPEED_BYTES)?;
         if config.weigh == Weigh::Accesses {
             speeds.iter_mut().for_each(|speed| speed.write_s = speed.read_s);
         }
@@ -111,6 +111,8 @@ struct Remembered {
     writes: f64,
 }
 
+/// The size of request that latencies of the tiers are taken at.
+const SPEED_BYTES: u32 = 4096;
 /// Means below this many accesses in an epoch are none: extents out of use become alike.
 const FORGOTTEN: f64 = 1.0 / 1024.0;
 
@@ -168,10 +170,11 @@ impl Dynamic {
             .values()
             .map(|of| {
                 let Remembered { reads, writes } = self.remembered[of[0] as usize];
-                Class { reads, writes, extents: of.len() as u64 }
+                let seconds = self.speeds.iter().map(|tier| tier.of(reads, writes)).collect();
+                Class { seconds, extents: of.len() as u64 }
             })
             .collect();
-        let mut best = Assignment::new(&classes, &self.speeds);
+        let mut best = Assignment::new(&classes, self.speeds.len());
         for (tier, &extents) in self.extents.iter().enumerate().take(self.extents.len() - 1) {
             best.grow(tier, u64::from(extents));
         }

@@ -3,13 +3,13 @@
 //! # Models
 //! Before time begins the whole workload is read once and the reads and writes of every extent are counted.
 //! Extents are then placed so that the sum of (reads x read latency + writes x write latency) over all
-//! extents is least, with every tier full. The latencies are those of one access to an idle device of the
-//! tier. Reads and writes count apart: an extent that is written more than it is read may be better off in
+//! extents is least, with every tier full. The latencies are those of one access of its size to an idle device
+//! of the tier; a request that touches several extents is an access to each, of the part that is there. Sizes are
+//! rounded up to a sixteenth of the power of two below them: exact for multiples of 4 KiB up to 128 KiB. Reads and writes count apart: an extent that is written more than it is read may be better off in
 //! flash than in PCM.
 //!
 //! # Leaves out
-//! Queueing: a tier that the placement loads beyond what it can serve is loaded nevertheless. The size of
-//! requests. Below a cache the workload itself is counted, not what the cache lets through.
+//! Queueing: a tier that the placement loads beyond what it can serve is loaded nevertheless. Below a cache the workload itself is counted, not what the cache lets through.
 //! It bounds every placement that never moves an extent. One that moves may do better where what is hot
 //! changes, which no extent's sum shows.
 //!
@@ -23,10 +23,10 @@
 #[cfg(test)]
 mod tests;
 
-use super::assignment::{Assignment, Class};
-use super::{Placement, PlacementFamily};
-use nacre_config::{Configuration, Descriptor, Room};
-use nacre_device::Accesses;
+use super::assignment::{Assignment, Class, Speed};
+use super::{Placement, PlacementContext, PlacementFamily};
+use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_device::SizedAccesses;
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 
@@ -40,21 +40,22 @@ pub const ROOM: Room<PlacementFamily> = Room {
         "static_optimal",
         "the best placement without moves, from knowledge of the whole workload",
         &["kim-2014"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |_, context| {
         let accesses = context.accesses()?;
-        let speeds = context.speeds()?;
-        let (classes, members) = classes_of(&accesses);
-        let mut assignment = Assignment::new(&classes, &speeds);
-        for (tier, &extents) in context.extents().iter().enumerate().take(speeds.len() - 1) {
+        let tiers = context.extents().len();
+        let members = alike(&accesses);
+        let classes = Speeds::new(context, tiers).classes(&members)?;
+        let mut assignment = Assignment::new(&classes, tiers);
+        for (tier, &extents) in context.extents().iter().enumerate().take(tiers - 1) {
             assignment.grow(tier, u64::from(extents));
         }
         let mut homes = vec![0; accesses.len()];
-        for (class, members) in members.iter().enumerate() {
+        for (class, members) in members.values().enumerate() {
             let mut members = members.iter();
-            for tier in 0..speeds.len() {
+            for tier in 0..tiers {
                 for &extent in members.by_ref().take(assignment.held(class, tier) as usize) {
                     homes[extent as usize] = tier as u8;
                 }
@@ -64,18 +65,52 @@ pub const ROOM: Room<PlacementFamily> = Room {
     },
 };
 
-/// Extents accessed alike, and which they are.
-pub fn classes_of(accesses: &[Accesses]) -> (Vec<Class>, Vec<Vec<u32>>) {
-    let mut members: BTreeMap<(u64, u64), Vec<u32>> = BTreeMap::new();
+/// The extents that are accessed alike, by how they are.
+pub fn alike(accesses: &[Vec<SizedAccesses>]) -> BTreeMap<&[SizedAccesses], Vec<u32>> {
+    let mut members: BTreeMap<&[SizedAccesses], Vec<u32>> = BTreeMap::new();
     for (extent, of) in accesses.iter().enumerate() {
-        members.entry((of.reads, of.writes)).or_default().push(extent as u32);
+        members.entry(of).or_default().push(extent as u32);
     }
-    let class = |(&(reads, writes), of): (&(u64, u64), &Vec<u32>)| Class {
-        reads: reads as f64,
-        writes: writes as f64,
-        extents: of.len() as u64,
-    };
-    (members.iter().map(class).collect(), members.into_values().collect())
+    members
+}
+
+/// What accesses take in each tier, by their size; each size is tried once.
+pub struct Speeds<'a, 'b> {
+    context: &'a mut (dyn PlacementContext + 'b),
+    tiers: usize,
+    by_bytes: BTreeMap<u32, Vec<Speed>>,
+}
+
+impl<'a, 'b> Speeds<'a, 'b> {
+    /// Nothing tried yet.
+    pub fn new(context: &'a mut (dyn PlacementContext + 'b), tiers: usize) -> Self {
+        Speeds { context, tiers, by_bytes: BTreeMap::new() }
+    }
+
+    /// What an access of `bytes` takes in each tier.
+    pub fn of(&mut self, bytes: u32) -> Result<&[Speed], Problems> {
+        if !self.by_bytes.contains_key(&bytes) {
+            self.by_bytes.insert(bytes, self.context.speeds(bytes)?);
+        }
+        Ok(&self.by_bytes[&bytes])
+    }
+
+    /// What the accesses to the extents of each class take.
+    pub fn classes(
+        &mut self,
+        members: &BTreeMap<&[SizedAccesses], Vec<u32>>,
+    ) -> Result<Vec<Class>, Problems> {
+        let class = |(asked, of): (&&[SizedAccesses], &Vec<u32>)| {
+            let mut seconds = vec![0.0; self.tiers];
+            for size in *asked {
+                for (seconds, tier) in seconds.iter_mut().zip(self.of(size.bytes)?) {
+                    *seconds += tier.of(size.of.reads as f64, size.of.writes as f64);
+                }
+            }
+            Ok(Class { seconds, extents: of.len() as u64 })
+        };
+        members.iter().map(class).collect()
+    }
 }
 
 #[derive(State)]

@@ -1,5 +1,5 @@
-use super::classes_of;
-use crate::placement::workbench::{counts, placement};
+use super::alike;
+use crate::placement::workbench::{of_one_size, placement};
 
 /// PCM, eMLC flash and disk of kim-2014.
 const TIERS: [(f64, f64); 3] = [(6.7, 128.3), (108.0, 37.1), (5000.0, 5000.0)];
@@ -20,9 +20,7 @@ fn every_tier_is_full_and_of_extents_alike_the_first_get_the_faster_tier() {
 
 #[test]
 fn extents_accessed_alike_are_one_class() {
-    let (classes, members) = classes_of(&counts(&[(1, 2), (0, 0), (1, 2), (2, 1)]));
+    let accesses = of_one_size(&[(1, 2), (0, 0), (1, 2), (2, 1)]);
+    let members: Vec<Vec<u32>> = alike(&accesses).into_values().collect();
     assert_eq!(members, [vec![1], vec![0, 2], vec![3]]);
-    let sizes: Vec<u64> = classes.iter().map(|class| class.extents).collect();
-    assert_eq!(sizes, [1, 2, 1]);
-    assert_eq!((classes[1].reads, classes[1].writes), (1.0, 2.0));
 }

@@ -174,6 +174,9 @@ impl Naive {
             } else {
                 self.arrivals.remove(&block);
                 self.count(if holder.is_some() { "write_hits" } else { "write_misses" });
+                if holder.is_none() && !is_whole && self.shape.write_allocate {
+                    self.count("write_parts");
+                }
             }
             let enters = is_whole && self.shape.write_allocate;
             match holder {
@@ -242,13 +245,14 @@ fn shape() -> impl Strategy<Value = Shape> {
     })
 }
 
-const COMPARED: [&str; 15] = [
+const COMPARED: [&str; 16] = [
     "read_hits",
     "read_misses",
     "read_merged",
     "write_hits",
     "write_misses",
     "write_merged",
+    "write_parts",
     "trimmed",
     "fills",
     "promotions",

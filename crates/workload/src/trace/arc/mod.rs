@@ -29,6 +29,7 @@ pub static FORMAT: Format = Format {
     extensions: &["lis"],
     time_unit: None,
     unit_varies: false,
+    unit_unsaid: None,
     several: Several::One,
     queued: None,
     page_bytes: Some(PAGE_BYTES),

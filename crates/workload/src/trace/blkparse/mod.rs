@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
     extensions: &["blkparse", "txt"],
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
+    unit_unsaid: None,
     several: Several::Merged,
     queued: Some(has_queue),
     page_bytes: None,

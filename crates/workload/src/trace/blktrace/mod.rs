@@ -35,6 +35,7 @@ pub static FORMAT: Format = Format {
     extensions: &["blktrace.0", "blktrace.1", "blktrace.*"],
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
+    unit_unsaid: None,
     several: Several::Merged,
     queued: Some(has_queue),
     page_bytes: None,

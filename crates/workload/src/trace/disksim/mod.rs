@@ -29,6 +29,7 @@ pub static FORMAT: Format = Format {
     extensions: &["trace", "trc", "disksim"],
     time_unit: Some(TimeUnit::Ms),
     unit_varies: true,
+    unit_unsaid: None,
     several: Several::One,
     queued: None,
     page_bytes: None,

@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
     extensions: &["csv"],
     time_unit: Some(TimeUnit::HundredNs),
     unit_varies: true,
+    unit_unsaid: None,
     several: Several::Merged,
     queued: None,
     page_bytes: None,

@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
     extensions: &["nacre"],
     time_unit: Some(TimeUnit::Ns),
     unit_varies: false,
+    unit_unsaid: None,
     several: Several::One,
     queued: None,
     page_bytes: None,

@@ -30,6 +30,7 @@ pub static FORMAT: Format = Format {
     extensions: &["csv"],
     time_unit: Some(TimeUnit::Us),
     unit_varies: false,
+    unit_unsaid: None,
     several: Several::One,
     queued: None,
     page_bytes: None,

@@ -30,6 +30,7 @@ pub static FORMAT: Format = Format {
     extensions: &["oracleGeneral", "bin"],
     time_unit: Some(TimeUnit::S),
     unit_varies: true,
+    unit_unsaid: None,
     several: Several::One,
     queued: None,
     page_bytes: Some(PLACE_BYTES),

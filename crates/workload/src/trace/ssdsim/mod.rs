@@ -31,6 +31,7 @@ pub static FORMAT: Format = Format {
     extensions: &["trace", "ascii"],
     time_unit: Some(TimeUnit::Ns),
     unit_varies: true,
+    unit_unsaid: Some("traces derived from those of MSR count 100 ns"),
     several: Several::One,
     queued: None,
     page_bytes: None,

@@ -60,3 +60,14 @@ fn a_unit_that_makes_a_trace_impossibly_dense_is_refused_with_a_plausible_one() 
     assert!(error.starts_with("time unit ns: 10000 requests would span 999.000 ns"), "{error}");
     assert!(error.ends_with("ms or s would be plausible"), "{error}");
 }
+
+#[test]
+fn the_unit_that_was_taken_is_named_unless_the_user_gave_it() {
+    let (_, tally) = read_as("ssdsim", TRACE).unwrap();
+    let note = "times are taken to be ns, which the file does not say; traces derived from those of MSR count 100 ns: \
+                give time_unit";
+    assert_eq!(tally.notes, [note]);
+    let options = Options { time_unit: Some(TimeUnit::Ns), ..strictly("ssdsim") };
+    let (_, tally) = read_several(&[TRACE], &options).unwrap();
+    assert_eq!(tally.notes, ["times are counted in ns, as asked for"]);
+}

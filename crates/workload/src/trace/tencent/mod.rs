@@ -29,6 +29,7 @@ pub static FORMAT: Format = Format {
     extensions: &["csv", "tgz"],
     time_unit: Some(TimeUnit::S),
     unit_varies: true,
+    unit_unsaid: None,
     several: Several::Merged,
     queued: None,
     page_bytes: None,

@@ -101,3 +101,22 @@ fn the_table_names_each_format_once_and_says_what_it_is() {
         assert!(format.time_unit.is_some() || !format.unit_varies, "{}", format.kind);
     }
 }
+
+#[test]
+fn text_that_begins_with_the_mark_of_utf_8_is_read_as_without() {
+    let plain = b"timestamp_us,op,offset,length\n0,read,0,512\n5,write,4096,512\n";
+    let marked = [b"\xEF\xBB\xBF".as_slice(), plain].concat();
+    let read = |bytes: &[u8]| read_several(&[bytes], &Options { strict: true, ..Options::default() });
+    assert_eq!(read(&marked).expect("it is text").0, read(plain).expect("it is text").0);
+}
+
+#[test]
+fn what_is_packed_in_another_way_is_named_with_the_program_that_unpacks_it() {
+    let said = |bytes: &[u8]| read_several(&[bytes], &Options::default()).expect_err("packed").to_string();
+    let bzip2 = said(b"BZh91AY&SY");
+    assert_eq!(
+        bzip2,
+        "a.trace: it is compressed with bzip2; unpack it with bunzip2, or compress it with gzip or zstd"
+    );
+    assert_eq!(said(b"PK\x03\x04\x14\0"), "a.trace: it is a zip archive; unpack it with unzip");
+}

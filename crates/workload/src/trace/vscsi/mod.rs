@@ -33,6 +33,7 @@ pub static FORMAT: Format = Format {
     extensions: &["vscsi", "vscsitrace"],
     time_unit: Some(TimeUnit::Us),
     unit_varies: true,
+    unit_unsaid: None,
     several: Several::VolumePerFile,
     queued: None,
     page_bytes: None,

@@ -1,0 +1,128 @@
+//! What keeps a figure of a record from being taken at its face: found out when the record is made.
+
+use super::{Caution, Record};
+use crate::record::Findings;
+use nacre_kernel::Time;
+use nacre_kernel::statistics::BatchMeans;
+
+/// Requests that a run needs before its backlog says something.
+const REQUESTS_MIN: u64 = 32;
+/// Share of the time of arrivals that a backlog takes, from which on it is more than chance.
+const BACKLOG: f64 = 0.05;
+/// The same for few requests: a queue that is just stable wanders by the root of their number.
+const BACKLOG_OF_FEW: f64 = 3.0;
+/// How much longer than the first requests the last have to take.
+const GROWTH: f64 = 3.0;
+/// Share of the requests that are the first.
+const FIRST: f64 = 0.1;
+/// Share of the mean by which the halves of a run may differ.
+const DRIFT: f64 = 0.1;
+/// Standard errors by which they may.
+const DRIFT_ERRORS: f64 = 4.0;
+
+/// Everything there is to say against the figures of `record`.
+pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
+    let mut found: Vec<Caution> = saturated(findings).into_iter().collect();
+    if found.is_empty() {
+        let ops = [("reads", &findings.meter.reads.means), ("writes", &findings.meter.writes.means)];
+        found.extend(ops.into_iter().filter_map(|(op, means)| drifting(op, means)));
+    }
+    if record.steadiness.as_ref().is_some_and(|steadiness| !steadiness.reached) {
+        let text = "write amplification was not steady when the run began".to_string();
+        found.push(Caution { kind: "not_steady", text, paths: Vec::new() });
+    }
+    if record.cost_by_basis.len() > 1 {
+        let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
+        let text = format!(
+            "prices are counted in different things and have no sum: {}; give all devices price and price_basis alike",
+            bases.join(", ")
+        );
+        let priced = record.components.iter().filter(|component| component.cost.is_some());
+        let paths = priced.map(|component| component.path.clone()).collect();
+        found.push(Caution { kind: "prices_differ", text, paths });
+    }
+    let parts = [
+        ("cost_incomplete", "the cost", &record.cost_unknown, !record.cost_by_basis.is_empty()),
+        ("energy_incomplete", "the energy", &record.energy_unknown, !record.energy_j.is_empty()),
+        ("lifetime_incomplete", "the lifetime", &record.lifetime_unknown, record.lifetime_days.is_some()),
+    ];
+    for (kind, what, paths, is_shown) in parts {
+        if is_shown && !paths.is_empty() {
+            let text = format!("{what} is without {}, of which nothing is known", paths.join(", "));
+            found.push(Caution { kind, text, paths: paths.clone() });
+        }
+    }
+    found
+}
+
+/// Arrivals that nothing holds back came faster than the stack serves them.
+fn saturated(findings: &Findings) -> Option<Caution> {
+    let meter = &findings.meter;
+    let last = findings.last_arrival?;
+    let requests = meter.completed();
+    let arriving = last.saturating_sub(meter.start).as_secs_f64();
+    let backlog = meter.end.saturating_sub(last).as_secs_f64();
+    let least = BACKLOG.max(BACKLOG_OF_FEW / (requests as f64).sqrt());
+    if requests < REQUESTS_MIN || backlog <= least * arriving || backlog <= GROWTH * first_mean_s(findings) {
+        return None;
+    }
+    let text = format!(
+        "saturated: requests came faster than they were served; the last was done {} after it came, \
+         {:.0} % of the {} in which requests came, and the longer the run the longer they take",
+        rounded(backlog),
+        100.0 * backlog / arriving,
+        rounded(arriving),
+    );
+    Some(Caution { kind: "saturated", text, paths: busiest(findings) })
+}
+
+/// Mean latency of the requests that were done first.
+fn first_mean_s(findings: &Findings) -> f64 {
+    let bins = findings.meter.series.bins();
+    let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;
+    let wanted = bins.iter().map(count).sum::<u64>() as f64 * FIRST;
+    let (mut done, mut latency_ps) = (0, 0);
+    for bin in bins {
+        (done, latency_ps) = (done + count(bin), latency_ps + bin.latency_ps);
+        if done as f64 >= wanted {
+            break;
+        }
+    }
+    latency_ps as f64 / 1e12 / done.max(1) as f64
+}
+
+/// The component that was busiest.
+fn busiest(findings: &Findings) -> Vec<String> {
+    let elapsed = findings.drained - findings.meter.start;
+    let utilisation = |report: &nacre_kernel::ComponentReport| {
+        report.resources.iter().map(|used| used.utilisation(elapsed)).fold(0.0, f64::max)
+    };
+    let busiest = findings.reports.iter().max_by(|a, b| utilisation(a).total_cmp(&utilisation(b)));
+    busiest.map(|report| report.path.clone()).into_iter().collect()
+}
+
+/// The first half of the run and the second differ by more than chance.
+fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
+    let [first, second] = means.halves()?;
+    let apart = second.mean - first.mean;
+    let error = first.standard_error.hypot(second.standard_error);
+    let mean = (first.mean + second.mean) / 2.0;
+    if apart.abs() <= DRIFT * mean || apart.abs() <= DRIFT_ERRORS * error {
+        return None;
+    }
+    let way = if apart > 0.0 { "rose" } else { "fell" };
+    let text = format!(
+        "not steady: the mean latency of {op} {way} from {} in the first half of the run to {} in the second; \
+         give run.warm_up, or more requests",
+        rounded(first.mean * 1e-9),
+        rounded(second.mean * 1e-9)
+    );
+    Some(Caution { kind: "not_steady", text, paths: Vec::new() })
+}
+
+/// A time in three significant digits.
+fn rounded(seconds: f64) -> Time {
+    let ps = Time::from_secs_f64(seconds).as_ps();
+    let unit = 10u64.pow(ps.max(1).ilog10().saturating_sub(2));
+    Time::from_ps((ps + unit / 2) / unit * unit)
+}

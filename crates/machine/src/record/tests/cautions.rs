@@ -1,0 +1,115 @@
+//! What a record says against its own figures.
+
+use super::NoFiles;
+use crate::{Document, Record, check, run};
+use nacre_testkit::assert_close;
+use std::ops::ControlFlow;
+
+fn record(text: &str) -> Record {
+    let checked = check(&Document { text, name: "test.toml", overrides: &[], seed: None });
+    let checked = checked.unwrap_or_else(|problems| panic!("{problems}"));
+    let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
+    outcome.unwrap_or_else(|problems| panic!("{problems}")).record
+}
+
+fn kinds(record: &Record) -> Vec<&'static str> {
+    record.findings.iter().map(|caution| caution.kind).collect()
+}
+
+/// Writes to two devices side by side: a cache that writes through, and what is below it.
+fn cached(level: &str, backing: &str) -> Record {
+    record(&format!(
+        "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nread_share = \"0 %\"\n\
+         [stack]\nkind = \"server_cache\"\n\
+         backing = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"2 GiB\", {backing} }}\n\
+         [[stack.level]]\n\
+         device = {{ kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"1 GiB\", {level} }}\n"
+    ))
+}
+
+#[test]
+fn prices_counted_in_different_things_have_no_sum() {
+    let ratio = "price = \"24 /GiB\", price_basis = \"kim-2014 ratio\"";
+    let dollars = "price = \"0.1 /GiB\", price_basis = \"USD 2023\"";
+    let apart = cached(ratio, dollars);
+    assert_eq!((apart.cost, apart.cost_basis.as_deref()), (None, None));
+    let costs: Vec<_> = apart.cost_by_basis.iter().map(|(basis, &cost)| (basis.as_str(), cost)).collect();
+    assert_eq!(costs, [("USD 2023", 0.2), ("kim-2014 ratio", 24.0)]);
+    assert_eq!(kinds(&apart), ["prices_differ"]);
+    assert!(apart.findings[0].text.contains("USD 2023, kim-2014 ratio; give"), "{}", apart.findings[0].text);
+    assert_eq!(apart.findings[0].paths, ["stack.level[0].device", "stack.backing"]);
+    let unstated = cached(ratio, "price = \"1 /GiB\"");
+    assert_eq!((unstated.cost, unstated.cost_by_basis["not stated"]), (None, 2.0));
+}
+
+#[test]
+fn prices_of_one_basis_are_added_and_the_basis_is_said() {
+    let dollars = "price = \"2 /GiB\", price_basis = \"USD 2023\"";
+    let alike = cached(dollars, dollars);
+    assert_eq!((alike.cost, alike.cost_basis.as_deref()), (Some(6.0), Some("USD 2023")));
+    assert_eq!(alike.components[1].cost_basis.as_deref(), Some("USD 2023"));
+    assert!(kinds(&alike).is_empty());
+    let plain = cached("price = \"2 /GiB\"", "price = \"2 /GiB\"");
+    assert_eq!((plain.cost, plain.cost_basis), (Some(6.0), None));
+}
+
+#[test]
+fn totals_of_energy_and_lifetime_name_what_they_leave_out() {
+    let part = cached("read_energy = \"1 uJ\", endurance = \"1 TB\"", "trim = \"0 s\"");
+    let unknown = ["stack.level[0].device.write_energy", "stack.level[0].device.idle_power", "stack.backing"];
+    assert_eq!(part.energy_unknown, unknown);
+    assert!(part.lifetime_days.is_some());
+    assert_eq!(part.lifetime_unknown, ["stack.backing"]);
+    assert_eq!(kinds(&part), ["energy_incomplete", "lifetime_incomplete"]);
+    let whole = "read_energy = \"1 uJ\", write_energy = \"1 uJ\", idle_power = \"1 W\", endurance = \"1 TB\"";
+    let whole = cached(whole, whole);
+    assert!(whole.energy_unknown.is_empty() && whole.lifetime_unknown.is_empty() && kinds(&whole).is_empty());
+}
+
+/// Requests at a rate on one server of 1 ms.
+fn arriving(arrival: &str, requests: u32, parallelism: u32) -> Record {
+    record(&format!(
+        "[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"1 MiB\"\narrival = {arrival}\n\
+         [stack]\nkind = \"measured\"\nread = \"1 ms\"\nwrite = \"1 ms\"\nparallelism = {parallelism}\n"
+    ))
+}
+
+#[test]
+fn a_stack_that_cannot_keep_up_is_said_to_be_saturated() {
+    let over = arriving("{ kind = \"poisson\", rate = \"1500 Hz\" }", 2_000, 1);
+    assert_eq!(kinds(&over), ["saturated"]);
+    // Two thousand take 2 s and arrive in 1.33 s, give or take 30 ms: the last waits for the rest.
+    assert_close("from the first arrival to the last completion", over.simulated_s, 2.0, 0.01);
+    let text = &over.findings[0].text;
+    assert!(text.contains("the last was done 692 ms after it came, 53 % of the 1.31 s in which"), "{text}");
+    assert_eq!(over.findings[0].paths, ["stack"]);
+}
+
+#[test]
+fn queues_that_are_only_long_bursts_and_closed_loops_are_not_saturated() {
+    let near = "{ kind = \"poisson\", rate = \"900 Hz\" }";
+    for requests in [64, 500, 5_000] {
+        assert!(!kinds(&arriving(near, requests, 1)).contains(&"saturated"), "{requests} at nine tenths");
+    }
+    // All at once, on a device that serves all at once: the last is done as soon as the first.
+    assert!(kinds(&arriving("{ kind = \"periodic\", rate = \"1 MHz\" }", 1_000, 4_000)).is_empty());
+    assert!(kinds(&arriving("{ kind = \"closed\", queue_depth = 64 }", 1_000, 1)).is_empty());
+}
+
+#[test]
+fn latencies_that_go_on_changing_are_said_to_be_not_steady() {
+    let text = "[workload]\nkind = \"uniform\"\nrequests = 4_000\nfootprint = \"8 MiB\"\n[stack]\n\
+        kind = \"server_cache\"\nbacking = { kind = \"measured\", read = \"1 ms\", write = \"1 ms\" }\n\
+        [[stack.level]]\ndevice = { kind = \"measured\", read = \"1 us\", write = \"1 us\", capacity = \"8 MiB\" }\n";
+    let cold = record(text);
+    assert_eq!(kinds(&cold), ["not_steady"]);
+    assert!(
+        cold.findings[0].text.contains("the mean latency of reads fell from"),
+        "{}",
+        cold.findings[0].text
+    );
+    let warm = record(&format!("{}\n[run]\nwarm_up = 20_000\n", text.replace("4_000", "24_000")));
+    assert!(kinds(&warm).is_empty(), "{:?}", warm.findings);
+    let half = cold.latency.read.expect("there are reads");
+    assert_close("as many missed as there are blocks, less those never asked", half.mean_ns, 446_000.0, 0.1);
+}

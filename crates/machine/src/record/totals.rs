@@ -1,0 +1,102 @@
+//! What a total is the sum of, and what it leaves out.
+
+use super::Component;
+use crate::rooms::Rooms;
+use crate::scenario::Checked;
+use nacre_config::{Descriptor, Families, Shape, Value};
+use nacre_kernel::ComponentReport;
+use std::collections::BTreeMap;
+
+/// The key of [`Cost::by_basis`] of prices that do not say what they are counted in.
+const NOT_STATED: &str = "not stated";
+
+/// The cost of a stack.
+pub(super) struct Cost {
+    /// The sum; `None` where no cost is known, or where prices are of several bases.
+    pub(super) sum: Option<f64>,
+    /// What it is counted in, if that is said.
+    pub(super) basis: Option<String>,
+    /// The sums of equal bases.
+    pub(super) by_basis: BTreeMap<String, f64>,
+}
+
+/// What the price of the device at `path` is counted in, where the scenario says so.
+pub fn price_basis<'a>(checked: &'a Checked, path: &str) -> Option<&'a str> {
+    let wanted = |resolved: &&nacre_config::Resolved| {
+        resolved.path.strip_suffix(".price_basis").is_some_and(|device| device == path)
+    };
+    match &checked.resolved.iter().find(wanted)?.node.value {
+        Value::Text(basis) => Some(basis),
+        _ => None,
+    }
+}
+
+/// The costs of `components`, basis by basis. What costs nothing has no part in it.
+pub(super) fn cost(components: &[Component]) -> Cost {
+    let mut by_basis: BTreeMap<String, f64> = BTreeMap::new();
+    let mut basis = None;
+    for component in components {
+        let Some(cost) = component.cost else { continue };
+        if cost == 0.0 && component.cost_basis.is_none() {
+            continue;
+        }
+        basis.clone_from(&component.cost_basis);
+        let key = component.cost_basis.clone().unwrap_or_else(|| NOT_STATED.into());
+        *by_basis.entry(key).or_default() += cost;
+    }
+    let is_one = by_basis.len() <= 1;
+    let known = components.iter().filter_map(|component| component.cost);
+    let sum = known.reduce(|sum, cost| sum + cost).filter(|_| is_one);
+    Cost { sum, basis: basis.filter(|_| is_one), by_basis }
+}
+
+/// The devices among `reports`, which are parents before children: those with nothing below them.
+pub(super) fn devices(reports: &[ComponentReport]) -> impl Iterator<Item = &ComponentReport> {
+    let has_children = |index: usize| {
+        let own: &str = &reports[index].path;
+        let next = reports.get(index + 1).and_then(|next| next.path.strip_prefix(own));
+        next.is_some_and(|rest| rest.starts_with('.'))
+    };
+    reports.iter().enumerate().filter(move |&(index, _)| !has_children(index)).map(|(_, report)| report)
+}
+
+/// The devices whose energy is in no sum, and the energies and powers that others were not given: paths.
+pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> Vec<String> {
+    let missing = |report: &ComponentReport| {
+        if report.is_energy_modelled {
+            energies_not_given(checked, report)
+        } else {
+            vec![report.path.clone()]
+        }
+    };
+    devices(reports).flat_map(missing).collect()
+}
+
+/// The settings of a device that would be energies or powers and were left out.
+fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
+    let Some(descriptor) = Rooms::new().descriptor("device", report.kind) else { return Vec::new() };
+    let paths = energy_fields(descriptor).into_iter().map(|name| format!("{}.{name}", report.path));
+    paths.filter(|path| !checked.resolved.iter().any(|resolved| resolved.path == *path)).collect()
+}
+
+fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
+    let is_energy = |shape: &Shape| match shape {
+        Shape::Optional(inner) => {
+            matches!(&**inner, Shape::Quantity { name, .. } if ["energy", "power"].contains(name))
+        }
+        _ => false,
+    };
+    (descriptor.fields)()
+        .into_iter()
+        .filter(|field| is_energy(&field.shape))
+        .map(|field| field.name)
+        .collect()
+}
+
+/// The devices that were written to and whose endurance is not known: paths.
+pub(super) fn lifetime_unknown(reports: &[ComponentReport]) -> Vec<String> {
+    let is_written =
+        |report: &ComponentReport| report.counters.iter().any(|&(name, count)| name == "writes" && count > 0);
+    let unknown = devices(reports).filter(|report| report.lifetime_days.is_none() && is_written(report));
+    unknown.map(|report| report.path.clone()).collect()
+}
