@@ -12,8 +12,9 @@ from nacre.cli.arguments import place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
+from nacre.reproduce.evidence import summed
 from nacre.reproduce.progress import RunsBar
-from nacre.reproduce.result import Reproduction, Target, summed
+from nacre.reproduce.result import Reproduction, Target
 from nacre.reproduce.store import Store
 from nacre.reproduce.table import claims, notes
 from nacre.reproduce.work import conduct, targets
@@ -81,7 +82,8 @@ def _show(found: Reproduction) -> None:
     write_line()
     for line in notes(found.listed):
         write_prose(line)
-    write_line(summed(found.listed))
+    for line in [*summed(found.listed), *map(str, found.fits)]:
+        write_line(line)
 
 
 def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
@@ -93,7 +95,10 @@ def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
     if interrupted:
         complain(f"interrupted; every run is complete{'' if drawn else '; figures are missing'}")
         raise typer.Exit(INTERRUPTED)
-    for paper in found.overfitted:
-        complain(f"{paper}: as many values were fitted as rows pass; fit fewer")
+    for row in found.outlived:
+        warn(f'{row} is said to miss, and holds: take its "misses" out of claims.toml')
+    for fit in found.fits:
+        if fit.overdone:
+            complain(str(fit))
     if not found.passed:
         raise typer.Exit(FAILED)
