@@ -1,10 +1,12 @@
-"""What rows are worth as evidence: classes, named misses, fitted values."""
+"""What rows are worth as evidence: classes, named misses, fitted values, what moves predictions."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nacre.cli import reproduce as command
 from nacre.reproduce import judge, work
+from nacre.reproduce.sensitivity import LESS, MORE, Value, sensitivity
 from nacre.reproduce.table import verdict
 from small_paper import CLAIMS, reproduced, status, written
 
@@ -56,6 +58,46 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
     assert ratio in said.out
     assert f"{ratio}; more was fitted than is predicted" in said.err
     assert status(work.targets("tiny/rate", folder)) == 0  # one figure cannot tell
+
+
+def test_predictions_are_moved_by_what_was_assumed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = sensitivity(work.targets(None, folder)[0], None) or []
+    assert (found["id"], found["simulated"], found["holds"]) == ("tiny/rate/rate", 100_000, True)
+    assert found["half_width"] == 0  # every read takes 10 us, whatever the seed
+    values = {doubt["value"]: doubt for doubt in found["values"]}
+    reads = values["workload.read_share = 100 %"]
+    # 0.8 x 10 us + 0.2 x 20 us.
+    assert reads["less"]["simulated"] == pytest.approx(1e6 / 12, rel=0.02)
+    assert (reads["less"]["holds"], reads["flips"]) == (False, True)
+    assert reads["more"] == {"given": "120 %", "simulated": None, "holds": None}
+    servers = values["stack.parallelism = 1"]
+    assert servers["more"] == {"given": "2", "simulated": 100_000, "holds": True}
+    assert not servers["flips"]
+    command.carry_out_moves(work.targets(None, folder), as_json=False)
+    table = capsys.readouterr().out
+    assert [line.split()[-1] for line in table.splitlines() if "read_share" in line] == ["flips"]
+    assert "parallelism" not in table
+
+
+@pytest.mark.parametrize(
+    ("given", "less", "more"),
+    [
+        ("6 us", "4.8 us", "7.2 us"),
+        ("25 %", "20 %", "30 %"),
+        (64, "51", "77"),
+        (3, "2", "4"),
+        (8.0, "6.40", "9.60"),
+        (("590 us",), '["472 us"]', '["708 us"]'),
+        ("early", None, None),
+        ("0 s", None, None),
+        (True, None, None),
+    ],
+)
+def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -> None:
+    value = Value("path", given, "fitted", "")
+    assert (value.times(LESS), value.times(MORE)) == (less, more)
 
 
 def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:

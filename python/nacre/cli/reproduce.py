@@ -15,8 +15,9 @@ from nacre.cli.terminal import flush, write_json, write_line, write_prose, write
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.progress import RunsBar
 from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.sensitivity import Sensitivity, sensitivity
 from nacre.reproduce.store import Store
-from nacre.reproduce.table import claims, notes
+from nacre.reproduce.table import claims, moves, notes
 from nacre.reproduce.work import conduct, targets
 
 
@@ -33,9 +34,47 @@ def reproduce(
         typer.Option(metavar="DIR", parser=place, help="Write rows, records and figures there."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    vary: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity",
+            help="Only predictions: over five seeds, and with every fitted or assumed value a "
+            "fifth less and more. Takes long.",
+        ),
+    ] = False,
 ) -> None:
     """Recompute published results, and say how far off each one is."""
-    carry_out(targets(name), out, as_json=as_json)
+    if vary:
+        carry_out_moves(targets(name), as_json=as_json)
+    else:
+        carry_out(targets(name), out, as_json=as_json)
+
+
+def carry_out_moves(chosen: list[Target], *, as_json: bool) -> None:
+    """Says how far predictions move."""
+    found: list[Sensitivity] = []
+    with Interruption() as interruption, RunsBar() as bar:
+
+        def watch(done: int, total: int, share: float) -> bool:
+            bar(done, total, share)
+            return interruption.asked
+
+        for target in chosen:
+            rows = sensitivity(target, watch)
+            if rows is None:
+                break
+            found += rows
+    if as_json:
+        write_json(found)
+    else:
+        for table in moves(found):
+            write_table(table)
+            write_line()
+        write_line("values that are not listed move nothing by more than 1 %")
+    flush()
+    if interruption.asked:
+        complain("interrupted: this is what was finished")
+        raise typer.Exit(INTERRUPTED)
 
 
 def carry_out(chosen: list[Target], out: Path | None, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nacre.reproduce.judge import Row, failed, number, unexpected
 from nacre.reproduce.outcome import NOT_RUN
+from nacre.reproduce.sensitivity import Doubt, Sensitivity
 from nacre.summary import Table
 from nacre.text import NOTHING
 
@@ -64,3 +65,52 @@ def notes(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         said |= dict.fromkeys(f"{row['paper']}, fitted: {value}" for value in row["fitted"])
     return list(said)
+
+
+def moves(found: Sequence[Sensitivity]) -> list[Table]:
+    """What predictions are over seeds, and which values move them."""
+    seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
+    values = [
+        [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
+        for row in found
+        for doubt in row["values"]
+        if doubt["flips"] or _matters(row, doubt)
+    ]
+    return [
+        Table(
+            "Over seeds", ("figure", "metric", "simulated", "95 %"), [False, False, True, True],
+            seeds, prose=["metric"],
+        ),
+        Table(
+            "A fifth less and a fifth more",
+            ("figure", "metric", "value", "confidence", "less", "more", "verdict"),
+            [False, False, False, False, True, True, False],
+            values, prose=["metric", "value"],
+        ),
+    ]  # fmt: skip
+
+
+def _simulated(row: Sensitivity) -> str:
+    return number(row["simulated"], row["unit"])
+
+
+def _half_width(row: Sensitivity) -> str:
+    known = row["half_width"]
+    return NOTHING if known is None else f"+- {number(known, row['unit'])}"
+
+
+def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
+    ends = [
+        "refused" if at["simulated"] is None else number(at["simulated"], row["unit"])
+        for at in (doubt["less"], doubt["more"])
+    ]
+    return [*ends, "flips" if doubt["flips"] else "stays"]
+
+
+def _matters(row: Sensitivity, doubt: Doubt) -> bool:
+    """Whether a value moves a prediction by more than a hundredth."""
+    base = row["simulated"]
+    if not base:
+        return False
+    ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
+    return any(end is not None and abs(end / base - 1) > 0.01 for end in ends)
