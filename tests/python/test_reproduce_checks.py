@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import pytest
 from nacre.errors import Error
 from nacre.record import Record
+from nacre.reproduce.claim import Claim, Tolerance
 from nacre.reproduce.judge import allowed, number, rows
 from nacre.reproduce.measures import CHECKS, Results, check
 from nacre.reproduce.outcome import Outcomes, UnknownError
-from nacre.reproduce.paper import Claim, Paper, Tolerance
+from nacre.reproduce.paper import Paper
 from nacre.reproduce.plan import Axis, Group, Selection, Value
 
 XS = (1.0, 2.0, 4.0)
@@ -56,8 +57,9 @@ def claim(
     measure: str = "cleaning_cost",
 ) -> Claim:
     return Claim(
-        id="c", figure="fig1", metric="m", published=published, unit="", kind="trend", source="s",
-        note="", check=name, measure=measure, of=of, to=to, tolerance=tolerance,
+        id="c", figure="fig1", metric="m", published=published, unit="", kind="trend",
+        grade="trend", because="", misses="", source="s", note="", check=name, measure=measure,
+        of=of, to=to, tolerance=tolerance,
     )  # fmt: skip
 
 
@@ -80,6 +82,14 @@ def claim(
         ("highest_at", at(curve="falling"), at(x=2), 1),
         ("gain", at(curve="falling"), at(curve="flat"), 300),
         ("gain", at(curve="flat"), at(curve="flat"), 0),
+        # Falling is at most 8 and at 2 it is 4; valley 6 and 2.
+        ("lowest_gain", at(curve=("falling", "valley")), at(curve=("falling", "valley"), x=2), 100),
+        (
+            "highest_gain",
+            at(curve=("falling", "valley")),
+            at(curve=("falling", "valley"), x=2),
+            200,
+        ),
         # 8 - 6, 4 - 2, 3 - 5: the sign changes half-way from 2 to 4.
         ("crossing", at(curve="falling"), at(curve="valley"), 3),
         ("crossing", at(curve="valley"), at(curve="falling"), 3),
@@ -109,6 +119,7 @@ def test_every_check_is_tried_above() -> None:
         ("highest_ratio", at(curve="flat"), at(curve="zero")),
         ("steepening", at(curve="falling", x=(1, 2)), at(curve="flat", x=(1, 2))),
         ("largest_step", at(curve="zero"), None),
+        ("gain", at(curve="flat"), at(curve="zero")),
     ],
 )
 def test_nothing_is_divided_by_nothing(name: str, of: Selection, to: Selection | None) -> None:

@@ -1,5 +1,6 @@
 """PCM for enterprise storage: every result has its rows, they can fail, and figures are drawn."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import nacre
@@ -13,6 +14,8 @@ from nacre.reproduce.work import targets
 DEVICES = {"PCM": (6.7, 128.3, 24), "eMLC": (108.0, 37.1, 6)}
 PRICES = (24.0, 6.0, 1.0)
 STORES = ("retail", "bank", "telecom")
+WITHOUT_US = {"retail": 60, "bank": 24, "telecom": 62}
+"""By how much a store is slower without PCM: what PCM is worth."""
 COMPANIES = ("manufacturing", "media", "medical")
 
 
@@ -26,7 +29,7 @@ def latency(mean_us: float) -> dict[str, Any]:
     return {"count": 1000, "mean_ns": mean_us * 1000}
 
 
-def made_up(point: Point) -> Record | nacre.Mixes:
+def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record | nacre.Mixes:
     """What the runs would say if PCM helped as the paper says."""
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": []}
@@ -48,7 +51,8 @@ def made_up(point: Point) -> Record | nacre.Mixes:
         case "store":
             shares = [int(share) for share in labels["mix"].split("/")]
             slower = 1.02 if labels["placement"] == "dynamic" else 1.0
-            mean = 50 + 5000 * max(0, 50 - shares[0] - shares[1]) / 50 + 60 * (shares[0] < 5)
+            mean = 50 + 5000 * max(0, 50 - shares[0] - shares[1]) / 50
+            mean += without_us[labels["store"]] * (shares[0] < 5)
             document["latency"] = {"read": latency(mean * slower), "write": None}
             devices = [
                 {"device": {"price": f"{price} /GiB"}, "share": f"{share} %"}
@@ -111,7 +115,7 @@ def test_results_as_published_pass(found: Reproduction) -> None:
 
 
 def test_every_asserted_claim_can_fail(target: Target) -> None:
-    """PCM that brings nothing, a dynamic placement that is better, devices that are alike."""
+    """PCM that brings nothing, a dynamic placement that is better, devices and stores alike."""
     made: dict[Job, Any] = {}
     for point in target.points:
         record = made_up(point)
@@ -134,10 +138,10 @@ def test_every_asserted_claim_can_fail(target: Target) -> None:
             data["throughput"]["iops"] = 1e3
         made[point.job] = Record(data, record.columns if point.group == "store" else {})
     rows = judged(target, made).listed
-    asserted = {row["id"] for row in rows if row["kind"] != "unclosed"}
-    assert {row["id"] for row in rows if row["pass"] is not False} == {
-        row["id"] for row in rows
-    } - asserted
+    missed = {row["id"] for row in rows if row["pass"] is False}
+    alike = {point.job: made_up(point, dict.fromkeys(STORES, 35)) for point in target.points}
+    missed |= {row["id"] for row in judged(target, alike).listed if row["pass"] is False}
+    assert missed == {row["id"] for row in rows if row["kind"] != "unclosed"}
 
 
 def test_every_figure_can_be_drawn(found: Reproduction) -> None:

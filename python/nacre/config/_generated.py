@@ -1147,6 +1147,20 @@ class FifoCleaning(Table):
 class LocalityGatheringCleaning(Table):
     """Pages stay in their segment; hot ones wander to the first segments."""
 
+    exchange: str | float | None = None
+    """Live pages that one cleaning sends each way even where nothing has to be balanced, as a share of a segment, for partitions of one segment; it grows with the root of their segments. Default: 0.6 %."""
+    balance: str | float | None = None
+    """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    most_moved: str | float | None = None
+    """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
+    reserve: str | float | None = None
+    """Free pages that a neighbour keeps, as a share of those it should have. Default: 50 %."""
+    first_reserve: str | float | None = None
+    """The same while nothing is known of the writes, as a share of all pages of the neighbour. Default: 2 %."""
+    sample: str | float | None = None
+    """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
+    samples_remembered: float | None = None
+    """Samples that are remembered, as the length of an exponential average. Default: 8.0."""
     kind: Literal["locality_gathering"] = "locality_gathering"
     """Which room this is."""
 
@@ -1157,8 +1171,28 @@ class HybridCleaning(Table):
 
     segments_per_partition: int | None = None
     """Segments in a partition; divides the segments of the array. Default: 16."""
+    exchange: str | float | None = None
+    """Live pages that one cleaning sends each way even where nothing has to be balanced, as a share of a segment, for partitions of one segment; it grows with the root of their segments. Default: 0.6 %."""
+    balance: str | float | None = None
+    """Share of what ought to cross a boundary between partitions that one cleaning moves. Default: 10 %."""
+    most_moved: str | float | None = None
+    """The most live pages that one cleaning moves each way, as a share of a segment. Default: 30 %."""
+    reserve: str | float | None = None
+    """Free pages that a neighbour keeps, as a share of those it should have. Default: 50 %."""
+    first_reserve: str | float | None = None
+    """The same while nothing is known of the writes, as a share of all pages of the neighbour. Default: 2 %."""
+    sample: str | float | None = None
+    """How many writes are counted for one sample, as a share of all live pages. Default: 50 %."""
+    samples_remembered: float | None = None
+    """Samples that are remembered, as the length of an exponential average. Default: 8.0."""
     gather_young: bool | None = None
     """Clean a young segment once in a while where hot and cold pages are mixed. Default: true."""
+    young_after: int | None = None
+    """A young segment is cleaned after as many cleanings as the partition has segments, or after this many where it has more. Default: 16."""
+    young_invalid: str | float | None = None
+    """Invalid pages that the young segment needs, as a share of those of the oldest. Default: 60 %."""
+    young_gathered: str | float | None = None
+    """Live pages from the end of the young segment that go to the partition before, as a share of a segment. Default: 10 %."""
     kind: Literal["hybrid"] = "hybrid"
     """Which room this is."""
 

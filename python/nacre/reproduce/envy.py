@@ -23,10 +23,14 @@ def _reading(record: Record) -> float:
 
 
 def _flash(activity: str) -> Callable[[Record], float]:
-    """Percent of the time in which an array without concurrency does this work, or waits to.
+    """Percent of the time in which an array without concurrency does this work."""
+    return lambda record: 100 * _seconds(_array(record).busy, activity) / record.simulated_s
 
-    The paper's four shares add up to 100 %, so they hold the time in which work stands still for
-    the host; it is shared out in proportion to the work.
+
+def _shared(activity: str) -> Callable[[Record], float]:
+    """The same, with its share of the time in which work in flash stands still for the host.
+
+    That time is shared out in proportion to the work.
     """
 
     def share(record: Record) -> float:
@@ -37,6 +41,19 @@ def _flash(activity: str) -> Callable[[Record], float]:
         return 100 * (work[activity] + waiting) / record.simulated_s
 
     return share
+
+
+def _cleaning_over_flushing(record: Record) -> float:
+    busy = _array(record).busy
+    return _seconds(busy, _FLASH["cleaning"]) / _seconds(busy, _FLASH["flushing"])
+
+
+def _erase_spread(record: Record) -> float:
+    """Erases of the segment that has most, less those of the one that has fewest."""
+    wear = _array(record).wear
+    if wear is None or wear.block_erases is None:
+        raise KeyError("block_erases")
+    return float(wear.block_erases.max - wear.block_erases.min)
 
 
 def _seconds(busy: View, activity: str) -> float:
@@ -69,6 +86,9 @@ def _flush_ns(record: Record) -> float:
 MEASURES: Mapping[str, Callable[[Record], float]] = {
     "reading_percent": _reading,
     **{f"{name}_percent": _flash(activity) for name, activity in _FLASH.items()},
+    **{f"{name}_shared_percent": _shared(activity) for name, activity in _FLASH.items()},
+    "cleaning_over_flushing": _cleaning_over_flushing,
+    "erase_spread": _erase_spread,
     "flushes_per_s": _flushes_per_s,
     "flush_ns": _flush_ns,
 }

@@ -9,17 +9,18 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
+from nacre.reproduce.claim import Claim
 from nacre.reproduce.forms import columns, surface
 from nacre.reproduce.judge import Row, number, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
-from nacre.reproduce.paper import Claim, Drawing
+from nacre.reproduce.paper import Drawing
 from nacre.reproduce.plan import Point
-from nacre.reproduce.table import verdict
+from nacre.reproduce.table import published, verdict
 
 _HEIGHT = 300
 _LINE = 18
-_COLOURS = {"pass": theme.GREEN, "FAIL": theme.VERMILION}
+_COLOURS = {"pass": theme.GREEN, "miss": theme.VERMILION, "FAIL": theme.VERMILION}
 _PUBLISHED = "published"
 _MARKED = "diamonds and dashes: published numbers, grey: what is allowed"
 _ONLY_SHAPE = "of the published curves only the shape is stated"
@@ -113,7 +114,9 @@ def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:
     """The published numbers: with a place on x if they are about one point, else for all."""
     found: Data = []
     for claim in claims:
-        if isinstance(claim.published, str) or claim.measure not in drawing.measures.values():
+        if not isinstance(claim.published, float):
+            continue
+        if claim.measure not in drawing.measures.values():
             continue
         said = f"{_PUBLISHED}: {number(claim.published, claim.unit)}"
         mark: dict[str, Any] = {"value": claim.published, "metric": claim.metric, "said": said}
@@ -200,8 +203,6 @@ def _statements(found: Sequence[Row]) -> alt.Chart:
 
 
 def _statement(row: Row) -> str:
-    published = row["published"]
-    said = published if isinstance(published, str) else number(published, row["unit"])
     simulated = number(row["simulated"], row["unit"])
     allowed = f" ({row['tolerance']})" if row["tolerance"] else ""
-    return f"{verdict(row)}: {row['metric']}: {simulated}; {_PUBLISHED}: {said}{allowed}"
+    return f"{verdict(row)}: {row['metric']}: {simulated}; {_PUBLISHED}: {published(row)}{allowed}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from nacre.record import Record
+from nacre.reproduce.claim import Claim, Tolerance
 from nacre.reproduce.measures import Results, check, remark
 from nacre.reproduce.outcome import UnknownError
-from nacre.reproduce.paper import Claim, Tolerance
 from nacre.reproduce.plan import Job
 from nacre.reproduce.served import NotRunError
 from nacre.text import significant
@@ -31,12 +31,16 @@ Row = TypedDict(
         "paper": str,
         "figure": str,
         "metric": str,
-        "published": float | str,
+        "published": float | str | None,
+        "law": float | None,
         "simulated": float | None,
         "unit": str,
         "error": float | None,
         "kind": str,
+        "class": str,
+        "because": str,
         "pass": bool | None,
+        "misses": str,
         "source": str,
         "tolerance": str,
         "note": str,
@@ -45,14 +49,16 @@ Row = TypedDict(
 )
 """One claim and what the model says to it.
 
-`error` is relative to what was published; None where that is a statement. `pass` is None where
-nothing is asserted, or where runs were stopped, or could not be made here, and so cannot tell.
+`published` is None where the paper prints nothing: then a `law` may say what the number is to be.
+`error` is relative to what was published, or to the law; None where that is a statement. `because`
+says why a row is no prediction. `pass` is None where nothing is asserted, or where runs were
+stopped, or could not be made here, and so cannot tell. `misses` says why a row is known to miss.
 """
 
 
 def rows(results: Results, figures: Sequence[str]) -> list[Row]:
     """A row per claim about these figures, in the order of the paper."""
-    return [_row(claim, results) for claim in results.paper.claims if claim.figure in figures]
+    return [row_of(claim, results) for claim in results.paper.claims if claim.figure in figures]
 
 
 def failed(row: Row) -> bool:
@@ -60,17 +66,18 @@ def failed(row: Row) -> bool:
     return row["pass"] is False
 
 
-def overfitted(found: Iterable[Row]) -> list[str]:
-    """The papers with as many fitted values as rows that pass, or more."""
-    fitted: dict[str, set[str]] = {}
-    passed: dict[str, int] = {}
-    for row in found:
-        fitted.setdefault(row["paper"], set()).update(row["fitted"])
-        passed[row["paper"]] = passed.get(row["paper"], 0) + (row["pass"] is True)
-    return [paper for paper, values in fitted.items() if values and len(values) >= passed[paper]]
+def unexpected(row: Row) -> bool:
+    """Whether a row misses that is not known to."""
+    return failed(row) and not row["misses"]
 
 
-def _row(claim: Claim, results: Results) -> Row:
+def outlived(row: Row) -> bool:
+    """Whether a row is said to miss and holds."""
+    return row["pass"] is True and bool(row["misses"])
+
+
+def row_of(claim: Claim, results: Results) -> Row:
+    """The row of one claim."""
     simulated, why, verdict = None, "", None
     try:
         simulated = check(claim, results)
@@ -86,11 +93,15 @@ def _row(claim: Claim, results: Results) -> Row:
         "figure": claim.figure,
         "metric": claim.metric,
         "published": claim.published,
+        "law": claim.tolerance.law,
         "simulated": simulated,
         "unit": claim.unit,
-        "error": _error(simulated, claim.published),
+        "error": _error(simulated, _against(claim)),
         "kind": claim.kind,
+        "class": claim.grade,
+        "because": claim.because,
         "pass": None if claim.kind == "unclosed" else verdict,
+        "misses": claim.misses,
         "source": claim.source,
         "tolerance": "" if claim.kind == "unclosed" else allowed(claim.tolerance, claim.unit),
         "note": "; ".join(part for part in (why, remark(claim, results), claim.note) if part),
@@ -101,8 +112,9 @@ def _row(claim: Claim, results: Results) -> Row:
 def allowed(tolerance: Tolerance, unit: str) -> str:
     """The tolerance in words: `within 2 %`, `<= 1.2`."""
     words = [f"{_SAYS[key][0]} {bound:g}" for key, bound in tolerance.bounds.items()]
+    of = "" if tolerance.law is None else f" of {tolerance.law:g}"
     if tolerance.relative is not None:
-        words.append(f"within {100 * tolerance.relative:g} %")
+        words.append(f"within {100 * tolerance.relative:g} %{of}")
     if tolerance.absolute == 0:
         words.append("equal")
     elif tolerance.absolute is not None:
@@ -116,21 +128,27 @@ def _passes(simulated: float, claim: Claim) -> bool:
         return False
     if not all(_SAYS[key][1](simulated, bound) for key, bound in tolerance.bounds.items()):
         return False
-    if isinstance(claim.published, str):
+    against = _against(claim)
+    if not isinstance(against, float):
         return True
-    off = abs(simulated - claim.published)
+    off = abs(simulated - against)
     limits = []
     if tolerance.relative is not None:
-        limits.append(tolerance.relative * abs(claim.published))
+        limits.append(tolerance.relative * abs(against))
     if tolerance.absolute is not None:
         limits.append(tolerance.absolute)
     return all(off <= limit * (1 + _ROUNDING) for limit in limits)
 
 
-def _error(simulated: float | None, published: float | str) -> float | None:
-    if simulated is None or isinstance(published, str) or not published:
+def _against(claim: Claim) -> float | str | None:
+    """What a row is held against: what was published, or a law where nothing was."""
+    return claim.published if claim.tolerance.law is None else claim.tolerance.law
+
+
+def _error(simulated: float | None, against: float | str | None) -> float | None:
+    if simulated is None or not isinstance(against, float) or not against:
         return None
-    return simulated / published - 1
+    return simulated / against - 1
 
 
 def _over(claim: Claim, results: Results) -> bool:
@@ -156,12 +174,13 @@ def _fitted(claim: Claim, results: Results) -> list[str]:
         if isinstance(record, Record):
             for origin in record.origins:
                 if origin["confidence"] == "fitted":
-                    said = _said(origin["value"])
-                    found[f"{origin['path']} = {said} ({origin['source']})"] = None
+                    value = said(origin["value"])
+                    found[f"{origin['path']} = {value} ({origin['source']})"] = None
     return list(found)
 
 
-def _said(value: object) -> str:
+def said(value: object) -> str:
+    """A value of a scenario as people read it."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from nacre.errors import Error
 from nacre.reproduce import envy, onyx, pcm_enterprise
+from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
-from nacre.reproduce.paper import Claim, Paper
+from nacre.reproduce.paper import Paper
 from nacre.reproduce.plan import Point, Selection
 from nacre.view import View
 
@@ -164,7 +165,30 @@ def remark(claim: Claim, results: Results) -> str:
 
 def _gain(results: Results, claim: Claim) -> float:
     """By how many percent the highest point of `of` is above the highest of `to`."""
-    return 100 * (max(_values(results, claim)) / max(_others(results, claim)) - 1)
+    return _percent_above(_values(results, claim), _others(results, claim))
+
+
+def _gains(results: Results, claim: Claim) -> list[float]:
+    """The same for every label on the one axis on which both sides take the same several."""
+    ours = results.readings(claim.of, claim.measure)
+    theirs = results.readings(_other(claim), claim.measure)
+    (axis,) = (
+        axis
+        for axis, label in ours[0].point.labels
+        if claim.of.where.get(axis) == _other(claim).where.get(axis) and _varies(ours, axis, label)
+    )
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for side, readings in enumerate((ours, theirs)):
+        for reading in readings:
+            sides = found.setdefault(dict(reading.point.labels)[axis], ([], []))
+            sides[side].append(reading.value)
+    return [_percent_above(*sides) for sides in found.values()]
+
+
+def _percent_above(values: Sequence[float], others: Sequence[float]) -> float:
+    if not max(others):
+        raise UnknownError("the other side is zero, so nothing can be compared with it")
+    return 100 * (max(values) / max(others) - 1)
 
 
 def _crossing(results: Results, claim: Claim) -> float:
@@ -228,6 +252,8 @@ CHECKS: Mapping[str, Check] = {
     "lowest_at": _lowest_at,
     "highest_at": _highest_at,
     "gain": _gain,
+    "lowest_gain": _over(min, _gains),
+    "highest_gain": _over(max, _gains),
     "crossing": _crossing,
     "steepening": _steepening,
 }

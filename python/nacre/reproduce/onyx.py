@@ -41,6 +41,7 @@ def _worn_out_s(record: Record) -> float:
 
 MEASURES: Mapping[str, Callable[[Record], float]] = {
     "mb_per_s": _bandwidth,
+    "mib_per_s": lambda record: record.throughput.bytes_per_s / 2**20,
     "latency_us": _latency,
     "most_programs": _most_programs,
     "worn_out_s": _worn_out_s,

@@ -144,6 +144,24 @@ def read(path: Path) -> dict[str, Group]:
     return plan
 
 
+def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
+    """What `key` of an entry selects: `{ runs = "rates", rate = [5000, 10000] }`."""
+    table = dict(entry.take(key, dict))
+    name = table.pop("runs", None)
+    if name not in groups:
+        raise entry.wrong(f'"{key}" is of runs {name!r}; there are: {", ".join(groups)}')
+    where = {
+        axis: tuple(str(v) for v in (given if isinstance(given, list) else [given]))
+        for axis, given in table.items()
+    }
+    selection = Selection(name, where)
+    try:
+        list(groups[name].points(where))
+    except Error as error:
+        raise entry.wrong(f'"{key}": {error}') from None
+    return selection
+
+
 def _group(entry: Entry, folder: Path) -> Group:
     name, scenario = entry.take("name", str), entry.take("scenario", str)
     group = Group(

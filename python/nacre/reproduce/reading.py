@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +35,13 @@ class Entry:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise self.wrong(f'"{key}" is {value!r}')
         return value
+
+    def one_of(self, key: str, allowed: Sequence[str], default: str = _REQUIRED) -> str:
+        """The word of a key, one of those that are allowed."""
+        word = self.take(key, str, default)
+        if word not in allowed:
+            raise self.wrong(f'"{key}" is {word!r}; it is one of: {", ".join(allowed)}')
+        return word
 
     def entries(self, key: str) -> list[Entry]:
         """The tables of a list, as entries named by their number."""

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from nacre.errors import config_error, unknown
 from nacre.mixes import Mixes
 from nacre.record import Record
-from nacre.reproduce.judge import Row, failed, overfitted, rows
+from nacre.reproduce.evidence import Fit, fits, summed
+from nacre.reproduce.judge import Row, failed, outlived, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import Outcomes, Result
 from nacre.reproduce.paper import Paper
@@ -71,14 +72,20 @@ class Reproduction:
 
     @property
     def passed(self) -> bool:
-        """Whether all runs ended and all claims hold, with fewer values fitted than rows pass."""
-        return self.complete and not any(map(failed, self.listed)) and not self.overfitted
+        """Whether all runs ended and all claims hold, more numbers being predicted than fitted."""
+        overdone = any(fit.overdone for fit in self.fits)
+        return self.complete and not any(map(failed, self.listed)) and not overdone
 
     @property
-    def overfitted(self) -> list[str]:
-        """Papers with no more rows that pass than fitted values; only whole papers can tell."""
+    def fits(self) -> list[Fit]:
+        """How many values were fitted for how many predictions; only whole papers can tell."""
         whole = {t.paper.name for t in self._targets if set(t.figures) == set(t.paper.figures)}
-        return overfitted(row for row in self.listed if row["paper"] in whole)
+        return fits([row for row in self.listed if row["paper"] in whole])
+
+    @property
+    def outlived(self) -> list[str]:
+        """The rows that are said to miss, and hold."""
+        return [row["id"] for row in self.listed if outlived(row)]
 
     @property
     def records(self) -> Mapping[str, Record]:
@@ -147,13 +154,14 @@ class Reproduction:
         return Path(directory)
 
     def __repr__(self) -> str:
-        return f"<nacre.Reproduction {summed(self.listed)}>"
+        return f"<nacre.Reproduction {'; '.join(summed(self.listed))}>"
 
     def _repr_html_(self) -> str:
-        from nacre.report.fragment import table
-        from nacre.reproduce.table import claims
+        from nacre.report.fragment import paragraphs, table
+        from nacre.reproduce.table import claims, notes
 
-        return table(claims(self.listed))
+        lines = [*summed(self.listed), *map(str, self.fits), *notes(self.listed)]
+        return table(claims(self.listed)) + paragraphs(lines)
 
 
 def _drawer(target: Target, name: str, outcomes: Outcomes) -> Callable[[], alt.TopLevelMixin]:
@@ -163,15 +171,3 @@ def _drawer(target: Target, name: str, outcomes: Outcomes) -> Callable[[], alt.T
         return figure(Results(target.paper, outcomes), name)
 
     return draw
-
-
-def summed(found: Sequence[Row]) -> str:
-    """`11 of 12 claims hold; 1 unclosed`."""
-    asserted = [row for row in found if row["kind"] != "unclosed"]
-    hold = sum(row["pass"] is True for row in asserted)
-    parts = [f"{hold} of {len(asserted)} claims hold"]
-    if unknown_ := sum(row["pass"] is None for row in asserted):
-        parts.append(f"{unknown_} not run")
-    if unclosed := len(found) - len(asserted):
-        parts.append(f"{unclosed} unclosed")
-    return ", ".join(parts)

@@ -53,11 +53,14 @@ class Store:
             outcome.save(self.directory / self._places[job])
 
     def rows(self, reproduction: Reproduction) -> None:
-        """Writes the rows and the list of runs. Figures of earlier rows go."""
+        """Writes the rows, a page of them and the list of runs. Figures of earlier rows go."""
+        from nacre.reproduce.page import page
+
         parquet = io.BytesIO()
         reproduction.rows.write_parquet(parquet)
         self._staging.write("rows.parquet", parquet.getvalue())
         self._staging.write("runs.json", _json(self._runs(reproduction)))
+        self._staging.write("rows.html", page(reproduction).encode())
         self._staging.write(ROWS_FILE, _json(reproduction.listed))
         self._staging.discard(
             f"{target.paper.name}-{figure}.{suffix}"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nacre.reproduce.judge import Row, number
+from nacre.reproduce.judge import Row, failed, number, unexpected
 from nacre.reproduce.outcome import NOT_RUN
+from nacre.reproduce.sensitivity import Doubt, Sensitivity
 from nacre.summary import Table
 from nacre.text import NOTHING
 
-_COLUMNS = ("figure", "metric", "published", "simulated", "error", "passes", "verdict")
+_COLUMNS = (
+    "figure", "metric", "class", "published", "simulated", "error", "passes", "verdict",
+)  # fmt: skip
 
 
 def claims(rows: Sequence[Row]) -> Table:
@@ -19,7 +22,8 @@ def claims(rows: Sequence[Row]) -> Table:
         [
             f"{row['paper']}/{row['figure']}" if several else row["figure"],
             row["metric"],
-            _published(row),
+            row["class"],
+            published(row),
             number(row["simulated"], row["unit"]),
             NOTHING if row["error"] is None else f"{100 * row['error']:+.1f} %",
             row["tolerance"] or NOTHING,
@@ -27,30 +31,86 @@ def claims(rows: Sequence[Row]) -> Table:
         ]
         for row in rows
     ]
-    numeric = [False, False, False, True, True, False, False]
+    numeric = [False, False, False, False, True, True, False, False]
     return Table("", _COLUMNS, numeric, cells, prose=["metric", "published", "passes"])
 
 
 def verdict(row: Row) -> str:
-    """`pass`, `FAIL` or `unclosed`; `not run` where the runs were stopped."""
+    """`pass`, `miss` where that is known, `FAIL` where not; `unclosed`; `not run`."""
     if row["kind"] == "unclosed":
         return "unclosed"
-    return {True: "pass", False: "FAIL", None: "not run"}[row["pass"]]
+    if failed(row):
+        return "FAIL" if unexpected(row) else "miss"
+    return "not run" if row["pass"] is None else "pass"
+
+
+def published(row: Row) -> str:
+    """What the paper says, as people read it."""
+    said = row["published"]
+    return said if isinstance(said, str) else number(said, row["unit"])
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """What is to be said about single rows, and the values that were fitted."""
     said: dict[str, None] = {}
     for row in rows:
+        about = f"{row['figure']}, {row['metric']}"
         if row["note"].startswith(NOT_RUN):
             said[f"{row['figure']}, {row['note'].partition('; ')[0]}"] = None
-        elif row["note"]:
-            said[f"{row['figure']}, {row['metric']}: {row['note']}"] = None
+            continue
+        if failed(row) and row["misses"]:
+            said[f"{about}: misses: {row['misses']}"] = None
+        if row["note"]:
+            said[f"{about}: {row['note']}"] = None
     for row in rows:
         said |= dict.fromkeys(f"{row['paper']}, fitted: {value}" for value in row["fitted"])
     return list(said)
 
 
-def _published(row: Row) -> str:
-    published = row["published"]
-    return published if isinstance(published, str) else number(published, row["unit"])
+def moves(found: Sequence[Sensitivity]) -> list[Table]:
+    """What predictions are over seeds, and which values move them."""
+    seeds = [[row["figure"], row["metric"], _simulated(row), _half_width(row)] for row in found]
+    values = [
+        [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
+        for row in found
+        for doubt in row["values"]
+        if doubt["flips"] or _matters(row, doubt)
+    ]
+    return [
+        Table(
+            "Over seeds", ("figure", "metric", "simulated", "95 %"), [False, False, True, True],
+            seeds, prose=["metric"],
+        ),
+        Table(
+            "A fifth less and a fifth more",
+            ("figure", "metric", "value", "confidence", "less", "more", "verdict"),
+            [False, False, False, False, True, True, False],
+            values, prose=["metric", "value"],
+        ),
+    ]  # fmt: skip
+
+
+def _simulated(row: Sensitivity) -> str:
+    return number(row["simulated"], row["unit"])
+
+
+def _half_width(row: Sensitivity) -> str:
+    known = row["half_width"]
+    return NOTHING if known is None else f"+- {number(known, row['unit'])}"
+
+
+def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
+    ends = [
+        "refused" if at["simulated"] is None else number(at["simulated"], row["unit"])
+        for at in (doubt["less"], doubt["more"])
+    ]
+    return [*ends, "flips" if doubt["flips"] else "stays"]
+
+
+def _matters(row: Sensitivity, doubt: Doubt) -> bool:
+    """Whether a value moves a prediction by more than a hundredth."""
+    base = row["simulated"]
+    if not base:
+        return False
+    ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
+    return any(end is not None and abs(end / base - 1) > 0.01 for end in ends)

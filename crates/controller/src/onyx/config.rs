@@ -64,7 +64,7 @@ pub struct Config {
     #[config(
         default = "96.3 ns",
         max = "1 s",
-        source = "paper: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
+        source = "fitted: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
     )]
     pub read_control: Time,
     /// Bytes a chip programs at one time.
@@ -122,7 +122,7 @@ pub struct Config {
     #[config(
         default = "45 us",
         max = "1 s",
-        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1"
+        source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
     /// Requests under way at one time.

@@ -27,9 +27,10 @@
 //! locality gathering at every locality and than both from 20/80 on, partitions of 16 best over all, and
 //! cheaper with more segments until one is less than 1 % of the array.
 
-use super::redistribution::Redistribution;
+use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
+use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
 #[cfg(test)]
@@ -41,9 +42,35 @@ pub struct Config {
     /// Segments in a partition; divides the segments of the array.
     #[config(default = 16, min = 1, source = "paper: wu-1994 section 4.4, the best of its figure 9")]
     pub segments_per_partition: u32,
+    /// How live pages are shared with the neighbouring partitions.
+    #[config(flatten)]
+    pub redistribution: Settings,
     /// Clean a young segment once in a while where hot and cold pages are mixed.
     #[config(default = true, source = "fitted: without it scattered data at 5/95 stays mixed for long")]
     pub gather_young: bool,
+    /// A young segment is cleaned after as many cleanings as the partition has segments, or after this many where
+    /// it has more.
+    #[config(
+        default = 16,
+        min = 1,
+        max = 1048576,
+        source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
+    )]
+    pub young_after: u32,
+    /// Invalid pages that the young segment needs, as a share of those of the oldest.
+    #[config(
+        default = "60 %",
+        max = "100 %",
+        source = "fitted: between a third, which a segment of a quarter of the age has under uniform writes at 80 %, and all"
+    )]
+    pub young_invalid: Ratio,
+    /// Live pages from the end of the young segment that go to the partition before, as a share of a segment.
+    #[config(
+        default = "10 %",
+        max = "100 %",
+        source = "fitted: by trial, to no published number; scattered data at 5/95 gathers in less than half the cost, and uniform writes cost 1.5 % more"
+    )]
+    pub young_gathered: Ratio,
 }
 
 /// The room.
@@ -58,18 +85,10 @@ pub const ROOM: Room<CleaningFamily> = Room {
     build: |slot, context| {
         let config: Config = slot.config(context.families());
         check(&config, context.segments(), slot.path())?;
-        Ok(Box::new(Hybrid { config, redistribution: Redistribution::default(), cleanings: Vec::new() }))
+        let redistribution = Redistribution::new(config.redistribution.clone());
+        Ok(Box::new(Hybrid { config, redistribution, cleanings: Vec::new() }))
     },
 };
-
-/// A young segment is cleaned after as many cleanings as the partition has places, or after this many where it
-/// has more. fitted.
-const CLEANINGS: u32 = 16;
-/// Invalid pages of the young segment, as a share of those of the oldest. Under uniform writes at 80 % a
-/// segment of a quarter of the age has a third. fitted.
-const AS_INVALID: f64 = 0.6;
-/// Pages from its end that go to the partition before, as a share of a segment. fitted.
-const GATHERED: f64 = 0.1;
 
 #[derive(State)]
 struct Hybrid {
@@ -92,7 +111,7 @@ impl Cleaner for Hybrid {
         let decision = Decision { victim: oldest, to_lower, to_higher };
         match self.young(view, partition, oldest) {
             Some(victim) => {
-                let gathered = (GATHERED * f64::from(view.pages_per_segment)) as u32;
+                let gathered = (self.config.young_gathered.0 * f64::from(view.pages_per_segment)) as u32;
                 Decision { victim, to_lower: to_lower.max(gathered), ..decision }
             }
             None => decision,
@@ -111,10 +130,10 @@ impl Hybrid {
         self.cleanings.resize(view.partitions.len(), 0);
         let cleanings = &mut self.cleanings[partition];
         *cleanings += 1;
-        if *cleanings < count.min(CLEANINGS) {
+        if *cleanings < count.min(self.config.young_after) {
             return None;
         }
-        let enough = AS_INVALID * f64::from(view.invalid(oldest));
+        let enough = self.config.young_invalid.0 * f64::from(view.invalid(oldest));
         let mixed = view.by_age(partition).rev().find(|&place| f64::from(view.invalid(place)) >= enough)?;
         *cleanings = 0;
         (mixed != oldest).then_some(mixed)

@@ -5,7 +5,7 @@
 //! full is cleaned. Its survivors keep their order, so its end holds what was written last. Pages from the
 //! end go to the place before and pages from the head to the place behind, so that the products of cleaning
 //! frequency and cleaning cost become equal and hot data gathers at place 0. How many go is described in
-//! `redistribution.rs`: the aim is the paper's, the way there and its constants are ours.
+//! `redistribution.rs`: the aim is the paper's, the way there is ours, and its settings are fitted.
 //!
 //! Sorting takes long. With hot data in the first places of 128 segments, the cost is steady after 40
 //! turnovers of the live data at 20/80, 60 at 10/90 and 100 at 5/95. Hot data scattered over all places has to
@@ -22,7 +22,7 @@
 //! Cost under uniform writes within 5 % of u / (1 - u); falls with locality; never below, and for sorted
 //! data within 10 % of, the cost of perfect sorting, [u / (1 - u)] (sum of sqrt(f r))^2.
 
-use super::redistribution::Redistribution;
+use super::redistribution::{Redistribution, Settings};
 use super::{Cleaner, CleaningFamily, Decision, View};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
@@ -30,9 +30,13 @@ use nacre_kernel::state::State;
 #[cfg(test)]
 mod tests;
 
-/// Locality gathering has no parameters.
+/// Locality gathering.
 #[derive(Clone, Debug, Configuration)]
-pub struct Config {}
+pub struct Config {
+    /// How live pages are shared with the neighbouring segments.
+    #[config(flatten)]
+    pub redistribution: Settings,
+}
 
 /// The room.
 pub const ROOM: Room<CleaningFamily> = Room {
@@ -43,10 +47,13 @@ pub const ROOM: Room<CleaningFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |_slot, _context| Ok(Box::new(LocalityGathering::default())),
+    build: |slot, context| {
+        let config: Config = slot.config(context.families());
+        Ok(Box::new(LocalityGathering { redistribution: Redistribution::new(config.redistribution) }))
+    },
 };
 
-#[derive(Default, State)]
+#[derive(State)]
 struct LocalityGathering {
     redistribution: Redistribution,
 }

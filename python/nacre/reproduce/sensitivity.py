@@ -1,0 +1,238 @@
+"""How far predictions move: over seeds, and as what was fitted or assumed moves by a fifth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import stdev
+from typing import TypeAlias, TypedDict
+
+from nacre import quantity, toml
+from nacre.record import Record
+from nacre.reproduce.claim import Claim
+from nacre.reproduce.execute import execute
+from nacre.reproduce.judge import Row, row_of, said
+from nacre.reproduce.measures import Results
+from nacre.reproduce.outcome import Outcomes, Result
+from nacre.reproduce.plan import Job
+from nacre.reproduce.result import Target
+
+LESS, MORE = Decimal("0.8"), Decimal("1.2")
+"""By what a value is multiplied."""
+SEEDS = (1, 2, 3, 4, 5)
+_DOUBTFUL = ("fitted", "assumed")
+_STUDENT = 2.776
+"""Of 95 % of Student's distribution with four degrees of freedom: one less than there are seeds."""
+
+Swaps: TypeAlias = Mapping[Job, Job]
+"""Runs that are made in place of others."""
+Progress: TypeAlias = Callable[[int, int, float], bool | None]
+
+
+class Moved(TypedDict):
+    """A prediction where a value is another; `simulated` is None where the model refuses it."""
+
+    given: str
+    simulated: float | None
+    holds: bool | None
+
+
+class Doubt(TypedDict):
+    """What a fifth less and a fifth more of a value do to a prediction."""
+
+    value: str
+    confidence: str
+    source: str
+    less: Moved
+    more: Moved
+    flips: bool
+
+
+class Sensitivity(TypedDict):
+    """A prediction: as it is, the half-width of its interval over seeds, and what moves it."""
+
+    id: str
+    figure: str
+    metric: str
+    published: float | str | None
+    unit: str
+    tolerance: str
+    simulated: float | None
+    holds: bool | None
+    half_width: float | None
+    values: list[Doubt]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that was fitted or assumed."""
+
+    path: str
+    given: str | int | float | tuple[str, ...]
+    confidence: str
+    source: str
+
+    def times(self, factor: Decimal) -> str | None:
+        """So many times it, as text for a scenario; None where it is no number above zero.
+
+        A whole number moves by one at least.
+        """
+        if isinstance(self.given, tuple):
+            texts = [_times(text, factor) for text in self.given]
+            return toml.value(texts) if texts and None not in texts else None
+        if isinstance(self.given, bool) or not self.given:
+            return None
+        if isinstance(self.given, int):
+            step = 1 if factor > 1 else -1
+            return str(step * max(step * round(self.given * factor), step * self.given + 1))
+        if isinstance(self.given, float):
+            return str(Decimal(str(self.given)) * factor)
+        return _times(self.given, factor)
+
+
+def sensitivity(target: Target, watch: Progress | None) -> list[Sensitivity] | None:
+    """One for each prediction about the figures of the target; None if `watch` ended it."""
+    predictions = [
+        claim
+        for claim in target.paper.claims
+        if claim.figure in target.figures and claim.grade == "prediction"
+    ]
+    trial = _Trial(target, predictions)
+    seeds = [{job: _with(job, "run.seed", str(seed)) for job in trial.jobs} for seed in SEEDS]
+    if not trial.run([trial.jobs, *(swaps.values() for swaps in seeds)], watch):
+        return None
+    moves = {
+        value: (_moved(jobs, value, LESS), _moved(jobs, value, MORE))
+        for value, jobs in trial.doubtful().items()
+    }
+    if not trial.run([swaps.values() for pair in moves.values() for swaps in pair], watch):
+        return None
+    return [_of(claim, trial, seeds, moves) for claim in predictions]
+
+
+class _Trial:
+    """The runs of some claims, and those made in place of them."""
+
+    def __init__(self, target: Target, claims: Sequence[Claim]) -> None:
+        self._target = target
+        self._ended: dict[Job, Result | BaseException] = {}
+        self.jobs: dict[Job, float] = {}
+        for claim in claims:
+            for job, seconds in self._needed(claim).items():
+                self.jobs[job] = seconds
+
+    def run(self, groups: Iterable[Iterable[Job]], watch: Progress | None) -> bool:
+        """Runs what has not been run; False if `watch` ended it."""
+        usual = max(self.jobs.values(), default=1.0)
+        wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
+        jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
+        return execute(
+            jobs,
+            self._ended.__setitem__,
+            lambda done, share: bool(watch and watch(done, len(jobs), share)),
+        )
+
+    def doubtful(self) -> dict[Value, list[Job]]:
+        """The numbers that were fitted or assumed, with the runs that used them."""
+        found: dict[Value, list[Job]] = {}
+        for job in self.jobs:
+            record = self._ended[job]
+            for origin in record.origins if isinstance(record, Record) else ():
+                given = origin["value"]
+                if origin["confidence"] in _DOUBTFUL and not origin["path"].startswith("run."):
+                    if isinstance(given, list | tuple):
+                        given = tuple(map(str, given))
+                    value = Value(origin["path"], given, origin["confidence"], origin["source"])
+                    if value.times(LESS) is not None:
+                        found.setdefault(value, []).append(job)
+        return found
+
+    def of(self, claim: Claim) -> set[Job]:
+        """The runs of a claim."""
+        return set(self._needed(claim))
+
+    def judge(self, claim: Claim, swaps: Swaps) -> Row:
+        """The row of a claim, with some runs made in place of others."""
+        ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
+        return row_of(claim, Results(self._target.paper, Outcomes(ended)))
+
+    def _needed(self, claim: Claim) -> dict[Job, float]:
+        """The runs of a claim, with about the seconds each takes."""
+        paper = self._target.paper
+        return {
+            point.job: paper.plan[selection.group].seconds
+            for selection in filter(None, (claim.of, claim.to))
+            for point in paper.points(selection)
+        }
+
+
+def _of(
+    claim: Claim,
+    trial: _Trial,
+    seeds: Sequence[Swaps],
+    moves: Mapping[Value, tuple[Swaps, Swaps]],
+) -> Sensitivity:
+    row = trial.judge(claim, {})
+    over = [trial.judge(claim, swaps)["simulated"] for swaps in seeds]
+    known = [number for number in over if number is not None]
+    half_width = _STUDENT * stdev(known) / len(known) ** 0.5 if len(known) == len(SEEDS) else None
+    used = trial.of(claim)
+
+    def moved(value: Value, factor: Decimal, swaps: Swaps) -> Moved:
+        return _at(value, factor, trial.judge(claim, swaps))
+
+    return {
+        "id": row["id"],
+        "figure": row["figure"],
+        "metric": row["metric"],
+        "published": row["published"],
+        "unit": row["unit"],
+        "tolerance": row["tolerance"],
+        "simulated": row["simulated"],
+        "holds": row["pass"],
+        "half_width": half_width,
+        "values": [
+            _doubt(value, row, moved(value, LESS, less), moved(value, MORE, more))
+            for value, (less, more) in moves.items()
+            if used & less.keys()
+        ],
+    }
+
+
+def _at(value: Value, factor: Decimal, row: Row) -> Moved:
+    known = row["simulated"] is not None
+    return {
+        "given": value.times(factor) or "",
+        "simulated": row["simulated"],
+        "holds": row["pass"] if known else None,
+    }
+
+
+def _doubt(value: Value, row: Row, less: Moved, more: Moved) -> Doubt:
+    verdicts = {moved["holds"] for moved in (less, more)} - {None}
+    return {
+        "value": f"{value.path} = {said(value.given)}",
+        "confidence": value.confidence,
+        "source": value.source,
+        "less": less,
+        "more": more,
+        "flips": row["pass"] is not None and verdicts - {row["pass"]} != set(),
+    }
+
+
+def _times(text: str, factor: Decimal) -> str | None:
+    found = quantity.maybe(text)
+    if found is None or not found.number:
+        return None
+    return quantity.like(found.value * factor, found).text()
+
+
+def _moved(jobs: Iterable[Job], value: Value, factor: Decimal) -> Swaps:
+    text = value.times(factor) or ""
+    return {job: _with(job, value.path, text) for job in jobs}
+
+
+def _with(job: Job, path: str, text: str) -> Job:
+    settings = dict(job.settings) | {path: text}
+    return Job(job.scenario, tuple(sorted(settings.items())), job.mixes, job.dilate)

@@ -1,0 +1,116 @@
+"""What rows are worth as evidence: classes, named misses, fitted values, what moves predictions."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nacre.cli import reproduce as command
+from nacre.reproduce import judge, work
+from nacre.reproduce.sensitivity import LESS, MORE, Value, sensitivity
+from nacre.reproduce.table import verdict
+from small_paper import CLAIMS, reproduced, status, written
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return written(tmp_path / "papers")
+
+
+def test_a_miss_that_is_known_says_why_and_fails_the_command_all_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = CLAIMS.replace("published = 100_000", 'published = 80_000\nmisses = "one server"')
+    folder = written(tmp_path, claims)
+    assert status(work.targets(None, folder)) == 1
+    said = capsys.readouterr()
+    assert "FAIL" not in said.out
+    assert "rate, requests a second: misses: one server" in said.out
+    assert "misses" not in said.err
+    (row,) = (row for row in reproduced(folder).listed if row["misses"])
+    assert (row["pass"], verdict(row)) == (False, "miss")
+
+
+def test_a_miss_that_holds_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    claims = CLAIMS.replace("published = 100_000", 'published = 100_000\nmisses = "one server"')
+    assert status(work.targets(None, written(tmp_path, claims))) == 0
+    assert "tiny/rate/rate is said to miss, and holds" in capsys.readouterr().err
+
+
+def test_where_the_paper_prints_nothing_a_row_is_held_against_a_law(tmp_path: Path) -> None:
+    claims = CLAIMS.replace("published = 10_000", "law = 9_900")
+    (row, *_) = reproduced(written(tmp_path, claims)).listed
+    assert (row["published"], row["law"]) == (None, 9_900)
+    assert row["error"] == pytest.approx(1 / 99)
+    assert (row["tolerance"], row["pass"]) == ("within 2 % of 9900", True)
+    claims = CLAIMS.replace("published = 10_000", "law = 9_000")
+    assert reproduced(written(tmp_path, claims)).listed[0]["pass"] is False
+
+
+def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of other classes do not count, however many pass."""
+    monkeypatch.setattr(judge, "_fitted", lambda _claim, _results: ["a = 1", "b = 2"])
+    assert status(work.targets(None, folder)) == 1
+    said = capsys.readouterr()
+    assert "tiny, fitted: a = 1" in said.out
+    ratio = "tiny: 2 fitted values for 1 prediction that hold, 2.0 to one"
+    assert ratio in said.out
+    assert f"{ratio}; more was fitted than is predicted" in said.err
+    assert status(work.targets("tiny/rate", folder)) == 0  # one figure cannot tell
+
+
+def test_predictions_are_moved_by_what_was_assumed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = sensitivity(work.targets(None, folder)[0], None) or []
+    assert (found["id"], found["simulated"], found["holds"]) == ("tiny/rate/rate", 100_000, True)
+    assert found["half_width"] == 0  # every read takes 10 us, whatever the seed
+    values = {doubt["value"]: doubt for doubt in found["values"]}
+    reads = values["workload.read_share = 100 %"]
+    # 0.8 x 10 us + 0.2 x 20 us.
+    assert reads["less"]["simulated"] == pytest.approx(1e6 / 12, rel=0.02)
+    assert (reads["less"]["holds"], reads["flips"]) == (False, True)
+    assert reads["more"] == {"given": "120 %", "simulated": None, "holds": None}
+    servers = values["stack.parallelism = 1"]
+    assert servers["more"] == {"given": "2", "simulated": 100_000, "holds": True}
+    assert not servers["flips"]
+    command.carry_out_moves(work.targets(None, folder), as_json=False)
+    table = capsys.readouterr().out
+    assert [line.split()[-1] for line in table.splitlines() if "read_share" in line] == ["flips"]
+    assert "parallelism" not in table
+
+
+@pytest.mark.parametrize(
+    ("given", "less", "more"),
+    [
+        ("6 us", "4.8 us", "7.2 us"),
+        ("25 %", "20 %", "30 %"),
+        (64, "51", "77"),
+        (3, "2", "4"),
+        (8.0, "6.40", "9.60"),
+        (("590 us",), '["472 us"]', '["708 us"]'),
+        ("early", None, None),
+        ("0 s", None, None),
+        (True, None, None),
+    ],
+)
+def test_a_fifth_less_and_more(given: Any, less: str | None, more: str | None) -> None:
+    value = Value("path", given, "fitted", "")
+    assert (value.times(LESS), value.times(MORE)) == (less, more)
+
+
+def test_the_counts_of_the_validation_page_are_those_of_the_claims() -> None:
+    """Of each class: rows that are not known to miss, of all rows."""
+    page = (Path(__file__).parents[2] / "docs" / "validation.md").read_text()
+    for target in work.targets(None):
+        name = target.paper.name
+        (line,) = (line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        said = [cell.strip() for cell in line.split("|")[2:6]]
+        counted = []
+        for grade in ("prediction", "calibration", "arithmetic", "trend"):
+            rows = [claim for claim in target.paper.claims if claim.grade == grade]
+            counted.append(f"{sum(not row.misses for row in rows)} of {len(rows)}")
+        assert said == [one.replace("0 of 0", "none") for one in counted], name
+        unclosed = sum(claim.grade == "unclosed" for claim in target.paper.claims)
+        assert line.split("|")[6].strip() == str(unclosed), name
