@@ -1,7 +1,10 @@
 //! Every device of this crate that carries bytes loses its power anywhere.
 
 use crate::workbench::workbench;
+use nacre_testkit::crashing::crash as crash_once;
 use nacre_testkit::keeps_its_bytes;
+use nacre_testkit::planted::{Mistake, Planted};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[track_caller]
 fn crash(toml: &str) {
@@ -39,4 +42,32 @@ fn an_envy_keeps_its_bytes() {
         "kind = \"envy\"\nsegments = 8\nsegment = \"4 KiB\"\npage = \"64 B\"\nbuffer = \"1 KiB\"\nbanks = 4\n\
          utilisation = \"50 %\"\nthreshold = \"50 %\"\nmmu_entries = 4\ncleaning = \"greedy\"\n",
     );
+}
+
+/// The suite is only worth something if it finds what is wrong.
+#[test]
+fn every_planted_mistake_is_found_within_three_seeds() {
+    let disk = "kind = \"hdd\"\ncapacity = \"600 GB\"\nrotation = \"15000 /min\"\nheads = 8\n\
+        track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
+        outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\n";
+    let cached = format!("{disk}write_cache = \"64 KiB\"\n");
+    let onyx = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"64 KiB\"\nrow = \"1 KiB\"\n\
+        wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2 }\ncompletion = \"late\"\n";
+    for mistake in Mistake::ALL {
+        let toml = match mistake {
+            Mistake::AcknowledgedEarly => disk,
+            Mistake::FlushThatLies => &cached,
+            _ => onyx,
+        };
+        let is_found = (0..3).any(|seed| {
+            let mut workbench = workbench(1).with_bytes();
+            let mut build = || -> Box<dyn nacre_kernel::Device> {
+                workbench.again();
+                Box::new(Planted::new(workbench.build(toml).expect("it is legal"), mistake))
+            };
+            let run = AssertUnwindSafe(|| crash_once(&mut build, "planted", seed));
+            catch_unwind(run).is_err()
+        });
+        assert!(is_found, "{mistake:?} is not found");
+    }
 }

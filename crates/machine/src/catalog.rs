@@ -33,6 +33,12 @@ pub fn find(name: &str) -> Option<Entry> {
     entries().into_iter().find(|entry| entry.name == name)
 }
 
+/// Name and text of every device in the catalogue.
+#[cfg(test)]
+pub(crate) fn device_texts() -> &'static [(&'static str, &'static str)] {
+    CATALOG_DEVICES
+}
+
 /// One shipped scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {

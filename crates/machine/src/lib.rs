@@ -38,4 +38,6 @@ pub use scenario::{Checked, Document, check};
 pub use stack::Files;
 
 #[cfg(test)]
+mod crashes;
+#[cfg(test)]
 mod tests;

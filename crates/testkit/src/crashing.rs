@@ -7,6 +7,8 @@ use nacre_kernel::{Breakdown, Data, Device, Op, Persistence, Random, Request, St
 
 /// Requests of one run.
 const REQUESTS: u64 = 400;
+/// Requests between two looks at the books.
+const CHECKED_EVERY: u64 = 20;
 /// Places that requests go to, and blocks of each.
 const PLACES: u64 = 48;
 const BLOCKS: u64 = 8;
@@ -40,16 +42,25 @@ pub fn keeps_its_bytes(mut workbench: Workbench, toml: &str, seeds: u64) -> Cras
     let mut crashes = Crashes::default();
     for seed in 0..seeds {
         workbench = workbench.with_bytes();
-        let mut run = Run::new(&mut workbench, toml, seed);
-        (0..REQUESTS).for_each(|_| run.step());
-        crashes.add(run.crashes);
+        let mut build = || {
+            workbench.again();
+            workbench.build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+        };
+        crashes.add(crash(&mut build, toml.lines().next().unwrap_or_default(), seed));
     }
     crashes
 }
 
+/// The same for one seed and the device that `build` makes: always the same, over the same bytes, which are zero
+/// in the beginning.
+pub fn crash(build: &mut dyn FnMut() -> Box<dyn Device>, name: &str, seed: u64) -> Crashes {
+    let mut run = Run::new(build, name, seed);
+    (0..REQUESTS).for_each(|number| run.step(number));
+    run.crashes
+}
+
 struct Run<'a> {
-    workbench: &'a mut Workbench,
-    toml: &'a str,
+    build: &'a mut dyn FnMut() -> Box<dyn Device>,
     device: Box<dyn Device>,
     auditor: Auditor,
     random: Random,
@@ -64,11 +75,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(workbench: &'a mut Workbench, toml: &'a str, seed: u64) -> Run<'a> {
-        let device = workbench.build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"));
+    fn new(build: &'a mut dyn FnMut() -> Box<dyn Device>, name: &str, seed: u64) -> Run<'a> {
+        let device = build();
         let mut random = Streams::new(seed).stream("crashing");
         let capabilities = device.capabilities();
-        assert!(capabilities.carries_bytes, "{toml} carries no bytes");
+        assert!(capabilities.carries_bytes, "{name} carries no bytes");
         let capacity = device.capacity().map_or(1 << 40, |capacity| capacity.0);
         let block_bytes = if capacity < 512 * PLACES * BLOCKS { 8 } else { 512 };
         let last = capacity / block_bytes - BLOCKS;
@@ -78,10 +89,9 @@ impl<'a> Run<'a> {
         places.push(last);
         places.extend((0..PLACES / 2).map(|_| random.below(last + 1)));
         let auditor = Auditor::new(block_bytes as usize, u64::from(capabilities.atomic_unit) >= block_bytes);
-        let context = format!("{}, seed {seed}", toml.lines().next().unwrap_or_default());
+        let context = format!("{name}, seed {seed}");
         Run {
-            workbench,
-            toml,
+            build,
             device,
             auditor,
             random,
@@ -94,7 +104,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn step(&mut self) {
+    fn step(&mut self, number: u64) {
         // Half of the requests come before the one before is done.
         let pause = self.random.below(2 * self.latency.as_ps() + 1);
         self.now += Time::from_ps(pause);
@@ -109,7 +119,10 @@ impl<'a> Run<'a> {
             4..=9 => self.read(),
             _ => self.write(),
         }
-        self.device.check_invariants();
+        // Of a large device they take long.
+        if number.is_multiple_of(CHECKED_EVERY) {
+            self.device.check_invariants();
+        }
     }
 
     /// First block and count of a request.
@@ -192,10 +205,12 @@ impl<'a> Run<'a> {
     /// The process ends, and another one goes on with the saved state and the same bytes.
     fn restart(&mut self) {
         let state = state::saved(&*self.device).expect("it can be saved");
-        self.workbench.again();
-        let mut device = self.workbench.build(self.toml).expect("it was built before");
+        let mut device = (self.build)();
         let restored = state::restored(&mut *device, &state);
         restored.unwrap_or_else(|error| panic!("{}: its own state is refused: {error}", self.context));
+        let reports =
+            [self.device.report(self.now), device.report(self.now)].map(|report| format!("{report:?}"));
+        assert!(reports[0] == reports[1], "{}: a report before and after a restart differ", self.context);
         self.device = device;
         self.crashes.restarts += 1;
     }

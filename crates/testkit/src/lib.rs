@@ -7,6 +7,7 @@
 //! | [`mod@conformance`] | what every device must do, whatever it models |
 //! | [`crashing`] | devices that carry bytes keep them over losses of power |
 //! | [`auditor`] | what each byte of a device may be |
+//! | [`planted`] | mistakes in a device, to show that the suites find them |
 //! | [`workbench`] | builds devices, as a scenario would |
 //! | [`kept`] | a store that outlives its device |
 //! | [`restoring`] | what is restored goes on as what was saved |
@@ -16,6 +17,7 @@ pub mod conformance;
 pub mod crashing;
 pub mod drive;
 pub mod kept;
+pub mod planted;
 pub mod queueing;
 pub mod restoring;
 pub mod workbench;

@@ -15,9 +15,6 @@ impl Driver<'_> {
         workload: &mut dyn Workload,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        if !self.device.capabilities().preconditions {
-            return Err(self.no_such_state());
-        }
         let wanted = self.checked.run.precondition;
         let mut batch = Vec::with_capacity(BATCH);
         let mut done = 0;
@@ -29,6 +26,9 @@ impl Driver<'_> {
                 return Err(self.too_few_writes(done));
             }
             self.check_reach(&batch, "write", done)?;
+            if !self.device.capabilities().preconditions {
+                return Err(self.no_such_state());
+            }
             self.device.precondition(&batch);
             done += batch.len() as u64;
             let progress =

@@ -96,6 +96,9 @@ impl Driver<'_> {
                 return Ok((0, ControlFlow::Continue(())));
             }
             self.check_reach(&batch, "write", before + writes)?;
+            if !self.device.capabilities().preconditions {
+                return Err(self.no_such_state());
+            }
             self.device.precondition(&batch);
             writes += batch.len() as u64;
             written += batch.iter().map(|request| u64::from(request.bytes)).sum::<u64>();
