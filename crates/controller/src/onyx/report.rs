@@ -58,7 +58,9 @@ fn lifetime_days<S>(onyx: &Onyx<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
 fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
     let config = &onyx.config;
     let ledgers = |of: fn(&Book) -> &Ledger| {
-        onyx.controllers.iter().fold(Ledger::default(), |sum, controller| added(sum, of(&controller.book)))
+        let mut sum = Ledger::default();
+        onyx.controllers.iter().for_each(|controller| sum.add(of(&controller.book)));
+        sum
     };
     let mut ranks = ledgers(|book| &book.ranks);
     let moved = sum(onyx, |book| book.moved_rows);
@@ -79,13 +81,6 @@ fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
         Resource { name: "lines", servers: config.controllers, ledger: ledgers(|book| &book.lines) },
         Resource { name: "ranks", servers: config.controllers * config.ranks, ledger: ranks },
     ]
-}
-
-fn added(mut sum: Ledger, other: &Ledger) -> Ledger {
-    for activity in [Activity::Read, Activity::Write, Activity::LevelWear] {
-        sum.charge(activity, Time::from_secs_f64(other.busy_s(activity)));
-    }
-    sum
 }
 
 fn counters<S>(onyx: &Onyx<S>) -> Vec<(&'static str, u64)> {
