@@ -59,6 +59,8 @@ pub(super) struct Book {
     pub(super) start: Time,
     pub(super) ledger: Ledger,
     pub(super) host: HostCounts,
+    /// Words read and written.
+    pub(super) accesses: [u64; 2],
     pub(super) copies_on_write: u64,
     pub(super) forced_drains: u64,
     /// Programs and erases before.
@@ -175,6 +177,7 @@ impl<S: Store> Envy<S> {
             self.spend(visit, Activity::Translate, self.config.page_table_access);
         }
         let time = Time::from_ps(self.config.access.as_ps() * words);
+        self.book.accesses[usize::from(op == Op::Write)] += words;
         if op == Op::Read {
             self.spend(visit, Activity::Read, time);
             return Location::Nowhere;
@@ -312,6 +315,7 @@ impl Book {
             start,
             ledger: Ledger::default(),
             host: HostCounts::default(),
+            accesses: [0; 2],
             copies_on_write: 0,
             forced_drains: 0,
             programs_before,

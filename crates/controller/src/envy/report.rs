@@ -1,6 +1,5 @@
 //! What the device did, as its report.
 
-use super::background::SPENT;
 use super::model::Envy;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
 use nacre_media::store::Store;
@@ -16,7 +15,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         id: envy.id,
         kind: "envy",
         path: envy.path.clone(),
-        resources: resources(envy),
+        resources: resources(envy, &wear),
         is_energy_modelled: config.access_energy.is_some()
             || config.program_energy.is_some()
             || config.erase_energy.is_some(),
@@ -63,23 +62,20 @@ fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option
 }
 
 /// The controller serves the host; the flash is programmed and erased, so many operations at a time.
-fn resources<S: Store>(envy: &Envy<S>) -> Vec<Resource> {
+fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let mut controller = envy.book.ledger.clone();
     let mut flash = envy.background.ledger.clone();
     let energy = |each: Option<Energy>, count: u64| Energy(each.unwrap_or_default().0 * count as f64);
     let config = &envy.config;
-    for activity in [Activity::Read, Activity::Write] {
-        let accesses = (controller.busy_s(activity) / config.access.as_secs_f64()).round() as u64;
-        controller.charge_energy(activity, energy(config.access_energy, accesses));
+    let [reads, writes] = envy.book.accesses;
+    controller.charge_energy(Activity::Read, energy(config.access_energy, reads));
+    controller.charge_energy(Activity::Write, energy(config.access_energy, writes));
+    for (activity, programs) in
+        [(Activity::Drain, wear.host), (Activity::Clean, wear.cleaned), (Activity::LevelWear, wear.levelled)]
+    {
+        flash.charge_energy(activity, energy(config.program_energy, programs));
     }
-    for activity in SPENT {
-        let (each, time) = match activity {
-            Activity::Erase => (config.erase_energy, config.erase),
-            _ => (config.program_energy, config.program),
-        };
-        let operations = (flash.busy_s(activity) / time.as_secs_f64()).round() as u64;
-        flash.charge_energy(activity, energy(each, operations));
-    }
+    flash.charge_energy(Activity::Erase, energy(config.erase_energy, wear.erases));
     vec![
         Resource { name: "controller", servers: 1, ledger: controller },
         Resource { name: "flash", servers: config.concurrency, ledger: flash },

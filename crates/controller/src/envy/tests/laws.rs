@@ -15,6 +15,44 @@ fn write(page: u64) -> Request {
     Request { arrival: Time::ZERO, address: page * PAGE, bytes: 4, volume: 0, op: Op::Write }
 }
 
+/// Every word, program and erase since measuring began takes its energy once, by its cause.
+#[test]
+fn energy_follows_from_counts() {
+    let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
+         access_energy = \"1 nJ\"\nprogram_energy = \"2 uJ\"\nerase_energy = \"3 mJ\"\nconcurrency = 2\n";
+    let mut device = Workbench::new(1).build(settings).unwrap();
+    let pages = device.capacity().unwrap().0 / PAGE;
+    let mut random = Streams::new(7).stream("uniform");
+    let mut breakdown = Breakdown::new();
+    let mut now = Time::ZERO;
+    for round in 0..2 {
+        if round == 1 {
+            device.restart_ledger();
+        }
+        for number in 0..6000 {
+            // A read of three words for each write of one; most writes hit a few pages.
+            let page = if number % 50 == 0 { random.below(pages) } else { random.below(40) };
+            now = device.submit(now, &write(page), &mut breakdown).done;
+            let read = Request { op: Op::Read, bytes: 10, ..write(page) };
+            now = device.submit(now, &read, &mut breakdown).done + Time::from_us(30);
+            breakdown.clear();
+        }
+    }
+    let report = device.report(now);
+    let wear = report.wear.as_ref().expect("flash wears");
+    assert!(wear.cleaned > 0 && wear.levelled > 0 && wear.erases > 0, "{wear:?}");
+    for (activity, count, each) in [
+        (Activity::Read, 18_000, 1e-9),
+        (Activity::Write, 6000, 1e-9),
+        (Activity::Drain, wear.host, 2e-6),
+        (Activity::Clean, wear.cleaned, 2e-6),
+        (Activity::LevelWear, wear.levelled, 2e-6),
+        (Activity::Erase, wear.erases, 3e-3),
+    ] {
+        assert_close(report.energy(activity).0, count as f64 * each, 1e-12, &format!("{activity:?}"));
+    }
+}
+
 /// Wear of `turnovers` times as many writes as there are pages, drawn by `page`, after as many before.
 fn worn(settings: &str, turnovers: u64, mut page: impl FnMut(u64) -> u64) -> Wear {
     let mut device = workbench(1).build(&format!("{ARRAY}{settings}")).unwrap();
@@ -37,9 +75,9 @@ fn uniform(settings: &str, turnovers: u64) -> f64 {
     worn(settings, turnovers, |pages| random.below(pages)).cleaning_cost().unwrap()
 }
 
-fn assert_close(cost: f64, law: f64, tolerance: f64, what: &str) {
-    let error = (cost / law - 1.0).abs();
-    assert!(error <= tolerance, "{what}: cost {cost:.4}, the law gives {law:.4}");
+fn assert_close(value: f64, law: f64, tolerance: f64, what: &str) {
+    let error = (value / law - 1.0).abs();
+    assert!(error <= tolerance, "{what}: {value:e}, the law gives {law:e}");
 }
 
 /// Where every segment is a partition of its own, a segment is always cleaned at the utilisation of the
