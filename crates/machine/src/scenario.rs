@@ -145,6 +145,9 @@ pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {
         Ok(mut resolved) if problems.is_empty() => {
             let scenario = scenario.expect("a document without problems was read");
             let run = scenario.run.clone().unwrap_or_default();
+            if let Some(problem) = only_warm_up(&run, &resolved) {
+                return Err(problem.into());
+            }
             if scenario.run.is_none() {
                 resolved.extend(default_run());
             }
@@ -166,6 +169,23 @@ fn too_many_parts(resolved: &[Resolved]) -> Option<Problem> {
     let problem = format!("it has {parts} devices, policies and distributions");
     (parts > PARTS_MAX).then(|| {
         Problem::new("stack", None, problem).remedy(format!("{PARTS_MAX} are the most there may be"))
+    })
+}
+
+/// A run of so many requests, or of a workload that has so many, measures those behind its warm-up.
+fn only_warm_up(run: &RunConfig, resolved: &[Resolved]) -> Option<Problem> {
+    let value = |path: &str| resolved.iter().find(|resolved| resolved.path == path).map(|found| &found.node);
+    let of_workload = ["workload.requests", "workload.limit"].into_iter().filter_map(|path| {
+        let Value::Integer(requests) = value(path)?.value else { return None };
+        u64::try_from(requests).ok()
+    });
+    let requests = of_workload.chain(run.requests).min()?;
+    (run.warm_up > 0 && run.warm_up >= requests).then(|| {
+        let problem = format!("the run has {requests} requests, all of them warm-up");
+        let origin = value("run.warm_up").map(|node| &node.origin);
+        Problem::new("run.warm_up", origin, problem)
+            .given(run.warm_up)
+            .remedy("lower it, or run more requests")
     })
 }
 

@@ -300,11 +300,36 @@ fn run_problems(text: &str, overrides: &[(&str, &str)]) -> String {
 
 #[test]
 fn a_run_that_never_leaves_its_warm_up_is_refused() {
-    let text = run_problems(QUEUE, &[("run.requests", "1000"), ("run.warm_up", "1000")]);
-    assert_eq!(
-        text,
-        "run.warm_up (--set run.warm_up=1000): the run ended after 1000 requests, all of them warm-up; lower it, or \
-         run more requests"
+    let text = run_problems(QUEUE, &[("run.duration", "10 ms"), ("run.warm_up", "1000")]);
+    let [before, behind] = [
+        "run.warm_up (--set run.warm_up=1000): the run ended after ",
+        " requests, all of them warm-up; lower it, or run more requests",
+    ];
+    assert!(text.starts_with(before) && text.ends_with(behind), "{text}");
+}
+
+#[test]
+fn a_scenario_whose_requests_are_all_warm_up_is_a_mistake() {
+    let told =
+        |overrides: &[(&str, &str)]| checked(QUEUE, overrides).map(|_| ()).map_err(|it| it.to_string());
+    for (path, requests) in [("run.requests", "1000"), ("workload.requests", "1000")] {
+        for warm_up in ["1000", "1001"] {
+            let expected = format!(
+                "run.warm_up (--set run.warm_up={warm_up}): the run has 1000 requests, all of them warm-up, given \
+                 {warm_up}; lower it, or run more requests"
+            );
+            assert_eq!(told(&[(path, requests), ("run.warm_up", warm_up)]), Err(expected));
+        }
+        assert_eq!(told(&[(path, requests), ("run.warm_up", "999")]), Ok(()));
+    }
+}
+
+#[test]
+fn a_device_that_holds_nothing_is_a_mistake() {
+    let error = checked(QUEUE, &[("stack.capacity", "0 B")]).expect_err("it holds nothing").to_string();
+    assert!(
+        error.starts_with("stack.capacity (--set stack.capacity=0 B): it is too small, given \"0 B\";"),
+        "{error}"
     );
 }
 

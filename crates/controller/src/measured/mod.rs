@@ -42,6 +42,7 @@ use nacre_media::store::Nothing;
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
     /// Bytes it holds. Where absent every address is served, and its cost is not known.
+    #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// How long a read of one unit takes: a duration, or a distribution.
     pub read: Slot<LatencyFamily>,

@@ -62,6 +62,7 @@ pub struct Config {
     #[config(min = "1 B/s")]
     pub bandwidth: Option<Bandwidth>,
     /// Bytes it holds; absent means every address is served.
+    #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// Price of its capacity; without a capacity its cost is not known, which the record says.
     pub price: Option<Price>,

@@ -70,6 +70,7 @@ pub struct Config {
     #[config(default = "1 GiB", min = "4 KiB", max = "1 TiB", source = "assumed: kim-2014 does not say")]
     pub extent: Bytes,
     /// What all tiers hold together, where they have shares.
+    #[config(min = "1 B")]
     pub capacity: Option<Bytes>,
     /// The tiers, the fastest first.
     pub tier: Vec<TierConfig>,
