@@ -95,7 +95,7 @@ impl Distances {
         self.marks.glance(latest.saturating_sub(1) as usize)
     }
 
-    /// Numbers that were given out, those of blocks that were taken out included.
+    /// Numbers lie below this.
     pub(crate) fn numbers(&self) -> u64 {
         self.latest.len() as u64
     }
@@ -105,10 +105,15 @@ impl Distances {
         self.latest[number as usize] > 0
     }
 
-    /// Takes the block with this number, which is in the stack, out of it.
-    pub fn remove(&mut self, number: u32) {
+    /// Takes `block` out of a stack for blocks that lie apart. Its number is that of another one then.
+    ///
+    /// # Panics
+    /// If it is not in the stack.
+    pub fn remove(&mut self, volume: u32, block: u64) {
+        assert_eq!(self.region_bits, 0, "blocks that lie side by side share an entry");
+        let number = self.index.remove(volume, block);
+        let number = number.unwrap_or_else(|| panic!("block {block} of volume {volume} is not in the stack"));
         let latest = &mut self.latest[number as usize];
-        assert!(*latest > 0, "block {number} is not in the stack");
         self.marks.clear(*latest as usize - 1);
         *latest = 0;
         self.blocks -= 1;
@@ -229,12 +234,10 @@ mod tests {
     #[test]
     fn a_block_that_was_taken_out_counts_no_more_and_comes_as_new() {
         let mut distances = Distances::sparse();
-        let mut numbers = Vec::new();
-        for block in [10, 20, 30] {
-            distances.touch(0, block, 1, |touched| numbers.push(touched.number));
-        }
-        distances.remove(numbers[1]);
-        assert_eq!(distances.blocks(), 2);
+        assert_eq!(in_one_pass(&mut distances, &[(0, 10), (0, 20), (0, 30)]), [0; 3]);
+        distances.remove(0, 20);
+        assert_eq!((distances.blocks(), distances.numbers()), (2, 3));
         assert_eq!(in_one_pass(&mut distances, &[(0, 10), (0, 20), (0, 30)]), [2, 0, 3]);
+        assert_eq!(distances.numbers(), 3, "its number was free");
     }
 }

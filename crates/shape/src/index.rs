@@ -17,12 +17,15 @@ struct Entry {
     number: u32,
 }
 
-/// Regions with their numbers, which count from zero in the order of arrival.
+/// Regions with their numbers, which count from zero in the order of arrival; those of regions that were taken
+/// out are given out again.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
     shift: u32,
     regions: u32,
+    /// Numbers below `regions` that no region has.
+    unused: Vec<u32>,
 }
 
 /// 64 bits that depend evenly on all bits of volume and number (the finaliser of MurmurHash3).
@@ -39,10 +42,15 @@ pub(crate) fn hash(volume: u32, number: u64) -> u64 {
 impl Index {
     pub(crate) fn new() -> Index {
         let free = Entry { region: 0, volume: 0, number: FREE };
-        Index { entries: vec![free; SMALLEST], shift: 64 - SMALLEST.trailing_zeros(), regions: 0 }
+        Index {
+            entries: vec![free; SMALLEST],
+            shift: 64 - SMALLEST.trailing_zeros(),
+            regions: 0,
+            unused: Vec::new(),
+        }
     }
 
-    /// Regions that have a number.
+    /// Numbers in use at one time so far: all are below it.
     pub(crate) fn regions(&self) -> u32 {
         self.regions
     }
@@ -72,14 +80,49 @@ impl Index {
 
     #[cold]
     fn add(&mut self, volume: u32, region: u64) -> u32 {
-        if self.regions as usize >= self.entries.len() / 2 {
+        if self.regions as usize - self.unused.len() >= self.entries.len() / 2 {
             self.grow();
         }
-        let entry = Entry { region, volume, number: self.regions };
-        assert!(self.regions < FREE, "more regions than numbers");
-        self.regions += 1;
-        self.place(entry);
-        entry.number
+        let number = self.unused.pop().unwrap_or_else(|| {
+            assert!(self.regions < FREE, "more regions than numbers");
+            self.regions += 1;
+            self.regions - 1
+        });
+        self.place(Entry { region, volume, number });
+        number
+    }
+
+    /// Takes a region out, and gives the number it had; `None` if it has none.
+    pub(crate) fn remove(&mut self, volume: u32, region: u64) -> Option<u32> {
+        let mask = self.entries.len() - 1;
+        let mut hole = (hash(volume, region) >> self.shift) as usize;
+        while self.entries[hole].region != region || self.entries[hole].volume != volume {
+            if self.entries[hole].number == FREE {
+                return None;
+            }
+            hole = (hole + 1) & mask;
+        }
+        let number = self.entries[hole].number;
+        if number == FREE {
+            return None;
+        }
+        // What follows moves up where a search for it would end at the hole.
+        let mut place = hole;
+        loop {
+            place = (place + 1) & mask;
+            let entry = self.entries[place];
+            if entry.number == FREE {
+                break;
+            }
+            let home = (hash(entry.volume, entry.region) >> self.shift) as usize;
+            if (place.wrapping_sub(home) & mask) >= (place.wrapping_sub(hole) & mask) {
+                self.entries[hole] = entry;
+                hole = place;
+            }
+        }
+        self.entries[hole].number = FREE;
+        self.unused.push(number);
+        Some(number)
     }
 
     fn place(&mut self, entry: Entry) {
@@ -118,5 +161,26 @@ mod tests {
         }
         assert_eq!(index.regions(), 5000);
         assert_eq!(index.glance(7, 7), None);
+    }
+
+    #[test]
+    fn numbers_of_regions_that_left_are_given_out_again() {
+        let mut index = Index::new();
+        let mut numbers = std::collections::BTreeMap::new();
+        let mut next = 1_u64;
+        for step in 0..60_000_u64 {
+            next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Up to 900 regions at a time, of 4,000.
+            let region = next >> 33 & 0xfff;
+            if numbers.len() == 900 || step % 3 == 0 {
+                assert_eq!(index.remove(1, region), numbers.remove(&region), "step {step}");
+            } else {
+                let number = index.number(1, region);
+                assert_eq!(*numbers.entry(region).or_insert(number), number, "step {step}");
+            }
+        }
+        let distinct: std::collections::BTreeSet<u32> = numbers.values().copied().collect();
+        assert_eq!(distinct.len(), numbers.len());
+        assert!(index.regions() <= 900, "{} numbers", index.regions());
     }
 }

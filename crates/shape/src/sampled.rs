@@ -7,7 +7,8 @@
 //! is the paper's correction of the sample's size, which matters where a few blocks are very hot.)
 //!
 //! The rate is fixed, or the number of blocks is: then the threshold falls whenever the sample grows past it,
-//! the blocks above leave, and what was counted keeps the weight it had.
+//! the blocks above leave, and what was counted keeps the weight it had. The same happens where requests are so
+//! long that following them would take for ever: on average, [`PER_REQUEST`] blocks of a request are followed.
 //!
 //! **Uncertainty.** Further bits of the same hash cut the sample into sixteen that share no block. Each gives a
 //! curve of its own at a sixteenth of the rate. Their standard error, times Student's t for 15 degrees of
@@ -23,8 +24,14 @@ use std::collections::BinaryHeap;
 const PARTS: usize = 16;
 /// Student's t: 95 % on both sides, 15 degrees of freedom.
 const STUDENT_T: f64 = 2.131;
+/// A sample of fewer blocks says nothing.
+const BLOCKS_MIN: usize = 64;
 /// Sizes of fewer sampled blocks than this are not told apart.
 const SMALLEST: f64 = 10.0;
+
+/// Blocks followed of a request, on average over the requests so far, where the number of blocks is bounded; the
+/// bound of it comes on top. Where there were more, half of the blocks leave.
+pub const PER_REQUEST: u64 = 1024;
 
 /// How many blocks are followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +50,8 @@ pub struct SampledCurve {
     /// A block is followed if its hash is not above this.
     threshold: u64,
     most: Option<u32>,
+    /// Accesses that may be followed before the sample is halved.
+    credit: u64,
     accesses: [u64; 2],
     whole: Sample,
     parts: Vec<Sample>,
@@ -50,8 +59,8 @@ pub struct SampledCurve {
     held: BinaryHeap<Held>,
 }
 
-/// A block of the sample: its hash, its numbers in the whole sample and in its part.
-type Held = (u64, u32, u32);
+/// A block of the sample: its hash, its volume and its number there.
+type Held = (u64, u32, u64);
 
 /// A miss-ratio curve with its uncertainty.
 #[derive(Clone, Debug)]
@@ -89,7 +98,7 @@ impl SampledCurve {
                 ((share * 2f64.powi(64)) as u64, None)
             }
             Rate::Blocks(blocks) => {
-                assert!(blocks >= 64, "a sample of {blocks} blocks");
+                assert!(blocks as usize >= BLOCKS_MIN, "a sample of {blocks} blocks");
                 (u64::MAX, Some(blocks))
             }
         };
@@ -98,6 +107,7 @@ impl SampledCurve {
             salt: hash(0x5a17, seed),
             threshold,
             most,
+            credit: most.map_or(u64::MAX, u64::from),
             accesses: [0; 2],
             whole: Sample::new(),
             parts: vec![Sample::new(); PARTS],
@@ -126,6 +136,7 @@ impl SampledCurve {
             let is_write = request.op == Op::Write;
             let (first, count) = request.blocks(self.block_bytes);
             self.accesses[usize::from(is_write)] += count;
+            self.credit = self.credit.saturating_add(PER_REQUEST);
             for block in first..first + count {
                 let hashed = hash(request.volume, block ^ self.salt);
                 if hashed <= self.threshold {
@@ -156,7 +167,7 @@ impl SampledCurve {
         }
     }
 
-    /// Numbers that were given out, those of blocks that left included.
+    /// Numbers lie below this.
     pub(crate) fn numbers(&self) -> u64 {
         self.whole.distances.numbers()
     }
@@ -172,16 +183,19 @@ impl SampledCurve {
         // The threshold compares the upper bits; these lie far below any threshold that leaves blocks.
         let part = (hashed >> 8) as usize % PARTS;
         let whole = self.whole.follow(volume, block, rate, is_write);
-        let of_part = self
-            .parts
-            .get_mut(part)
-            .map_or(0, |part| part.follow(volume, block, rate / PARTS as f64, is_write).number);
-        if let Some(most) = self.most
-            && whole.distance == 0
-        {
-            self.held.push((hashed, whole.number, of_part));
+        if let Some(part) = self.parts.get_mut(part) {
+            part.follow(volume, block, rate / PARTS as f64, is_write);
+        }
+        if let Some(most) = self.most {
+            if whole.distance == 0 {
+                self.held.push((hashed, volume, block));
+            }
             if self.held.len() > most as usize {
                 self.shrink();
+            }
+            self.credit -= 1;
+            if self.credit == 0 {
+                self.halve(most);
             }
         }
         whole
@@ -190,16 +204,26 @@ impl SampledCurve {
     /// Lowers the threshold below the largest hash, whose blocks leave.
     fn shrink(&mut self) {
         let &(largest, ..) = self.held.peek().expect("a sample past its bound is not empty");
-        while let Some(&(hashed, whole, of_part)) = self.held.peek()
+        while let Some(&(hashed, volume, block)) = self.held.peek()
             && hashed == largest
         {
             self.held.pop();
-            self.whole.distances.remove(whole);
+            self.whole.distances.remove(volume, block);
             if let Some(part) = self.parts.get_mut((hashed >> 8) as usize % PARTS) {
-                part.distances.remove(of_part);
+                part.distances.remove(volume, block);
             }
         }
         self.threshold = largest - 1;
+    }
+
+    /// Too much was followed: half of the blocks leave, and a quarter of `most` accesses are free again.
+    #[cold]
+    fn halve(&mut self, most: u32) {
+        let stay = self.held.len() / 2;
+        while self.held.len() > stay.max(BLOCKS_MIN) {
+            self.shrink();
+        }
+        self.credit += u64::from(most / 4);
     }
 }
 
@@ -276,6 +300,35 @@ mod tests {
             assert!(end_of(here) >= distance && cell(end_of(here)) == here, "{distance}");
             assert!(end_of(here) - distance <= distance / 256, "{distance}");
             before = here;
+        }
+    }
+
+    /// Thirty requests of 4 GiB, which are 31 million blocks: what is followed is bounded, and what is found holds.
+    #[test]
+    fn following_long_requests_is_bounded() {
+        for same in [true, false] {
+            let mut sampled = SampledCurve::new(4096, Rate::Blocks(4096), 1);
+            let read = |number: u64| Request {
+                arrival: nacre_kernel::Time::ZERO,
+                address: if same { 0 } else { number << 32 },
+                bytes: u32::MAX - 4095,
+                volume: 0,
+                op: Op::Read,
+            };
+            let mut followed = 0_u64;
+            for number in 0..30 {
+                sampled.add_each(&[read(number)], |_, _, _, _| followed += 1);
+            }
+            // Halved until a request has no more than its part: from 4,096 of 2^20 blocks to some 1,024.
+            assert!(followed <= 4096 + 30 * PER_REQUEST + 4 * 4096 / 4, "{followed} accesses");
+            assert!(sampled.numbers() <= 4097, "{} numbers for 4,096 blocks", sampled.numbers());
+            let blocks = f64::from((u32::MAX - 4095) / 4096) * if same { 1.0 } else { 30.0 };
+            let estimate = sampled.estimate();
+            let found = estimate.blocks as f64 / estimate.rate;
+            assert!((found / blocks - 1.0).abs() < 0.15, "{found} of {blocks} blocks");
+            let expected = if same { 1.0 / 30.0 } else { 1.0 };
+            let misses = estimate.curve.miss_ratio(40_000_000, None).expect("it is large enough");
+            assert!((misses / expected - 1.0).abs() < 0.15, "{misses}, {expected}");
         }
     }
 

@@ -181,6 +181,8 @@ impl Profile {
             }
             let block = &mut followed[number];
             if touched.distance == 0 {
+                // The number may have been that of a block that is followed no more.
+                *block = Block::default();
                 rhythm.grow(request.arrival, 1.0 / rate);
             } else {
                 reuse.add((request.arrival - block.latest).as_ps(), 1.0 / rate);
