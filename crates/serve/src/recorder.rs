@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ impl Recorder {
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
         let writer = writer.map_err(|error| refused(words(error)))?;
-        self.begin_with(Recording::begin(path, dilation, file, writer))
+        self.begin_with(Recording::begin(path, dilation, file, writer).map_err(refused)?)
     }
 
     fn begin_with(&self, recording: Recording) -> Result<(), RecordError> {
@@ -182,18 +182,25 @@ impl Recorder {
 }
 
 impl Recording {
-    #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for by a thread of its own")]
-    fn begin(path: &Path, dilation: f64, file: SharedFile, writer: Box<dyn TraceWriter>) -> Recording {
+    /// Errors: there is no thread to be had.
+    fn begin(
+        path: &Path,
+        dilation: f64,
+        file: SharedFile,
+        writer: Box<dyn TraceWriter>,
+    ) -> Result<Recording, String> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
-        Recording {
+        // A slow disk is waited for by a thread of its own.
+        let begun = Builder::new().spawn(move || write(&batches, &file, writer));
+        Ok(Recording {
             path: path.into(),
             from: now(),
             dilation,
             gathered: Vec::with_capacity(2 * BATCH),
             requests: 0,
             to_writer,
-            writer: std::thread::spawn(move || write(&batches, &file, writer)),
-        }
+            writer: begun.map_err(|error| error.to_string())?,
+        })
     }
 
     /// False where the writer is gone, or so slow that there is no room for more.
