@@ -10,7 +10,7 @@ use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
@@ -86,6 +86,8 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
+    /// The writer takes nothing more and says why when it is joined.
+    is_writer_gone: bool,
 }
 
 enum Message {
@@ -200,6 +202,7 @@ impl Recording {
             requests: 0,
             to_writer,
             writer: begun.map_err(|error| error.to_string())?,
+            is_writer_gone: false,
         })
     }
 
@@ -219,7 +222,13 @@ impl Recording {
         }
         self.gathered.sort_by_key(|request| request.arrival);
         let batch = self.gathered.drain(..BATCH).collect();
-        self.to_writer.try_send(Message::Batch(batch)).is_ok()
+        match self.to_writer.try_send(Message::Batch(batch)) {
+            Ok(()) => true,
+            Err(refused) => {
+                self.is_writer_gone = matches!(refused, TrySendError::Disconnected(_));
+                false
+            }
+        }
     }
 
     fn end(mut self) -> Recorded {
@@ -230,7 +239,7 @@ impl Recording {
     }
 
     fn give_up(self) -> Recorded {
-        if self.writer.is_finished() {
+        if self.is_writer_gone || self.writer.is_finished() {
             return self.joined();
         }
         // Without a last message the writer leaves nothing behind, whenever it comes to that.
