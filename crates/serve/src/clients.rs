@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// How long the last answers may take when the server ends, before their clients are cut off.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+const LAST_WORDS: Duration = Duration::from_millis(800);
 /// How long the threads of clients that were cut off may take to end. They wait for nothing but the disk.
 const CUT_OFF: Duration = Duration::from_secs(5);
 /// How often it is looked whether the last clients have gone.
