@@ -17,12 +17,15 @@ MODULE := python/nacre/_core.abi3.so
 TESTED := --locked --workspace --exclude nacre-bench --profile checked
 XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-target}/checked/xtask
 
+# Seconds that `make fuzz` gives each target.
+FUZZ_S := 60
+
 # Whatever environment the user is in, the project's own is .venv.
 unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-wheel check bench wheel wheel-test gen fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-wheel check bench fuzz wheel wheel-test gen fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -49,7 +52,8 @@ check: environment ## formatting, lints, types, tidiness, licences
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest nacre._core
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --locked check; \
-	else echo "cargo-deny is not installed: licences and advisories not checked"; fi
+	else echo "NOT CHECKED: licences and advisories of crates; cargo install cargo-deny" >&2; fi
+	@tools/audit_packages.sh $(UV)
 
 bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same streams
 	cargo build --locked --release -p nacre-bench
@@ -57,6 +61,9 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
 		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
+
+fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are
+	@tools/fuzz.sh $(FUZZ_S)
 
 clients: ## install the programs that served devices are tested with, where that is possible
 	@tools/install_clients.sh

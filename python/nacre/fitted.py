@@ -58,9 +58,9 @@ class FittedWorkload:
         """The closeness, and both descriptions."""
         return self._found.to_dict()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the workload as TOML."""
-        write_file(Path(path), self.text.encode())
+    def save(self, path: str | os.PathLike[str], *, replace: bool = True) -> None:
+        """Writes the workload as TOML, over a file that is there unless `replace` is false."""
+        write_file(Path(path), self.text.encode(), replace=replace)
 
     def __repr__(self) -> str:
         curve, distance = max(self.closeness.items(), key=lambda item: item[1])

@@ -114,10 +114,13 @@ class MissRatioCurve:
         """What the curve is of, and its frame by columns."""
         return {**self.about.to_dict(), "curve": self.frame().to_dict(as_series=False)}
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the curve as what the name says: csv, parquet, json, svg, png or html."""
+    def save(self, path: str | os.PathLike[str], *, replace: bool = True) -> None:
+        """Writes the curve as what the name says: csv, parquet, json, svg, png or html.
+
+        A file that is there is replaced, unless `replace` is false.
+        """
         target = Path(path)
-        write_file(target, self._encoded(suffix_of(target)))
+        write_file(target, self._encoded(suffix_of(target)), replace=replace)
 
     def _encoded(self, suffix: str) -> bytes:
         if suffix == "json":

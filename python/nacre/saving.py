@@ -1,4 +1,8 @@
-"""Files that are complete or not there: written beside their place, then renamed into it."""
+"""Files that are complete or not there: written beside their place, then renamed into it.
+
+What somebody else has put there stays: links are not followed, and in a directory only the results
+of an earlier run are replaced.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -33,18 +38,36 @@ FIGURE_FILES = tuple(
     )
     for suffix in ("svg", "png")
 )
+RECORD_FILES = (RECORD_FILE, *FIGURE_FILES)
+MIXES_FILES = tuple(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png"))
+_SEALS = {
+    RECORD_FILE: "schema",
+    "mixes.json": "mixes",
+    "rows.json": "paper",
+    "served.json": "wall_s",
+}
+"""Files by which a directory of results is known, each with a word that its document has."""
+
+TAKEN = "there is already a file of this name; name another one, or replace it with --force"
+_FOREIGN = (
+    "there is already a file of this name, and no results that it would belong to;"
+    " give another directory"
+)
 
 
 class Staging:
     """A directory that receives files all together: at `commit`, or when the block ends well.
 
-    Entering it proves that the directory can be written, before any long work. Leaving it by
-    an exception removes what was staged since, and the directories that were made for it if
-    nothing was committed.
+    Entering it proves that the directory can be written, before any long work, and that `names`
+    are free there, or those of earlier results. Leaving it by an exception removes what was staged
+    since, and the directories that were made for it if nothing was committed.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, names: Iterable[str] = ()) -> None:
         self.directory = directory
+        self._names = tuple(names)
+        self._is_ours = False
+        self._committed: set[str] = set()
         self._made: list[Path] = []
         self._staged: list[str] = []
         self._stale: tuple[str, ...] = ()
@@ -59,6 +82,13 @@ class Staging:
         except OSError as error:
             self._remove_made()
             error.filename = str(self.directory)
+            raise
+        self._is_ours = any(_holds(self.directory / name, word) for name, word in _SEALS.items())
+        try:
+            for name in self._names:
+                self._check(name)
+        except OSError:
+            self._stage.rmdir()
             raise
         return self
 
@@ -122,12 +152,21 @@ class Staging:
 
     def commit(self) -> None:
         """Moves what was staged into the directory."""
+        for name in (*self._staged, *self._stale):
+            self._check(name)
         for name in self._stale:
             (self.directory / name).unlink(missing_ok=True)
         self._stale = ()
         for name in self._staged:
             (self._stage / name).replace(self.directory / name)
+        self._committed.update(self._staged)
         self._staged = []
+
+    def _check(self, name: str) -> None:
+        """Raises `OSError` where a file is that is nobody's result."""
+        place = self.directory / name
+        if look(place) and not self._is_ours and name not in self._committed:
+            raise FileExistsError(errno.EEXIST, _FOREIGN, str(place))
 
     def __exit__(
         self,
@@ -149,15 +188,32 @@ class Staging:
                 path.rmdir()
 
 
+def look(target: Path, *, replace: bool = True) -> bool:
+    """Whether there is a file that `replace` allows to replace.
+
+    Raises `OSError` for a link, for what is not a file, and for a file that is to stay.
+    """
+    try:
+        found = target.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if stat.S_ISLNK(found):
+        what = "it is a link, and links are not followed to write; name the file itself"
+        raise FileExistsError(errno.EEXIST, what, str(target))
+    if not stat.S_ISREG(found):
+        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
+    if not replace:
+        raise FileExistsError(errno.EEXIST, TAKEN, str(target))
+    return True
+
+
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
     """A temporary path beside `target` that takes its place when the block ends well.
 
-    Raises `OSError` where a file could not be: in no directory, or over what is not a file.
+    Raises `OSError` where a file could not be: in no directory, or over what may not be replaced.
     """
-    target = target.resolve()
-    if target.exists() and not target.is_file():
-        raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
+    is_there = look(target, replace=replace)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such directory", str(target.parent))
     handle, name = tempfile.mkstemp(
@@ -168,7 +224,10 @@ def replacing(target: Path) -> Iterator[Path]:
     try:
         yield path
         path.chmod(0o666 & ~_umask())
-        path.replace(target)
+        if is_there and look(target):
+            path.replace(target)
+        else:
+            _move_to_free(path, target)
     except OSError as error:
         if error.filename in (None, name):
             error.filename = str(target)
@@ -177,10 +236,32 @@ def replacing(target: Path) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def write_file(target: Path, data: bytes) -> None:
-    """Writes `target` completely or not at all."""
-    with replacing(target) as path:
+def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
+    """Writes `target` completely or not at all; over a file that is there if `replace` says so."""
+    with replacing(target, replace=replace) as path:
         _write(path, data, target)
+
+
+def _move_to_free(path: Path, target: Path) -> None:
+    """Gives a file a name that is free; raises `FileExistsError` where it is not any more."""
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except FileExistsError:
+        raise FileExistsError(errno.EEXIST, TAKEN, str(target)) from None
+    except OSError:
+        # A file system without links: between look and rename another file may come.
+        look(target, replace=False)
+        path.replace(target)
+
+
+def _holds(file: Path, word: str) -> bool:
+    """Whether a file is a JSON document with such a word in it, or a list that begins with one."""
+    try:
+        document = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    first = document[0] if isinstance(document, list) and document else document
+    return isinstance(first, dict) and word in first
 
 
 def _write(path: Path, data: bytes, target: Path) -> None:

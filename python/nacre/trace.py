@@ -22,7 +22,7 @@ from nacre import _core
 from nacre.errors import SEED_MAX, TraceError, nearest
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
-from nacre.saving import write_file
+from nacre.saving import look, write_file
 from nacre.text import printable
 from nacre.view import View
 
@@ -148,16 +148,20 @@ def convert(
     output: str | os.PathLike[str],
     *,
     to: str | None = None,
+    replace: bool = True,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
-    """Writes a trace in another format; `to` defaults to what the name of `output` says."""
+    """Writes a trace in another format; `to` defaults to what the name of `output` says.
+
+    A file that is there is replaced, unless `replace` is false.
+    """
     chosen = _options(options)
-    target, kind = _target(output), _writable(to, Path(output))
+    target, kind = _target(output, replace), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind == PARQUET:
             columns = _core.trace_columns(files, chosen, _answering(progress))
-            return _write_parquet(columns, target)
+            return _write_parquet(columns, target, replace)
         text = _core.trace_convert(files, str(target), kind, chosen, _answering(progress))
         return View(json.loads(text))
 
@@ -170,16 +174,18 @@ def sample(
     by: Sampling = "block",
     seed: int = 1,
     to: str | None = None,
+    replace: bool = True,
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> View:
     """Writes a share of a trace: of its blocks (which keeps reuse) or of its requests.
 
     A request that touches both chosen blocks and others is cut to the chosen ones. With
-    `by="first"` it is the first `limit` requests.
+    `by="first"` it is the first `limit` requests. A file that is there is replaced, unless
+    `replace` is false.
     """
     chosen = _options(options) | {"fraction": fraction, "by": by, "seed": _seed(seed)}
-    target, kind = _target(output), _writable(to, Path(output))
+    target, kind = _target(output, replace), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind != PARQUET:
             text = _core.trace_sample(files, str(target), kind, chosen, _answering(progress))
@@ -190,7 +196,7 @@ def sample(
                 _core.trace_sample(files, native, NATIVE, chosen, _answering(progress))
                 plain = _options({"format": NATIVE})
                 columns = _core.trace_columns([native], plain, None)
-            written = _write_parquet(columns, target).to_dict()
+            written = _write_parquet(columns, target, replace).to_dict()
     notes = [_CUT] if by == "block" else []
     return View({**written, "notes": [*written["notes"], *notes]})
 
@@ -262,22 +268,23 @@ def _columns(frame: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
     return {name: plain[name].to_numpy() for name in COLUMNS}
 
 
-def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path) -> View:
+def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path, replace: bool) -> View:
     frame = _frame(columns)
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd")
-    write_file(target, buffer.getvalue())
+    write_file(target, buffer.getvalue(), replace=replace)
     size = buffer.getbuffer().nbytes
     return View({"records": frame.height, "bytes": size, "complete": True, "notes": []})
 
 
-def _target(output: str | os.PathLike[str]) -> Path:
-    """Where to write, links followed; raises `TraceError` for what a file must not replace."""
+def _target(output: str | os.PathLike[str], replace: bool) -> Path:
+    """Where to write; raises `TraceError` or `OSError` for what a file must not replace."""
     if not os.fspath(output):
         raise TraceError("the name of the file to write is empty")
-    target = Path(_text(str(Path(output).resolve())))
+    target = Path(_text(str(Path(output).absolute())))
     if target.exists() and not target.is_file():
         raise TraceError(f"{output}: not a file; a trace is written to a file of its own")
+    look(Path(output), replace=replace)
     return target
 
 

@@ -56,6 +56,7 @@ def script(folder: Path, change: str, *arguments: str) -> subprocess.CompletedPr
 
 
 def test_figures_of_an_earlier_run_go_with_its_record(record: Record, tmp_path: Path) -> None:
+    record.save(tmp_path)
     for name in (*FIGURE_FILES, "notes.txt", "mine.svg"):
         (tmp_path / name).write_text("old")
     record.save(tmp_path)

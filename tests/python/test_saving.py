@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nacre
 import pytest
+from nacre.cli.app import app
 from nacre.saving import Staging, replacing, write_file
+from typer.testing import CliRunner
 
 
 def names(directory: Path) -> list[str]:
@@ -77,16 +80,76 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     assert failure.value.filename == str(tmp_path / "file")
 
 
-def test_a_file_is_replaced_through_its_link_with_the_usual_rights(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "target")
+def test_a_file_is_replaced_with_the_usual_rights_and_a_link_is_not_followed(
+    tmp_path: Path,
+) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
     mask = os.umask(0o027)
     try:
-        write_file(tmp_path / "link", b"x")
+        write_file(target, b"w")
+        write_file(target, b"x")
     finally:
         os.umask(mask)
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_bytes() == b"x"
-    assert (tmp_path / "target").stat().st_mode & 0o777 == 0o640
+    assert target.stat().st_mode & 0o777 == 0o640
+    link.symlink_to(target)
+    with pytest.raises(FileExistsError, match="it is a link"):
+        write_file(link, b"y")
+    link.unlink()
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileExistsError, match="it is a link"):
+        write_file(link, b"y")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"x"
+    assert names(tmp_path) == ["link", "target"]
+
+
+def test_a_file_that_is_not_to_be_replaced_stays_though_it_comes_late(tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    with pytest.raises(FileExistsError, match="already a file of this name"), replacing(target):
+        target.write_text("late")
+    with pytest.raises(FileExistsError, match="--force"):
+        write_file(target, b"new", replace=False)
+    assert target.read_text() == "late"
+    assert names(tmp_path) == ["page.html"]
+
+
+def test_a_directory_of_results_takes_new_ones_and_keeps_the_files_of_others(
+    tmp_path: Path,
+) -> None:
+    record = '{"schema": "nacre-record-1"}'
+    for content, seal in ((record, "record.json"), ('[{"paper": "envy"}]', "rows.json")):
+        ours = tmp_path / seal
+        for _ in range(2):
+            with Staging(ours, [seal]) as staging:
+                staging.write(seal, content.encode())
+    for name, content in (("record.json", '{"mine": 1}'), ("rows.json", "[]"), ("latency.svg", "")):
+        theirs = tmp_path / f"their {name}"
+        theirs.mkdir()
+        (theirs / name).write_text(content)
+        with pytest.raises(FileExistsError, match="no results that it would belong to") as failure:
+            Staging(theirs, ["record.json", "rows.json", "latency.svg"]).__enter__()
+        assert failure.value.filename == str(theirs / name)
+        staging = Staging(theirs)
+        with pytest.raises(FileExistsError), staging:
+            staging.write(name, b"new")
+        staging = Staging(theirs)
+        staging.discard([name])
+        with pytest.raises(FileExistsError), staging:
+            staging.write("other", b"new")
+        assert (theirs / name).read_text() == content
+        assert names(theirs) == [name]
+
+
+def test_in_a_directory_of_results_links_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("mine")
+    ours = tmp_path / "ours"
+    with Staging(ours) as staging:
+        staging.write("record.json", b'{"schema": "nacre-record-1"}')
+    (ours / "latency.svg").symlink_to(tmp_path / "letter")
+    staging = Staging(ours)
+    with pytest.raises(FileExistsError, match="it is a link"), staging:
+        staging.write("latency.svg", b"new")
+    assert (tmp_path / "letter").read_text() == "mine"
 
 
 def test_what_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
@@ -99,3 +162,46 @@ def test_what_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
         replacing(tmp_path / "x" / "y"),
     ):
         pass
+
+
+WRITERS = (
+    ("report", "record", "--html", "taken"),
+    ("trace", "info", "io.csv", "--html", "taken"),
+    ("trace", "mrc", "io.csv", "-o", "taken.csv"),
+    ("trace", "fit", "io.csv", "-o", "taken"),
+    ("trace", "convert", "io.csv", "-o", "taken.nacre"),
+    ("trace", "convert", "io.csv", "-o", "taken.parquet"),
+    ("trace", "sample", "io.csv", "--by", "first", "--limit", "2", "-o", "taken.nacre"),
+)
+
+
+def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stack = {"kind": "measured", "read": "10 us", "write": "20 us"}
+    workload = {"kind": "uniform", "footprint": "1 MiB", "requests": 100}
+    nacre.run({"workload": workload, "stack": stack}).save("record")
+    lines = [f"{number},read,{4096 * number},4096" for number in range(200)]
+    Path("io.csv").write_text("\n".join(["timestamp_us,op,offset,length", *lines]))
+    for command in WRITERS:
+        taken = Path(command[-1])
+        elsewhere = Path("elsewhere")
+        for place in (taken, elsewhere):
+            place.write_text("mine")
+        refused = CliRunner().invoke(app, list(command))
+        assert refused.exit_code != 0, command
+        assert "replace it with --force" in refused.stderr
+        assert taken.read_text() == "mine"
+        forced = CliRunner().invoke(app, [*command, "--force"])
+        assert forced.exit_code == 0, forced.output
+        assert taken.read_bytes() != b"mine"
+        taken.unlink()
+        taken.symlink_to(elsewhere)
+        for force in ([], ["--force"]):
+            linked = CliRunner().invoke(app, [*command, *force])
+            assert linked.exit_code != 0, command
+            assert "it is a link" in linked.stderr
+        assert taken.is_symlink()
+        assert elsewhere.read_text() == "mine"
+        taken.unlink()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import nbd_client
 import pytest
 from nbd_client import FUA, Client, GoneError
-from serving import MIB, Server, needs, run, scenario
+from serving import MIB, Server, missing, needs, run, scenario
 
 DEBIAN_PYTHON = "/usr/bin/python3"
 """Where Debian's python3-libnbd is seen."""
@@ -219,3 +222,23 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(tmp_pat
     finally:
         server.close()
     assert len(acknowledged) > 140
+
+
+def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:
+    memory = Path("/dev/shm")  # a tmpfs, which makes holes and cannot zero what keeps its room
+    if not os.access(memory, os.W_OK):
+        missing("there is no /dev/shm")
+    with TemporaryDirectory(dir=memory) as folder:
+        server = Server(Path(folder))
+        try:
+            with Client(server.uri) as client:
+                client.write(0, b"x" * 8192)
+                with pytest.raises(nbd_client.NbdError) as refused:
+                    client.zero(0, 4096, flags=nbd_client.FAST_ZERO | nbd_client.NO_HOLE)
+                assert refused.value.number == nbd_client.ENOTSUP
+                assert client.read(0, 8192) == b"x" * 8192
+                client.zero(0, 4096, flags=nbd_client.NO_HOLE)
+                client.zero(4096, 4096, flags=nbd_client.FAST_ZERO)
+                assert client.read(0, 8192) == bytes(8192)
+        finally:
+            server.close()

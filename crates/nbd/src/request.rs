@@ -91,6 +91,11 @@ impl Request {
         self.flags & flag::NO_HOLE != 0
     }
 
+    /// Whether zeroes are refused where writing data would be no slower.
+    pub fn is_fast(&self) -> bool {
+        self.flags & flag::FAST_ZERO != 0
+    }
+
     /// Whether the data of a read has to come in one chunk.
     pub fn in_one_chunk(&self) -> bool {
         self.flags & flag::DF != 0

@@ -1,13 +1,14 @@
 //! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
 
+use crate::clients::Clients;
 use crate::control::{self, LINE_MAX};
 use crate::listen::Listener;
 use crate::metrics::{self, HEAD_MAX};
-use crate::server::Clients;
 use crate::socket::Socket;
 use crate::watch::Watch;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Callers that may be there at a time; more are turned away.
@@ -24,18 +25,29 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
     let callers = Clients::of_at_most(CALLERS_MAX);
     std::thread::scope(|scope| {
         while !is_over.load(Ordering::Relaxed) {
-            let Ok(Some(socket)) = listener.accept() else {
-                // A caller that left before it was met: another may come.
-                let _ = listener.wait(GLANCE);
-                continue;
+            let socket = match listener.accept() {
+                Ok(Some(socket)) => socket,
+                Ok(None) => {
+                    let _ = listener.wait(GLANCE);
+                    continue;
+                }
+                // A caller that left before it was met, or too many open files: it would be met again at once.
+                Err(_) => {
+                    pause(GLANCE);
+                    continue;
+                }
             };
-            let Some(entry) = callers.enter(&socket) else { continue };
+            let Some(entry) = callers.enter(&socket, None) else { continue };
             let (callers, serve) = (&callers, &serve);
-            scope.spawn(move || {
+            let attended = move || {
                 serve(&socket);
                 socket.end();
                 callers.leave(entry, None);
-            });
+            };
+            // Without a thread for it the connection ends; others may have one again.
+            if let Err(error) = Builder::new().spawn_scoped(scope, attended) {
+                callers.leave(entry, Some(error.to_string()));
+            }
         }
         callers.send_home();
     });
@@ -96,6 +108,11 @@ pub(crate) fn metrics(socket: &Socket, watch: &Watch<'_>) {
         Ok(())
     };
     let _ = talk();
+}
+
+#[expect(clippy::disallowed_methods, reason = "callers come in wall time")]
+fn pause(time: Duration) {
+    std::thread::sleep(time);
 }
 
 #[expect(clippy::disallowed_methods, reason = "callers come in wall time")]

@@ -1,6 +1,7 @@
 //! One client from its first byte to its last.
 
 use crate::awake::Awake;
+use crate::clients::Clients;
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
 use crate::model::TimedReply;
@@ -17,9 +18,9 @@ use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 /// How long a client may take until an export is chosen, and between two bytes of one message.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the end of all connections may take before they are cut.
-pub(crate) const LAST_WORDS: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a client's thread looks whether it has to end, while it waits for the time of an answer.
+const GLANCE: Duration = Duration::from_millis(20);
 /// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 8;
 const TOGETHER: usize = 32 << 10;
@@ -43,21 +44,30 @@ pub(crate) enum Dropped {
     TooEarly,
 }
 
-/// Talks with a client until it leaves.
+/// What clients come to.
+pub(crate) struct House<'a> {
+    pub(crate) disks: &'a [Disk],
+    pub(crate) exports: &'a [Export],
+    pub(crate) certificates: Option<&'a Certificates>,
+    pub(crate) places: &'a Places,
+}
+
+/// Talks with a client, whose place among `clients` is `number`, until it leaves or is sent away.
 pub(crate) fn talk(
     stream: &mut Stream,
-    disks: &[Disk],
-    exports: &[Export],
-    certificates: Option<&Certificates>,
-    places: &Places,
+    house: &House<'_>,
+    clients: &Clients,
+    number: u64,
 ) -> Result<(), Dropped> {
     stream.socket().set_read_patience(Some(PATIENCE))?;
     stream.socket().set_write_patience(Some(PATIENCE))?;
     let mut inbox = Inbox::new();
-    let Some(session) = negotiate(stream, &mut inbox, exports, certificates)? else { return Ok(()) };
+    let chosen = negotiate(stream, &mut inbox, house.exports, house.certificates)?;
+    let Some(session) = chosen else { return Ok(()) };
+    clients.chose(number);
     stream.socket().set_write_patience(None)?;
-    let disk = &disks[session.export];
-    let mut line = Line { stream, inbox, disk, session, linger: Linger::new(places) };
+    let disk = &house.disks[session.export];
+    let mut line = Line { stream, inbox, disk, session, clients, linger: Linger::new(house.places) };
     if disk.model.is_timed() { line.timed() } else { line.at_once() }
 }
 
@@ -121,6 +131,7 @@ struct Line<'a> {
     inbox: Inbox,
     disk: &'a Disk,
     session: Session,
+    clients: &'a Clients,
     linger: Linger<'a>,
 }
 
@@ -212,7 +223,8 @@ impl Line<'_> {
         let mut turnaround = Turnaround::new();
         let model = &self.disk.model;
         let mut is_leaving = false;
-        loop {
+        // Answers may be due in an hour: nobody waits so long for the end.
+        while !self.clients.are_out() {
             if let Some(left) = outbox.send_due(self.stream, model)? {
                 turnaround.answered(left);
             }
@@ -232,12 +244,13 @@ impl Line<'_> {
                     Some(true) => {}
                     Some(false) if self.inbox.held().is_empty() => is_leaving = true,
                     Some(false) => return Err(Dropped::HalfOpen),
-                    None => outbox.rest(|time| self.stream.wait(time))?,
+                    None => outbox.rest(|time| self.stream.wait(time.min(GLANCE)))?,
                 },
                 None if outbox.is_empty() => return Ok(()),
-                None => outbox.rest(pause)?,
+                None => outbox.rest(|time| pause(time.min(GLANCE)))?,
             }
         }
+        Ok(())
     }
 }
 

@@ -5,6 +5,8 @@ use std::io;
 
 /// Bytes read from a connection at a time.
 const READ_BYTES: usize = 128 << 10;
+/// Of a message that is announced and did not come yet, room is made for so many times what came.
+const AHEAD: usize = 2;
 /// Room that is kept when a longer message is over.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -50,7 +52,8 @@ impl Inbox {
         Ok(read.map(|read| read > 0))
     }
 
-    /// Makes the buffer hold `count` bytes from where it begins, and some more to read into.
+    /// Makes the buffer hold more of `count` bytes from where it begins: room grows with what comes, for a message
+    /// that is announced may never come.
     fn make_room(&mut self, count: usize) {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -59,11 +62,44 @@ impl Inbox {
             }
         }
         if self.bytes.len() - self.from < count || self.to == self.bytes.len() {
-            self.bytes.copy_within(self.from..self.to, 0);
+            if self.from > 0 {
+                self.bytes.copy_within(self.from..self.to, 0);
+            }
             (self.from, self.to) = (0, self.to - self.from);
         }
-        if self.bytes.len() < count {
-            self.bytes.resize(count.next_multiple_of(READ_BYTES), 0);
+        let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
+        if self.bytes.len() < count.min(wanted) {
+            self.bytes.resize(wanted, 0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Inbox, READ_BYTES};
+    use crate::socket::Socket;
+    use crate::stream::Stream;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn room_is_made_for_what_comes_and_not_for_what_is_announced() {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(server));
+        let mut inbox = Inbox::new();
+        let count = (32 << 20) + 28;
+        let message: Vec<u8> = (0..count).map(|at| (at % 251) as u8).collect();
+        client.write_all(&message[..1000]).unwrap();
+        assert!(inbox.fill(&mut stream, count).unwrap());
+        assert_eq!((inbox.held().len(), inbox.bytes.len()), (1000, READ_BYTES));
+        std::thread::scope(|scope| {
+            let rest = &message[1000..];
+            scope.spawn(move || client.write_all(rest).unwrap());
+            while inbox.held().len() < count {
+                assert!(inbox.fill(&mut stream, count).unwrap());
+                assert!(inbox.bytes.len() <= 2 * inbox.held().len().next_multiple_of(READ_BYTES));
+            }
+        });
+        assert!(inbox.take(count) == message);
     }
 }

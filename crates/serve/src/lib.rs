@@ -50,6 +50,7 @@ pub mod transport;
 
 mod attend;
 mod awake;
+mod clients;
 mod connection;
 mod inbox;
 mod linger;

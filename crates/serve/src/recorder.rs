@@ -10,9 +10,9 @@ use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 #[cfg(test)]
@@ -86,6 +86,8 @@ struct Recording {
     requests: u64,
     to_writer: SyncSender<Message>,
     writer: JoinHandle<Result<u64, String>>,
+    /// The writer takes nothing more and says why when it is joined.
+    is_writer_gone: bool,
 }
 
 enum Message {
@@ -115,7 +117,7 @@ impl Recorder {
         let options = WriteOptions { strict: true, provenance: provenance.into() };
         let writer = create("nacre", Box::new(file.clone()), &options);
         let writer = writer.map_err(|error| refused(words(error)))?;
-        self.begin_with(Recording::begin(path, dilation, file, writer))
+        self.begin_with(Recording::begin(path, dilation, file, writer).map_err(refused)?)
     }
 
     fn begin_with(&self, recording: Recording) -> Result<(), RecordError> {
@@ -182,18 +184,26 @@ impl Recorder {
 }
 
 impl Recording {
-    #[expect(clippy::disallowed_methods, reason = "a slow disk is waited for by a thread of its own")]
-    fn begin(path: &Path, dilation: f64, file: SharedFile, writer: Box<dyn TraceWriter>) -> Recording {
+    /// Errors: there is no thread to be had.
+    fn begin(
+        path: &Path,
+        dilation: f64,
+        file: SharedFile,
+        writer: Box<dyn TraceWriter>,
+    ) -> Result<Recording, String> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
-        Recording {
+        // A slow disk is waited for by a thread of its own.
+        let begun = Builder::new().spawn(move || write(&batches, &file, writer));
+        Ok(Recording {
             path: path.into(),
             from: now(),
             dilation,
             gathered: Vec::with_capacity(2 * BATCH),
             requests: 0,
             to_writer,
-            writer: std::thread::spawn(move || write(&batches, &file, writer)),
-        }
+            writer: begun.map_err(|error| error.to_string())?,
+            is_writer_gone: false,
+        })
     }
 
     /// False where the writer is gone, or so slow that there is no room for more.
@@ -212,7 +222,13 @@ impl Recording {
         }
         self.gathered.sort_by_key(|request| request.arrival);
         let batch = self.gathered.drain(..BATCH).collect();
-        self.to_writer.try_send(Message::Batch(batch)).is_ok()
+        match self.to_writer.try_send(Message::Batch(batch)) {
+            Ok(()) => true,
+            Err(refused) => {
+                self.is_writer_gone = matches!(refused, TrySendError::Disconnected(_));
+                false
+            }
+        }
     }
 
     fn end(mut self) -> Recorded {
@@ -223,7 +239,7 @@ impl Recording {
     }
 
     fn give_up(self) -> Recorded {
-        if self.writer.is_finished() {
+        if self.is_writer_gone || self.writer.is_finished() {
             return self.joined();
         }
         // Without a last message the writer leaves nothing behind, whenever it comes to that.

@@ -2,7 +2,8 @@
 
 use crate::attend::{attend, control, metrics};
 use crate::awake;
-use crate::connection::{LAST_WORDS, talk};
+use crate::clients::Clients;
+use crate::connection::{House, talk};
 use crate::image::ImageError;
 use crate::linger::Places;
 use crate::listen::{Address, AddressError, Listener};
@@ -11,17 +12,15 @@ use crate::opening;
 use crate::recorder::RecordError;
 use crate::serving::Disk;
 use crate::socket::Socket;
-use crate::statistics::{Connections, ExportStatistics};
+use crate::statistics::ExportStatistics;
 use crate::stream::Stream;
 use crate::tls::{CertificateError, Certificates};
 use crate::transport::Transport;
 use crate::watch::{Watch, record};
 use nacre_kernel::Device;
 use nacre_nbd::Export;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
@@ -29,8 +28,6 @@ use std::time::{Duration, Instant};
 const CLIENTS_MAX: usize = 256;
 /// How often the server asks whether it is to end.
 const GLANCE: Duration = Duration::from_millis(50);
-/// How often it looks whether the last clients have gone.
-const BLINK: Duration = Duration::from_millis(2);
 /// The stack of a client's thread; there may be many.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -202,13 +199,24 @@ impl Server {
         let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
         std::thread::scope(|scope| {
             let (watch, over) = (&watch, &is_over);
-            if let Some(listener) = &self.control {
-                scope.spawn(move || attend(listener, over, |socket| control(socket, watch)));
-            }
-            if let Some(listener) = &self.metrics {
-                scope.spawn(move || attend(listener, over, |socket| metrics(socket, watch)));
+            let begun = [
+                self.control.as_ref().map(|listener| {
+                    Builder::new().spawn_scoped(scope, move || {
+                        attend(listener, over, |socket| control(socket, watch));
+                    })
+                }),
+                self.metrics.as_ref().map(|listener| {
+                    Builder::new().spawn_scoped(scope, move || {
+                        attend(listener, over, |socket| metrics(socket, watch));
+                    })
+                }),
+            ];
+            if let Some(Err(error)) = begun.into_iter().flatten().find(Result::is_err) {
+                clients.note(format!("no thread for the control socket or the metrics: {error}"));
+                over.store(true, Ordering::Relaxed);
             }
             while !stop() && !is_over.load(Ordering::Relaxed) {
+                clients.cut_undecided(now());
                 match self.listener.accept() {
                     Ok(Some(socket)) => self.welcome(socket, &clients, scope),
                     // A signal ends the wait early.
@@ -240,117 +248,22 @@ impl Server {
         clients: &'env Clients,
         scope: &'scope Scope<'scope, 'env>,
     ) {
-        let Some(number) = clients.enter(&socket) else { return };
+        let Some(number) = clients.enter(&socket, Some(now())) else { return };
         let talk = move || {
             let mut stream = Stream::new(socket);
-            let ended =
-                talk(&mut stream, &self.disks, &self.exports, self.certificates.as_ref(), &self.places);
+            let house = House {
+                disks: &self.disks,
+                exports: &self.exports,
+                certificates: self.certificates.as_ref(),
+                places: &self.places,
+            };
+            let ended = talk(&mut stream, &house, clients, number);
             stream.end();
             clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
         };
         if let Err(error) = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, talk) {
             clients.leave(number, Some(error.to_string()));
         }
-    }
-}
-
-/// The clients that are there.
-pub(crate) struct Clients {
-    most: usize,
-    /// Whether nobody is let in.
-    are_out: AtomicBool,
-    streams: Mutex<BTreeMap<u64, Socket>>,
-    came: AtomicU64,
-    dropped: AtomicU64,
-    last_drop: Mutex<Option<String>>,
-}
-
-impl Clients {
-    /// None yet, and never more than `most` at a time.
-    pub(crate) fn of_at_most(most: usize) -> Clients {
-        Clients {
-            most,
-            are_out: AtomicBool::default(),
-            streams: Mutex::default(),
-            came: AtomicU64::default(),
-            dropped: AtomicU64::default(),
-            last_drop: Mutex::default(),
-        }
-    }
-
-    /// A place for a client; `None` where there is none left.
-    pub(crate) fn enter(&self, socket: &Socket) -> Option<u64> {
-        let mut streams = self.streams.lock().expect("nobody panics with the lock");
-        if self.are_out.load(Ordering::Relaxed) {
-            socket.end();
-            return None;
-        }
-        let number = self.came.fetch_add(1, Ordering::Relaxed);
-        if streams.len() >= self.most {
-            socket.end();
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            *self.last_drop.lock().expect("nobody panics with the lock") =
-                Some(format!("there were {} clients already", self.most));
-            return None;
-        }
-        streams.insert(number, socket.try_clone().ok()?);
-        Some(number)
-    }
-
-    pub(crate) fn leave(&self, number: u64, why: Option<String>) {
-        self.streams.lock().expect("nobody panics with the lock").remove(&number);
-        if let Some(why) = why.filter(|_| !self.are_out.load(Ordering::Relaxed)) {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-            *self.last_drop.lock().expect("nobody panics with the lock") = Some(why);
-        }
-    }
-
-    /// Everybody is cut off, and nobody let in until [`Clients::welcome`]; false where one does not go.
-    pub(crate) fn cut(&self) -> bool {
-        // With the lock held nobody is between being let in and being there.
-        let streams = self.streams.lock().expect("nobody panics with the lock");
-        self.are_out.store(true, Ordering::Relaxed);
-        streams.values().for_each(Socket::end);
-        drop(streams);
-        self.are_gone()
-    }
-
-    /// Clients may come again.
-    pub(crate) fn welcome(&self) {
-        self.are_out.store(false, Ordering::Relaxed);
-    }
-
-    /// Waits for the last client's end, and so long at most; false where one is still there.
-    fn are_gone(&self) -> bool {
-        let count = || self.streams.lock().expect("nobody panics with the lock").len();
-        let mut waited = Duration::ZERO;
-        while count() > 0 && waited < LAST_WORDS {
-            pause(BLINK);
-            waited += BLINK;
-        }
-        count() == 0
-    }
-
-    /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
-    pub(crate) fn send_home(&self) {
-        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end_reading);
-        self.are_gone();
-        self.streams.lock().expect("nobody panics with the lock").values().for_each(Socket::end);
-    }
-
-    /// How many there are and were.
-    pub(crate) fn counted(&self) -> Connections {
-        Connections {
-            now: self.streams.lock().expect("nobody panics with the lock").len() as u64,
-            ever: self.came.load(Ordering::Relaxed),
-            dropped: self.dropped.load(Ordering::Relaxed),
-            last_drop: self.last_drop.lock().expect("nobody panics with the lock").clone(),
-        }
-    }
-
-    fn life(&self) -> Life {
-        let Connections { ever, dropped, last_drop, .. } = self.counted();
-        Life { clients: ever, dropped, last_drop, exports: Vec::new() }
     }
 }
 

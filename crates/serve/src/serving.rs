@@ -57,6 +57,13 @@ impl Disk {
             Reply::new(session, request, out).failed(refusal);
             return Served { asked: None };
         }
+        let is_zeroing = request.command == Command::WriteZeroes && request.is_fast();
+        if is_zeroing && !self.image.zeroes_fast(request.keeps_room()) {
+            let reason = "the file system of the image zeroes no faster than it writes";
+            self.tally.failed(request.command);
+            Reply::new(session, request, out).failed(Refusal { error: Errno::NotSupported, reason });
+            return Served { asked: None };
+        }
         let asked = asked(request);
         let reply = match asked.map(|asked| self.ask(asked)).transpose() {
             Ok(reply) => reply.flatten(),

@@ -1,8 +1,8 @@
 //! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
 
+use crate::clients::Clients;
 use crate::control::Command;
 use crate::recorder::RecordError;
-use crate::server::Clients;
 use crate::serving::Disk;
 use crate::statistics::Statistics;
 use nacre_files::Existing;

@@ -19,6 +19,7 @@ Settings = Annotated[
         "--set", metavar="PATH=VALUE", help="Give a value another setting; may be repeated."
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

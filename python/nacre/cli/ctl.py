@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import Json, place
+from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import (
@@ -22,7 +22,7 @@ from nacre.cli.terminal import (
 )
 from nacre.control import Control, Harm, Statistics
 from nacre.errors import ConfigError, Error, Problem, config_error
-from nacre.saving import write_file
+from nacre.saving import look, write_file
 from nacre.summary import Table
 from nacre.summary_served import (
     export_facts,
@@ -88,6 +88,7 @@ def wear(
         Path | None,
         typer.Option(metavar="FILE", parser=place, help="Draw it: .svg, .png or .html."),
     ] = None,
+    force: Force = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:
@@ -95,6 +96,8 @@ def wear(
     suffix = out.suffix.lstrip(".").lower() if out else ""
     if out and suffix not in _DRAWN:
         raise mistake(f"{out}: there is no such kind of drawing", "end it in .svg, .png or .html")
+    if out:
+        look(out, replace=force)
     with Control(image) as control:
         found = control.stats(columns=out is not None).export(export)
     table = wear_table(found.components)
@@ -103,7 +106,7 @@ def wear(
     if out:
         from nacre.figures.export import image as drawing
 
-        write_file(out, drawing(found.plot_wear(), suffix))
+        write_file(out, drawing(found.plot_wear(), suffix), replace=force)
     if as_json:
         parts = {part.path: part.wear.to_dict() for part in found.components if part.wear}
         write_json({"export": found.name, "out": str(out) if out else None, "wear": parts})
@@ -123,7 +126,7 @@ def record(
         typer.Argument(metavar="[TRACE]", parser=place, help="The trace to write, as io.nacre."),
     ] = None,
     stop: Annotated[bool, typer.Option("--stop", help="End the recording.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Force = False,
     export: Export = None,
     as_json: Json = False,
 ) -> None:

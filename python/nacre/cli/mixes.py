@@ -16,7 +16,7 @@ from nacre.mixes import STEPS_MAX, Mixes
 from nacre.mixes import mixes as score
 from nacre.progress import Bar
 from nacre.run import check
-from nacre.saving import Staging
+from nacre.saving import MIXES_FILES, Staging
 from nacre.simulated import Simulated, simulate
 from nacre.summary_mixes import counted, ranking, tiers
 from nacre.summary_mixes import simulated as simulated_table
@@ -53,7 +53,7 @@ def mixes(
     failure: Failure | None = None
     runs: Simulated | None = None
     with ExitStack() as stack:
-        staging = stack.enter_context(Staging(out)) if out else None
+        staging = stack.enter_context(Staging(out, MIXES_FILES)) if out else None
         with Bar("counting", "requests") as bar:
             found = score(scenario, overrides, steps=steps, progress=bar)
         if staging:

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import place
+from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_line
 from nacre.errors import Error, Problem, config_error
 from nacre.record import Record
-from nacre.saving import write_file
+from nacre.saving import look, write_file
 from nacre.text import printable
 
 
@@ -23,12 +23,14 @@ def report(
         typer.Argument(metavar="RECORD...", help="Directories written by `nacre run --out`."),
     ],
     html: Annotated[Path, typer.Option(metavar="FILE", parser=place, help="The page to write.")],
+    force: Force = False,
 ) -> None:
     """Make an HTML page of saved records."""
     from nacre.report import report as page
 
+    look(html, replace=force)
     loaded = {_name(path, records): _load(path) for path in records}
-    write_file(html, page(loaded).encode())
+    write_file(html, page(loaded).encode(), replace=force)
     write_line(f"{html}: {len(loaded)} {'record' if len(loaded) == 1 else 'records'}")
 
 

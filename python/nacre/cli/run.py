@@ -18,7 +18,7 @@ from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
-from nacre.saving import Staging
+from nacre.saving import RECORD_FILES, Staging
 from nacre.study.engine import Engine
 from nacre.study.split import Kept, conduct, planned
 from nacre.study.work import engine_called
@@ -79,7 +79,7 @@ def run(
     _only_of_parts(split, engine, address, tls, workers)
     failure: Failure | None = None
     with ExitStack() as stack:
-        staging = stack.enter_context(Staging(out)) if out else None
+        staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
         interruption = stack.enter_context(Interruption())
         if split is None:
             record = _simulate(scenario, overrides, seed, interruption)

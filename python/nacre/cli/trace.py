@@ -11,14 +11,14 @@ from typing import Annotated
 import typer
 
 from nacre import trace
-from nacre.cli.arguments import place
+from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
-from nacre.saving import write_file
+from nacre.saving import look, write_file
 from nacre.summary import Table
 from nacre.text import count, percent, size
 from nacre.trace import LIMIT_MAX, Options
@@ -75,8 +75,11 @@ def info(
         Path | None,
         typer.Option(metavar="FILE", parser=place, help="Write a page with figures."),
     ] = None,
+    force: Force = False,
 ) -> None:
     """Requests, sizes, popularity, reuse, rhythm and damage of a trace."""
+    if html is not None:
+        look(html, replace=force)
     with _watched("reading") as tick:
         found = trace.info(
             files, progress=tick, **_options(format_, time_unit, strict, action, limit)
@@ -84,7 +87,8 @@ def info(
     if html is not None:
         from nacre.report.trace import trace_page
 
-        write_file(html, trace_page(found, ", ".join(Path(file).name for file in files)).encode())
+        page = trace_page(found, ", ".join(Path(file).name for file in files))
+        write_file(html, page.encode(), replace=force)
     if as_json:
         write_json(found.to_dict())
     elif html is not None:
@@ -122,11 +126,13 @@ def mrc(
     strict: Strict = False,
     action: Action = None,
     limit: Limit = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Misses of an LRU cache of every size: the miss-ratio curve."""
     if output is not None:
         suffix_of(output)
+        look(output, replace=force)
     with _watched("following") as tick:
         curve = trace.mrc(
             files,
@@ -138,7 +144,7 @@ def mrc(
             **_options(format_, time_unit, strict, action, limit),
         )
     if output is not None:
-        curve.save(output)
+        curve.save(output, replace=force)
     if as_json:
         write_json(curve.to_dict())
     elif output is not None:
@@ -158,6 +164,7 @@ def convert(
     strict: Strict = False,
     action: Action = None,
     limit: Limit = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write a trace in another format (nacre, parquet, ...)."""
@@ -166,6 +173,7 @@ def convert(
             files,
             output,
             to=to,
+            replace=force,
             progress=tick,
             **_options(format_, time_unit, strict, action, limit),
         )
@@ -194,6 +202,7 @@ def sample(
     strict: Strict = False,
     action: Action = None,
     limit: Limit = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Write a share of a trace."""
@@ -205,6 +214,7 @@ def sample(
             by=by.value,
             seed=seed,
             to=to,
+            replace=force,
             progress=tick,
             **_options(format_, time_unit, strict, action, limit),
         )
@@ -227,9 +237,12 @@ def fit(
     strict: Strict = False,
     action: Action = None,
     limit: Limit = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Make a workload with the shape of a trace and none of its addresses."""
+    if output is not None:
+        look(output, replace=force)
     with _watched("fitting") as tick:
         found = trace.fit(
             files,
@@ -238,7 +251,7 @@ def fit(
             **_options(format_, time_unit, strict, action, limit),
         )
     if output is not None:
-        found.save(output)
+        found.save(output, replace=force)
     if as_json:
         write_json({"output": None if output is None else str(output), **found.to_dict()})
         return

@@ -33,7 +33,7 @@ class Store:
         self.directory = directory
         self._targets = targets
         self._places = _places(targets)
-        self._staging = Staging(directory)
+        self._staging = Staging(directory, (ROWS_FILE, "runs.json", "rows.parquet"))
 
     def __enter__(self) -> Store:
         self._staging.__enter__()

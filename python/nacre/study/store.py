@@ -175,7 +175,8 @@ class Store(Memory):
 
     def _take_lock(self) -> None:
         path = self.directory / LOCK
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        lock = os.open(path, flags, 0o666)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -186,7 +187,12 @@ class Store(Memory):
                 "wait for it, or give another directory",
             ) from None
         self._lock = lock
+        if os.read(lock, 16).strip(b"0123456789\n"):
+            os.close(lock)
+            self._lock = None
+            raise _mistake(f"{path} is no study's", "give another directory")
         os.truncate(lock, 0)
+        os.lseek(lock, 0, os.SEEK_SET)
         os.write(lock, f"{os.getpid()}\n".encode())
 
     def _unlock(self) -> None:
@@ -196,8 +202,10 @@ class Store(Memory):
 
     def _check_empty(self) -> None:
         """Nobody's files are mixed with ours."""
-        ours = (LOCK, POINTS)
-        if any(path.name not in ours for path in self.directory.iterdir()):
+        points = self.directory / POINTS
+        found = {path.name for path in self.directory.iterdir()} - {LOCK}
+        is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
+        if found and not is_begun:
             raise _mistake(
                 f"{self.directory} has files in it that are no study's", "give another directory"
             )

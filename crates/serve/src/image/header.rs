@@ -10,6 +10,9 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const MAGIC: &[u8; 8] = b"NACREBLK";
 /// Where its copies begin.
 pub(super) const COPIES: [u64; 2] = [0, 512 << 10];
+/// A part between the copies that neither reaches: always zeroes.
+pub(super) const UNUSED: u64 = 400 << 10;
+pub(super) const UNUSED_BYTES: u64 = 4096;
 /// Bytes before the body.
 const HEAD: usize = 24;
 /// The longest body.

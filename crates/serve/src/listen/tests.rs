@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "these tests are about files")]
+
 use super::{Address, AddressError, Listener};
 use std::path::PathBuf;
 

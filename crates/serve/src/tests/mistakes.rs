@@ -1,5 +1,7 @@
 //! Files that cannot be served, and what is said of them.
 
+#![expect(clippy::disallowed_methods, reason = "these tests are about files")]
+
 use super::toy::Toy;
 use super::{Folder, contents, offer, opened, overwrite, refusal, toy, toy_refusal, toy_with, us};
 use crate::model::Timing;
