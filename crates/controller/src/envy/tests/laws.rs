@@ -20,7 +20,7 @@ fn write(page: u64) -> Request {
 fn energy_follows_from_counts() {
     let settings = "kind = \"envy\"\nsegment = \"16 KiB\"\nsegments = 16\nbuffer = \"4 KiB\"\nwear_swap_gap = 3\ncleaning = \"greedy\"\n\
          access_energy = \"1 nJ\"\nprogram_energy = \"2 uJ\"\nerase_energy = \"3 mJ\"\nconcurrency = 2\n";
-    let mut device = Workbench::new(1).build(settings).unwrap();
+    let mut device = workbench(1).build(settings).unwrap();
     let pages = device.capacity().unwrap().0 / PAGE;
     let mut random = Streams::new(7).stream("uniform");
     let mut breakdown = Breakdown::new();
