@@ -73,7 +73,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     let mut speeds = Speeds::new(&mut context, config.tier.len());
     let classes = speeds.classes(&members)?;
     let sizes = by_size(&counts);
-    let sum = |of: fn(&Accesses) -> u64| sizes.iter().map(|(_, accesses)| of(accesses)).sum::<u64>();
+    let sum = |of: fn(&Accesses) -> u64| sizes.values().map(of).sum::<u64>();
     let accesses = Accesses { reads: sum(|of| of.reads), writes: sum(|of| of.writes) };
     let bytes = |of: fn(&Accesses) -> u64| {
         sizes.iter().map(|(&bytes, accesses)| u64::from(bytes) * of(accesses)).sum()
