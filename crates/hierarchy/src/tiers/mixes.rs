@@ -5,7 +5,7 @@
 use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
 use crate::placement::assignment::Speed;
-use crate::placement::static_optimal::{Speeds, alike};
+use crate::placement::by_size::{Speeds, alike};
 use crate::placement::surface::{Mix, surface};
 use nacre_config::{Problem, Problems, Slot};
 use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
