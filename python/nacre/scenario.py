@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
@@ -213,6 +214,8 @@ def _utf8(text: str, what: str) -> str:
 
 def _named(name: str) -> Source:
     path = Path(name)
+    if name == "-":
+        return Source(_utf8(_standard_input(), "standard input"), "<stdin>", str(Path.cwd()))
     if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
         return _file(path)
     shipped = {row.name: row for row in scenarios()}
@@ -221,6 +224,12 @@ def _named(name: str) -> Source:
     raise config_error(
         [unknown("no scenario called", printable(name), shipped, ", or the path of a TOML file")]
     )
+
+
+@cache
+def _standard_input() -> str:
+    """What standard input holds: it can be read once, and several steps read a scenario."""
+    return sys.stdin.read()
 
 
 def _file(path: Path) -> Source:

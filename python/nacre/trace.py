@@ -322,6 +322,8 @@ def _listed(paths: Paths) -> list[str]:
 def _located(name: str | bytes) -> str:
     """The path, or that of the shipped trace of this name."""
     name = _text(os.fsdecode(name))
+    if name == "-":
+        return "/dev/stdin"
     if not Path(name).exists() and Path(name).name == name:
         if name in shipped():
             return str(_SHIPPED / f"{name}{_SHIPPED_ENDING}")

@@ -36,7 +36,7 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
         "it is out of range".into()
     }
 
-    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and `µ` is `u`.
+    /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is `u`.
     fn parse(text: &str) -> Result<Self, UnitError> {
         let fail = |problem: String| UnitError { given: text.to_string(), wanted: Self::WANTED, problem };
         let trimmed = text.trim();

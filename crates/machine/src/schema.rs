@@ -162,11 +162,17 @@ fn table_schema(doc: &str, fields: &[Field]) -> Value {
     })
 }
 
+/// A unit as a regular expression: the `u` of a millionth may be either of the characters for micro.
+fn unit_pattern(unit: &str) -> String {
+    let unit = unit.replace('/', "\\/");
+    unit.strip_prefix('u').map_or_else(|| unit.clone(), |rest| format!("[u\u{b5}\u{3bc}]{rest}"))
+}
+
 fn shape_schema(shape: &Shape) -> Value {
     match shape {
         Shape::Quantity { wanted, units, .. } => {
-            let units: Vec<String> = units.iter().map(|unit| unit.replace('/', "\\/")).collect();
-            let number = "([0-9][0-9_]*(\\.[0-9_]*)?|\\.[0-9][0-9_]*)";
+            let units: Vec<String> = units.iter().map(|unit| unit_pattern(unit)).collect();
+            let number = "([0-9][0-9_]*(\\.[0-9_]*)?|\\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?";
             let pattern = format!("^\\s*{number}\\s*({})\\s*$", units.join("|"));
             let text = json!({ "type": "string", "pattern": pattern });
             if shape.takes_plain_numbers() {

@@ -47,6 +47,13 @@ pub(crate) fn rooms() -> String {
     schema::rooms_description().to_string()
 }
 
+/// The JSON Schema of scenarios, or of records.
+#[pyfunction]
+pub(crate) fn schema_of(records: bool) -> String {
+    let schema = if records { schema::record_schema() } else { schema::scenario_schema() };
+    schema.to_string()
+}
+
 /// Every trace format.
 #[pyfunction]
 pub(crate) fn formats() -> String {

@@ -24,7 +24,7 @@ mod _core {
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 
     #[pymodule_export]
-    use super::catalog::{catalog, formats, rooms, shipped_scenarios};
+    use super::catalog::{catalog, formats, rooms, schema_of, shipped_scenarios};
     #[pymodule_export]
     use super::cleaning::CleaningView;
     #[pymodule_export]

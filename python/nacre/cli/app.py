@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, ctl, mixes, report, reproduce, run, serve, study, trace
+from nacre.cli import catalog, ctl, describe, mixes, report, reproduce, run, serve, study, trace
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
 app = typer.Typer(
     name="nacre",
     help="A laboratory for non-volatile storage.",
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -29,6 +29,9 @@ app.command()(reproduce.reproduce)
 app.command()(study.study)
 app.add_typer(trace.app, name="trace", no_args_is_help=True)
 app.add_typer(catalog.app, name="catalog")
+app.command()(describe.describe)
+app.command()(describe.new)
+app.command()(describe.schema)
 app.command()(report.report)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
@@ -43,7 +46,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def nacre(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool,
+        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Say the version."),
     ] = False,
 ) -> None:
     """A laboratory for non-volatile storage."""

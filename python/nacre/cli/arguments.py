@@ -11,7 +11,11 @@ from nacre.errors import ConfigError, Problem, config_error
 from nacre.run import check
 
 Scenario = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="A TOML file, the name of a shipped scenario, or - for standard input.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,

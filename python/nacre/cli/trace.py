@@ -37,7 +37,8 @@ class Sampling(StrEnum):
 
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE...", help="Several files are merged by time.")
+    list[str],
+    typer.Argument(metavar="FILE...", help="Several are merged by time; - is standard input."),
 ]
 Format = Annotated[
     str | None, typer.Option("--format", help="Format of the files, where it is not recognised.")

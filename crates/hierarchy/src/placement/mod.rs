@@ -5,6 +5,7 @@
 //! and at the cost of its own devices.
 
 pub mod assignment;
+pub mod by_size;
 pub mod surface;
 
 pub mod dynamic;

@@ -5,7 +5,7 @@
 use super::{Config, Context, EXTENT_MEMORY, extents_by_share, sized};
 use crate::placement::PlacementContext;
 use crate::placement::assignment::Speed;
-use crate::placement::static_optimal::{Speeds, alike};
+use crate::placement::by_size::{Speeds, alike};
 use crate::placement::surface::{Mix, surface};
 use nacre_config::{Problem, Problems, Slot};
 use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
@@ -73,7 +73,7 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     let mut speeds = Speeds::new(&mut context, config.tier.len());
     let classes = speeds.classes(&members)?;
     let sizes = by_size(&counts);
-    let sum = |of: fn(&Accesses) -> u64| sizes.iter().map(|(_, accesses)| of(accesses)).sum::<u64>();
+    let sum = |of: fn(&Accesses) -> u64| sizes.values().map(of).sum::<u64>();
     let accesses = Accesses { reads: sum(|of| of.reads), writes: sum(|of| of.writes) };
     let bytes = |of: fn(&Accesses) -> u64| {
         sizes.iter().map(|(&bytes, accesses)| u64::from(bytes) * of(accesses)).sum()

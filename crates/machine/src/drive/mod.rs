@@ -41,7 +41,7 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
-    Ok(outcome(checked, findings(checked, files, watch)?))
+    Ok(outcome(checked, &findings(checked, files, watch)?))
 }
 
 /// As [`run`], up to what the record is made of.

@@ -16,9 +16,9 @@ use nacre_kernel::{Activity, ComponentReport, Time};
 use std::collections::BTreeMap;
 
 /// Assembles what a run found out.
-pub(crate) fn outcome(checked: &Checked, findings: Findings) -> Outcome {
-    let mut record = record(checked, &findings);
-    record.findings = cautions(&findings, &record);
+pub(crate) fn outcome(checked: &Checked, findings: &Findings) -> Outcome {
+    let mut record = record(checked, findings);
+    record.findings = cautions(findings, &record);
     Outcome { record, columns: columns(&findings.meter, &findings.reports) }
 }
 

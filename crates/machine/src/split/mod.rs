@@ -120,7 +120,7 @@ pub fn together(checked: &Checked, way: Way, parts: &[&str]) -> Result<Outcome, 
         shared: shared.into_iter().map(|(path, _)| path).collect(),
         copies: read.iter().map(of_part).collect(),
     };
-    let mut outcome = outcome(checked, Findings::together(read));
+    let mut outcome = outcome(checked, &Findings::together(read));
     outcome.record.split = Some(split);
     Ok(outcome)
 }

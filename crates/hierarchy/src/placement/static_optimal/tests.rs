@@ -1,4 +1,4 @@
-use super::alike;
+use crate::placement::by_size::alike;
 use crate::placement::workbench::{of_one_size, placement};
 
 /// PCM, eMLC flash and disk of kim-2014.

@@ -126,7 +126,8 @@ fn run(report: ComponentReport) -> Outcome {
     let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
     let meter = Meter::new(2, Time::ZERO);
-    outcome(&checked, Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete))
+    let findings = Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete);
+    outcome(&checked, &findings)
 }
 
 #[test]

@@ -1,0 +1,102 @@
+"""`nacre describe`, `nacre new` and `nacre schema`."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre import _core
+from nacre import describe as made_of
+from nacre.cli.arguments import Json, place
+from nacre.cli.failure import guarded
+from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
+from nacre.describe import Model
+from nacre.errors import Problem, config_error
+from nacre.saving import write_file
+from nacre.summary import Table
+
+
+class Document(StrEnum):
+    """What there is a schema of."""
+
+    SCENARIO = "scenario"
+    RECORD = "record"
+
+
+@guarded
+def describe(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A model, as ssd, lru or workload/zipf, or a preset of the catalogue.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Show what a model simulates and leaves out, its settings and its sources."""
+    found = made_of.describe(name)
+    if as_json:
+        write_json([model.to_dict() for model in found])
+        return
+    for number, model in enumerate(found):
+        if number:
+            write_line()
+        _show(model)
+    if found[0].kind != name.rpartition("/")[2]:
+        write_line()
+        write_prose(f"the numbers of {name}: nacre catalog show {name}")
+
+
+@guarded
+def new(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="Of the stack, as ssd or tiers.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", parser=place, help="The scenario to write, as TOML."
+        ),
+    ] = None,
+) -> None:
+    """Write a commented scenario to begin with."""
+    text = made_of.new(kind)
+    if output is None:
+        write_text(text)
+        return
+    if output.exists():
+        problem = Problem(path=str(output), problem="it is there already", hint="give another name")
+        raise config_error([problem])
+    write_file(output, text.encode())
+    write_line(f"{output}: run it with: nacre run {output}")
+
+
+@guarded
+def schema(
+    of: Annotated[
+        Document, typer.Argument(metavar="[WHAT]", help="scenario or record.")
+    ] = Document.SCENARIO,
+) -> None:
+    """Print the JSON Schema of scenarios or of records, which editors complete and check by."""
+    write_json(json.loads(_core.schema_of(of is Document.RECORD)))
+
+
+def _show(model: Model) -> None:
+    write_prose(f"{model.kind}: {model.summary} ({model.family})")
+    write_line()
+    for line in model.doc.rstrip().split("\n"):
+        write_line(line.removeprefix("# ").upper() if line.startswith("# ") else line)
+    if model.settings:
+        write_line()
+        rows = [[s.name, s.holds, _default(s), s.doc] for s in model.settings]
+        columns = ["setting", "holds", "default", "meaning"]
+        write_table(Table("", columns, [False] * 4, rows, prose=["holds", "meaning"]))
+    write_line()
+    write_prose(f"Model version {model.version}. Sources: {', '.join(model.sources)}.")
+
+
+def _default(setting: made_of.Setting) -> str:
+    return "required" if setting.required else setting.default or "none"
