@@ -137,13 +137,15 @@ pub struct Misfit(pub String);
 
 impl Misfit {
     /// `None` where data and spare bytes are as long as a code wants them.
-    fn of_lengths(what: &str, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
-        let [data, spare] = given;
-        let text = format!(
-            "{data} bytes of data and {spare} spare bytes; {what} takes {} and {}",
-            wanted[0], wanted[1]
-        );
-        (given != wanted).then_some(Misfit(text))
+    fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
+        let text = || {
+            let [data, spare] = given;
+            format!(
+                "{data} bytes of data and {spare} spare bytes; {what} takes {} and {}",
+                wanted[0], wanted[1]
+            )
+        };
+        (given != wanted).then(|| Misfit(text()))
     }
 }
 

@@ -152,7 +152,8 @@ impl Code {
 
     fn check_lengths(&self, data: &[u8], spare: &[u8]) -> Result<(), Misfit> {
         let (given, wanted) = ([data.len(), spare.len()], [self.data_bytes, self.spare_bytes()]);
-        Misfit::of_lengths(&format!("a BCH codeword with t = {}", self.t), given, wanted).map_or(Ok(()), Err)
+        Misfit::of_lengths(format_args!("a BCH codeword with t = {}", self.t), given, wanted)
+            .map_or(Ok(()), Err)
     }
 }
 

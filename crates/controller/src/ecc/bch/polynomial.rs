@@ -78,13 +78,33 @@ impl LinearMap {
     /// The image of `polynomial`.
     #[inline]
     pub(super) fn of(&self, polynomial: &[u64]) -> Wide {
-        let mut image = [0; WIDE_WORDS];
-        let by_half = self.table.chunks_exact(self.words * VALUES);
-        for (half, values) in by_half.enumerate() {
-            let value = (polynomial[half / HALVES] >> (60 - 4 * (half % HALVES))) as usize & (VALUES - 1);
-            let row = &values[value * self.words..][..self.words];
-            image.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
+        match self.words {
+            1 => self.image::<1>(polynomial),
+            2 => self.image::<2>(polynomial),
+            3 => self.image::<3>(polynomial),
+            4 => self.image::<4>(polynomial),
+            5 => self.image::<5>(polynomial),
+            6 => self.image::<6>(polynomial),
+            7 => self.image::<7>(polynomial),
+            8 => self.image::<8>(polynomial),
+            9 => self.image::<9>(polynomial),
+            _ => self.image::<WIDE_WORDS>(polynomial),
         }
+    }
+
+    /// The same with the words of the image as a constant of the compiler.
+    #[inline]
+    fn image<const W: usize>(&self, polynomial: &[u64]) -> Wide {
+        let mut sum = [0; W];
+        let (rows, _) = self.table.as_chunks::<W>();
+        for (word, rows) in polynomial.iter().zip(rows.chunks_exact(HALVES * VALUES)) {
+            for (half, rows) in rows.as_chunks::<VALUES>().0.iter().enumerate() {
+                let row = &rows[(word >> (60 - 4 * half)) as usize & (VALUES - 1)];
+                sum.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
+            }
+        }
+        let mut image = [0; WIDE_WORDS];
+        image[..W].copy_from_slice(&sum);
         image
     }
 }
