@@ -60,6 +60,8 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 	target/release/nacre-bench streams out/bench
 	$(UV) run --no-project --python $(PYTHON) --with libcachesim==0.3.5 crates/bench/rivals.py out/bench \
 		> out/bench/rivals.json || echo "libCacheSim did not run: no figures of it below" >&2
+	$(UV) run --no-project --python $(PYTHON) --with bchlib==2.1.3 crates/bench/rival_codes.py \
+		> out/bench/rival_codes.json || echo "bchlib did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
 
 fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are

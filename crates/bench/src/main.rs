@@ -3,7 +3,8 @@
 //! | word | does |
 //! |---|---|
 //! | `streams FOLDER` | writes the request streams that rivals replay |
-//! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER/rivals.json` |
+//! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER` |
+//! | `codes FOLDER` | measures error-correcting codes alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
@@ -17,6 +18,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
+mod codes;
 mod curves;
 mod flash_drive;
 mod flash_memory;
@@ -32,7 +34,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -41,6 +43,10 @@ fn main() -> ExitCode {
     let result = match words[..] {
         ["streams", folder] => streams::write(Path::new(folder)),
         ["run", folder] => run(Path::new(folder)),
+        ["codes", folder] => {
+            codes::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
         ["curves", folder] => {
             curves::measure(&Report::begin(Path::new(folder)));
             Ok(())
@@ -72,6 +78,7 @@ fn run(folder: &Path) -> Result<()> {
     let report = Report::begin(folder);
     caches::measure(&report);
     curves::measure(&report);
+    codes::measure(&report);
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;

@@ -8,14 +8,17 @@ const REPEATS: usize = 5;
 
 /// Prints one line per measurement, with its budget and its rivals.
 pub(crate) struct Report {
-    rivals: serde_json::Value,
+    rivals: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Report {
     /// Prints on which machine and at which commit this runs, and the heading.
     pub(crate) fn begin(folder: &Path) -> Report {
-        let rivals = std::fs::read_to_string(folder.join("rivals.json"));
-        let rivals = rivals.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let left = |file: &str| {
+            let text = std::fs::read_to_string(folder.join(file)).ok()?;
+            serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).ok()
+        };
+        let rivals = ["rivals.json", "rival_codes.json"].into_iter().filter_map(left).flatten().collect();
         println!("machine  {}", machine());
         println!("commit   {}", output("git", &["describe", "--always", "--dirty", "--abbrev=12"]));
         println!("compiler {}", output("rustc", &["--version"]));

@@ -6,6 +6,7 @@
 pub mod cleaning;
 #[cfg(test)]
 mod crashes;
+pub mod ecc;
 pub mod envy;
 pub mod hdd;
 pub mod latency;

@@ -2,23 +2,41 @@
 
 use crate::DEVICES;
 use crate::cleaning::{self, CleaningFamily};
+use crate::ecc::{self, Ecc, EccFamily, Page};
 use crate::latency::{LATENCIES, LatencyFamily};
 use crate::wear_levelling::{self, WearLevellingFamily};
-use nacre_config::{Descriptor, Family};
+use nacre_config::{Configuration, Descriptor, Family, Problems, Slot};
+use nacre_kernel::Bytes;
 pub(crate) use nacre_testkit::Workbench;
 use nacre_testkit::workbench::Rooms;
 
+/// The document around the code under test.
+#[derive(Debug, Configuration)]
+struct Coded {
+    /// The code.
+    ecc: Slot<EccFamily>,
+}
+
 static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES];
+
+static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
 /// The rooms of this crate, and one seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
-    Workbench::new(Rooms { devices: &TABLES, others }, seed)
+    Workbench::new(ROOMS, seed)
+}
+
+/// The code that the inside of a TOML table describes, for pages of so many bytes.
+pub(crate) fn ecc(toml: &str, page: u64) -> Result<Box<dyn Ecc>, Problems> {
+    let slot = workbench(1).read::<Coded>(&format!("[ecc]\n{toml}"))?.ecc;
+    ecc::build(&slot, Page { families: &ROOMS, bytes: Bytes(page) })
 }
 
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {
         LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
         CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
         WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }

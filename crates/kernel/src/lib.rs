@@ -7,6 +7,7 @@
 //! | [`random`] | named random streams under one seed, with distributions that never change |
 //! | [`timeline`] | reservations of a resource over time, with gaps that later calls may fill |
 //! | [`link`] | a link that carries one transfer after the other |
+//! | [`pcie`] | what packets, credits and round trips leave of a PCI Express link |
 //! | [`histogram`] | mergeable latency distributions |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
 //! | [`ledger`] | where the time and energy of a component's resources went |
@@ -34,6 +35,7 @@ pub mod histogram;
 pub mod host_counts;
 pub mod ledger;
 pub mod link;
+pub mod pcie;
 pub mod power;
 pub mod random;
 pub mod request;
@@ -51,6 +53,7 @@ pub use device::{Burst, Completion, Device, Endured, Status};
 pub use host_counts::HostCounts;
 pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
+pub use pcie::Pcie;
 pub use power::Recovery;
 pub use random::{Random, Streams};
 pub use request::{Op, Request};

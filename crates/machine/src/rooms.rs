@@ -2,6 +2,7 @@
 
 use nacre_config::{Descriptor, Families, Family, Room};
 use nacre_controller::cleaning::CleaningFamily;
+use nacre_controller::ecc::EccFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_levelling::WearLevellingFamily;
 use nacre_device::DeviceFamily;
@@ -39,6 +40,10 @@ pub fn families() -> Vec<FamilyDescriptor> {
         family::<WearLevellingFamily>(
             "where rows that are written in place lie",
             [nacre_controller::wear_levelling::ROOMS, &[]],
+        ),
+        family::<EccFamily>(
+            "what is stored beside a page so that wrong bits are put right",
+            [nacre_controller::ecc::ROOMS, &[]],
         ),
         family::<LatencyFamily>("how long one operation takes", [LATENCIES, &[]]),
     ]

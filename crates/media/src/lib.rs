@@ -1,6 +1,7 @@
 //! Media: what stores bits, with the physics that no controller can cheat.
 
 pub mod disk;
+pub mod dram;
 pub mod flash;
 pub mod pcm;
 pub mod persistence;

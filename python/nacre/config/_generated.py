@@ -1256,6 +1256,80 @@ class StartGapWearLevelling(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NoneEcc(Table):
+    """Pages as they are read, right or wrong."""
+
+    kind: Literal["none"] = "none"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crc32Ecc(Table):
+    """Wrong bits are noticed and not put right."""
+
+    time: str | None = None
+    """Time to make or check the checksum of a page, beyond that of moving it. Default: 0 s."""
+    energy: str | None = None
+    """Energy to make or check the checksum of a page."""
+    kind: Literal["crc32"] = "crc32"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BchEcc(Table):
+    """Up to t wrong bits of a codeword are put right."""
+
+    t: int
+    """Wrong bits of a codeword that are put right."""
+    m: int | None = None
+    """Degree of the field, 13 to 16; absent means the smallest that holds a codeword."""
+    codeword: str | None = None
+    """Data of a codeword; absent means all of a page."""
+    crc32: bool | None = None
+    """Whether each codeword holds a CRC-32 of its data, which tells when the decoder found another codeword. Default: false."""
+    decode: str | None = None
+    """Time to decode a codeword of 2 KiB, for each bit that can be put right. Default: 15 us."""
+    check: str | None = None
+    """Time to see that a codeword of 2 KiB has no wrong bit; absent means it is decoded like any other."""
+    encode: str | None = None
+    """Time to encode a page, beyond that of moving it. Default: 0 s."""
+    decode_energy: str | None = None
+    """Energy to decode a codeword of 2 KiB, for each bit that can be put right."""
+    encode_energy: str | None = None
+    """Energy to encode a page."""
+    kind: Literal["bch"] = "bch"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LdpcEcc(Table):
+    """A strong code by strength and latency: hard decisions, then soft ones."""
+
+    codeword: str | None = None
+    """Data of a codeword. Default: 2 KiB."""
+    parity: str | float | None = None
+    """Parity, as a share of the data. Default: 12.5 %."""
+    hard: str | float | None = None
+    """Wrong bits that hard decisions put right, as a share of the codeword. Default: 0.4 %."""
+    soft: str | float | None = None
+    """Wrong bits that soft decisions put right after the last sense, as a share of the codeword. Default: 1.1 %."""
+    senses: int | None = None
+    """Further senses for soft decisions. Default: 6."""
+    hard_decode: str | None = None
+    """Time to decode a codeword by hard decisions. Default: 2 us."""
+    soft_decode: str | None = None
+    """Time of each attempt to decode a codeword by soft decisions. Default: 10 us."""
+    encode: str | None = None
+    """Time to encode a page, beyond that of moving it. Default: 0 s."""
+    decode_energy: str | None = None
+    """Energy of one attempt to decode a codeword."""
+    encode_energy: str | None = None
+    """Energy to encode a page."""
+    kind: Literal["ldpc"] = "ldpc"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ConstantLatency(Table):
     """A latency that is always the same."""
 
@@ -1476,6 +1550,14 @@ WearLevelling: TypeAlias = (
     | Preset
     | str
 )
+Ecc: TypeAlias = (
+    NoneEcc
+    | Crc32Ecc
+    | BchEcc
+    | LdpcEcc
+    | Preset
+    | str
+)
 Latency: TypeAlias = (
     ConstantLatency
     | ExponentialLatency
@@ -1490,6 +1572,7 @@ Latency: TypeAlias = (
 __all__ = [
     "ArcReplacement",
     "Arrival",
+    "BchEcc",
     "BirthdayPattern",
     "BirthdayWorkload",
     "BurstsArrival",
@@ -1498,9 +1581,11 @@ __all__ = [
     "ClosedArrival",
     "ConstantLatency",
     "CostBenefitCleaning",
+    "Crc32Ecc",
     "DChoicesCleaning",
     "Device",
     "DynamicPlacement",
+    "Ecc",
     "EnvyDevice",
     "ExponentialLatency",
     "ExternalCleaning",
@@ -1518,6 +1603,7 @@ __all__ = [
     "KvWorkload",
     "Latency",
     "LatencyLogLatency",
+    "LdpcEcc",
     "LirsReplacement",
     "LocalityGatheringCleaning",
     "LognormalLatency",
@@ -1528,6 +1614,7 @@ __all__ = [
     "MixWorkload",
     "MixWorkloadPart",
     "NetworkDevice",
+    "NoneEcc",
     "NoneWearLevelling",
     "OnyxDevice",
     "Pattern",

@@ -1,0 +1,132 @@
+//! The field GF(2^m), by tables of logarithms.
+
+/// Primitive polynomials of the degrees that codes of pages take, of each degree the one of the smallest
+/// number. Parity bytes are equal to those of another program only where it takes the same ones.
+const PRIMITIVE: [(u32, u32); 4] = [(13, 0x201b), (14, 0x402b), (15, 0x8003), (16, 0x1_002d)];
+
+/// The field with 2^m elements. An element is the polynomial its bits spell; `a` is the class of `x`.
+pub(super) struct Field {
+    m: u32,
+    polynomial: u32,
+    /// `exp[i]` is `a^i`, twice round, so that the sum of two logarithms is an index; zeros follow, so that
+    /// the logarithm of zero leads there.
+    exp: Box<[u16]>,
+    /// Logarithms; that of zero is twice the order.
+    log: Box<[u32]>,
+}
+
+impl Field {
+    /// The field with 2^m elements, by the primitive polynomial of this module.
+    pub(super) fn new(m: u32) -> Option<Field> {
+        let &(_, polynomial) = PRIMITIVE.iter().find(|&&(degree, _)| degree == m)?;
+        Some(Field::of(m, polynomial))
+    }
+
+    /// The field of a primitive `polynomial` of degree `m`.
+    pub(super) fn of(m: u32, polynomial: u32) -> Field {
+        assert!(m <= 16 && polynomial >> m == 1, "the polynomial is of degree m");
+        let order = (1usize << m) - 1;
+        let mut exp = vec![0u16; 4 * order + 1].into_boxed_slice();
+        let mut log = vec![2 * order as u32; order + 1].into_boxed_slice();
+        let mut element = 1u32;
+        for power in 0..order {
+            exp[power] = element as u16;
+            exp[power + order] = element as u16;
+            log[element as usize] = power as u32;
+            element <<= 1;
+            if element >> m == 1 {
+                element ^= polynomial;
+            }
+        }
+        assert!(element == 1 && log[1] == 0, "the polynomial is primitive");
+        Field { m, polynomial, exp, log }
+    }
+
+    /// The degree over GF(2).
+    #[inline]
+    pub(super) fn m(&self) -> u32 {
+        self.m
+    }
+
+    /// Elements that are not zero.
+    #[inline]
+    pub(super) fn order(&self) -> u32 {
+        (1 << self.m) - 1
+    }
+
+    /// `a^power`, for powers below twice the order.
+    #[inline]
+    pub(super) fn exp(&self, power: u32) -> u16 {
+        self.exp[power as usize]
+    }
+
+    /// The logarithm of `element`.
+    #[inline]
+    pub(super) fn log(&self, element: u16) -> u32 {
+        self.log[usize::from(element)]
+    }
+
+    /// The logarithm of the square of an element that is not zero, by its own.
+    #[inline]
+    pub(super) fn doubled(&self, log: u32) -> u32 {
+        let twice = 2 * log;
+        if twice >= self.order() { twice - self.order() } else { twice }
+    }
+
+    /// `left * right`.
+    #[inline]
+    pub(super) fn multiply(&self, left: u16, right: u16) -> u16 {
+        self.exp(self.log(left) + self.log(right))
+    }
+
+    /// `left / right`, where `right` is not zero.
+    #[inline]
+    pub(super) fn divide(&self, left: u16, right: u16) -> u16 {
+        self.exp(self.log(left) + self.order() - self.log(right))
+    }
+
+    /// `element * element`.
+    #[inline]
+    pub(super) fn square(&self, element: u16) -> u16 {
+        self.multiply(element, element)
+    }
+
+    /// The element whose square is `element`.
+    #[inline]
+    pub(super) fn root(&self, element: u16) -> u16 {
+        if element == 0 {
+            return 0;
+        }
+        let log = self.log(element);
+        // The order is odd, so that one of the two is even.
+        self.exp(if log.is_multiple_of(2) { log / 2 } else { (log + self.order()) / 2 })
+    }
+
+    /// The polynomial over GF(2) of least degree of which `a^power` is a root, highest bit first.
+    pub(super) fn minimal(&self, power: u32) -> u32 {
+        let mut product = vec![1u16];
+        let mut conjugate = power % self.order();
+        loop {
+            let root = self.exp(conjugate);
+            let mut next = vec![0; product.len() + 1];
+            for (at, &coefficient) in product.iter().enumerate() {
+                next[at + 1] ^= coefficient;
+                next[at] ^= self.multiply(coefficient, root);
+            }
+            product = next;
+            conjugate = conjugate * 2 % self.order();
+            if conjugate == power % self.order() {
+                break;
+            }
+        }
+        let bits = product.iter().enumerate().map(|(at, &coefficient)| u32::from(coefficient) << at);
+        debug_assert!(product.iter().all(|&coefficient| coefficient <= 1), "it is over GF(2)");
+        bits.sum()
+    }
+}
+
+impl std::fmt::Debug for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GF(2^{}) by {:#x}", self.m, self.polynomial)
+    }
+}

@@ -1,0 +1,110 @@
+//! Polynomials over GF(2) of up to 640 bits, and linear maps of them.
+
+/// Words of a [`Wide`]: the parity of the strongest code.
+pub(super) const WIDE_WORDS: usize = 10;
+
+/// A polynomial modulo another of degree `r`: `x^(r - 1)` at the upper end of the first word.
+pub(super) type Wide = [u64; WIDE_WORDS];
+
+/// The product of `factors`, whose bit `i` stands for `x^i`: the coefficients below the highest, which is one,
+/// and the degree.
+pub(super) fn product(factors: &[u32]) -> (Wide, u32) {
+    let mut product = vec![true];
+    for &factor in factors {
+        let size = factor.ilog2() as usize;
+        let mut next = vec![false; product.len() + size];
+        for power in (0..=size).filter(|power| factor >> power & 1 == 1) {
+            next[power..].iter_mut().zip(&product).for_each(|(sum, &term)| *sum ^= term);
+        }
+        product = next;
+    }
+    let degree = product.len() as u32 - 1;
+    let mut low = [0; WIDE_WORDS];
+    let powers = (0..degree).filter(|&power| product[power as usize]);
+    powers.for_each(|power| add(&mut low, &place(degree - 1 - power)));
+    (low, degree)
+}
+
+/// `polynomial * x` modulo the polynomial whose lower coefficients are `low`.
+pub(super) fn times_x(polynomial: &Wide, low: &Wide) -> Wide {
+    let mut product: Wide =
+        std::array::from_fn(|at| polynomial[at] << 1 | polynomial.get(at + 1).map_or(0, |next| next >> 63));
+    if polynomial[0] >> 63 == 1 {
+        add(&mut product, low);
+    }
+    product
+}
+
+fn add(sum: &mut Wide, term: &Wide) {
+    sum.iter_mut().zip(term).for_each(|(sum, term)| *sum ^= term);
+}
+
+/// The bit at `place` from the upper end.
+pub(super) fn place(place: u32) -> Wide {
+    let mut bit = [0; WIDE_WORDS];
+    bit[(place / 64) as usize] = 1 << (63 - place % 64);
+    bit
+}
+
+/// Values of half a byte.
+const VALUES: usize = 16;
+/// Half bytes of a word.
+const HALVES: usize = 16;
+
+/// A map between polynomials that is linear over GF(2), by a table for every half byte.
+#[derive(Debug)]
+pub(super) struct LinearMap {
+    words: usize,
+    /// By half byte from the upper end, and its value: the words of its image.
+    table: Vec<u64>,
+}
+
+impl LinearMap {
+    /// The map of words whose bits, from the upper end of the first, have the `images`; of these so many first
+    /// `words` count.
+    pub(super) fn new(images: &[Wide], words: usize) -> LinearMap {
+        let mut table = Vec::with_capacity(images.len() / 4 * VALUES * words);
+        for four in images.chunks(4) {
+            for value in 0..VALUES {
+                let mut sum = [0; WIDE_WORDS];
+                let chosen = four.iter().enumerate().filter(|(place, _)| value >> (3 - place) & 1 == 1);
+                chosen.for_each(|(_, image)| add(&mut sum, image));
+                table.extend_from_slice(&sum[..words]);
+            }
+        }
+        LinearMap { words, table }
+    }
+
+    /// The image of `polynomial`.
+    #[inline]
+    pub(super) fn of(&self, polynomial: &[u64]) -> Wide {
+        match self.words {
+            1 => self.image::<1>(polynomial),
+            2 => self.image::<2>(polynomial),
+            3 => self.image::<3>(polynomial),
+            4 => self.image::<4>(polynomial),
+            5 => self.image::<5>(polynomial),
+            6 => self.image::<6>(polynomial),
+            7 => self.image::<7>(polynomial),
+            8 => self.image::<8>(polynomial),
+            9 => self.image::<9>(polynomial),
+            _ => self.image::<WIDE_WORDS>(polynomial),
+        }
+    }
+
+    /// The same with the words of the image as a constant of the compiler.
+    #[inline]
+    fn image<const W: usize>(&self, polynomial: &[u64]) -> Wide {
+        let mut sum = [0; W];
+        let (rows, _) = self.table.as_chunks::<W>();
+        for (word, rows) in polynomial.iter().zip(rows.chunks_exact(HALVES * VALUES)) {
+            for (half, rows) in rows.as_chunks::<VALUES>().0.iter().enumerate() {
+                let row = &rows[(word >> (60 - 4 * half)) as usize & (VALUES - 1)];
+                sum.iter_mut().zip(row).for_each(|(sum, row)| *sum ^= row);
+            }
+        }
+        let mut image = [0; WIDE_WORDS];
+        image[..W].copy_from_slice(&sum);
+        image
+    }
+}

@@ -1,0 +1,160 @@
+//! A low-density parity-check code, by its strength and latency: hard decisions first, soft ones where needed.
+//!
+//! # Models
+//! A codeword is decoded from the bits as they were read (hard decision). Where that fails, the page is sensed once
+//! more at other reference voltages and decoded with what is known by then (soft decision), and so on up to a
+//! number of further senses. Each sense raises the share of wrong bits that is put right by an equal step, from
+//! `hard` to `soft`. A codeword with more wrong bits than the last step allows is uncorrectable.
+//! Every attempt takes its time; the senses are the medium's, and it is told their number.
+//!
+//! # Leaves out
+//! The bytes: there is no encoder. Strength is a limit on the number of wrong bits, where a real decoder fails
+//! with a probability that rises steeply around it, and has an error floor. Senses are all made from the first
+//! on; drives remember which level a page needed last (Du et al., MSST 2017).
+//!
+//! # Sources
+//! zhao-2013: hard decision first, further senses where it fails, each at the price of a read. Strengths and
+//! times of the decoder differ from one code to the next; all defaults are assumed.
+//!
+//! # Checks
+//! Wrong bits at each limit and one beyond; senses and time grow by one step each; the share of pages that need
+//! more than the last step is a binomial tail.
+
+use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
+use nacre_config::{Configuration, Descriptor, Problem, Reader, Room};
+use nacre_kernel::{Bytes, Energy, Ratio, Time};
+
+#[cfg(test)]
+mod tests;
+
+/// A low-density parity-check code.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Data of a codeword.
+    #[config(
+        default = "2 KiB",
+        min = "64 B",
+        max = "64 KiB",
+        source = "assumed: drives of the time had codewords of 1 to 4 KiB"
+    )]
+    pub codeword: Bytes,
+    /// Parity, as a share of the data.
+    #[config(default = "12.5 %", min = "1 %", max = "100 %", source = "assumed: a code of rate 8/9")]
+    pub parity: Ratio,
+    /// Wrong bits that hard decisions put right, as a share of the codeword.
+    #[config(
+        default = "0.4 %",
+        max = "20 %",
+        source = "assumed: about what a BCH code of that rate corrects"
+    )]
+    pub hard: Ratio,
+    /// Wrong bits that soft decisions put right after the last sense, as a share of the codeword.
+    #[config(
+        default = "1.1 %",
+        max = "20 %",
+        source = "assumed: between two and three times of hard decisions"
+    )]
+    pub soft: Ratio,
+    /// Further senses for soft decisions.
+    #[config(default = 6, max = 64, source = "assumed: three on either side of a reference voltage")]
+    pub senses: u32,
+    /// Time to decode a codeword by hard decisions.
+    #[config(default = "2 us", max = "1 s", source = "assumed: 1 GB/s")]
+    pub hard_decode: Time,
+    /// Time of each attempt to decode a codeword by soft decisions.
+    #[config(default = "10 us", max = "1 s", source = "assumed: five times that of hard decisions")]
+    pub soft_decode: Time,
+    /// Time to encode a page, beyond that of moving it.
+    #[config(
+        default = "0 s",
+        max = "1 s",
+        source = "assumed: a page is encoded while it crosses the channel"
+    )]
+    pub encode: Time,
+    /// Energy of one attempt to decode a codeword.
+    pub decode_energy: Option<Energy>,
+    /// Energy to encode a page.
+    pub encode_energy: Option<Energy>,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.soft < config.hard {
+        let problem = format!("hard decisions put {} right, soft ones cannot be weaker", config.hard.0);
+        reader.conflict("soft", &config.soft.0.to_string(), &problem, "give at least the share of `hard`");
+    }
+}
+
+/// This room.
+pub const ROOM: Room<EccFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "ldpc",
+        "a strong code by strength and latency: hard decisions, then soft ones",
+        &["zhao-2013"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, page| {
+        let config: Config = slot.config(page.families);
+        if !page.bytes.0.is_multiple_of(config.codeword.0) {
+            let text = format!("a page of {} is not a whole number of codewords", page.bytes);
+            let problem = Problem::new(slot.path(), None, text).given(config.codeword);
+            return Err(problem.remedy("set codeword to a divisor of the page").into());
+        }
+        Ok(Box::new(Ldpc { codewords: (page.bytes.0 / config.codeword.0) as u32, config }))
+    },
+};
+
+struct Ldpc {
+    codewords: u32,
+    config: Config,
+}
+
+impl Ldpc {
+    fn parity_bytes(&self) -> u64 {
+        (self.config.codeword.0 as f64 * self.config.parity.0).ceil() as u64
+    }
+
+    fn codeword_bits(&self) -> u64 {
+        8 * (self.config.codeword.0 + self.parity_bytes())
+    }
+
+    /// Wrong bits that are put right after so many further senses.
+    fn limit(&self, senses: u32) -> u32 {
+        let Config { hard, soft, .. } = self.config;
+        let step = if senses == 0 { 0.0 } else { f64::from(senses) / f64::from(self.config.senses) };
+        (self.codeword_bits() as f64 * (hard.0 + (soft.0 - hard.0) * step)) as u32
+    }
+}
+
+impl Ecc for Ldpc {
+    fn layout(&self) -> Layout {
+        let spare_bytes = u64::from(self.codewords) * self.parity_bytes();
+        Layout { codewords: self.codewords, codeword_bits: self.codeword_bits(), spare_bytes }
+    }
+
+    fn encoding(&self) -> Work {
+        Work { time: self.config.encode, energy: self.config.encode_energy }
+    }
+
+    fn decoding(&self, errors: u32) -> Decoding {
+        let enough = (0..=self.config.senses).find(|&senses| errors <= self.limit(senses));
+        let verdict = match enough {
+            None => Verdict::Uncorrectable,
+            Some(_) if errors == 0 => Verdict::Clean,
+            Some(_) => Verdict::Corrected(errors),
+        };
+        let senses = enough.unwrap_or(self.config.senses);
+        let time = self.config.hard_decode + self.config.soft_decode * u64::from(senses);
+        let energy = self.config.decode_energy.map(|energy| Energy(energy.0 * f64::from(senses + 1)));
+        Decoding { verdict, senses, work: Work { time, energy } }
+    }
+
+    fn corrects(&self) -> u32 {
+        self.limit(self.config.senses)
+    }
+
+    fn codec(&self) -> Option<&dyn Codec> {
+        None
+    }
+}

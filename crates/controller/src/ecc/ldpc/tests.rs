@@ -1,0 +1,44 @@
+use super::*;
+
+fn ldpc() -> Ldpc {
+    Ldpc {
+        codewords: 2,
+        config: Config {
+            codeword: Bytes(2000),
+            parity: Ratio(0.25),
+            hard: Ratio(0.004),
+            soft: Ratio(0.01),
+            senses: 3,
+            hard_decode: Time::from_us(2),
+            soft_decode: Time::from_us(10),
+            encode: Time::ZERO,
+            decode_energy: Some(Energy(1e-6)),
+            encode_energy: None,
+        },
+    }
+}
+
+/// 2,500 B are 20,000 bits: 80 wrong ones by hard decisions, and 40 more with each of three senses.
+#[test]
+fn each_sense_puts_an_equal_number_of_bits_more_right() {
+    let code = ldpc();
+    assert_eq!(code.layout(), Layout { codewords: 2, codeword_bits: 20_000, spare_bytes: 1000 });
+    let of = |errors| {
+        let Decoding { verdict, senses, work } = code.decoding(errors);
+        (verdict, senses, work.time)
+    };
+    assert_eq!(of(0), (Verdict::Clean, 0, Time::from_us(2)));
+    assert_eq!(of(80), (Verdict::Corrected(80), 0, Time::from_us(2)));
+    assert_eq!(of(81), (Verdict::Corrected(81), 1, Time::from_us(12)));
+    assert_eq!(of(120), (Verdict::Corrected(120), 1, Time::from_us(12)));
+    assert_eq!(of(200), (Verdict::Corrected(200), 3, Time::from_us(32)));
+    assert_eq!(of(201), (Verdict::Uncorrectable, 3, Time::from_us(32)));
+    assert_eq!(code.corrects(), 200);
+}
+
+#[test]
+fn energy_counts_every_attempt() {
+    let energy = |errors| ldpc().decoding(errors).work.energy;
+    assert_eq!(energy(80), Some(Energy(1e-6)));
+    assert_eq!(energy(200), Some(Energy(4e-6)));
+}

@@ -1,0 +1,158 @@
+//! Error-correcting codes: what is stored beside a page so that wrong bits are noticed and put right. One room
+//! per code.
+//!
+//! A page is one codeword or several, each with its part of the spare bytes. A device without bytes asks what
+//! decoding a codeword with so many wrong bits comes to; one with bytes has them encoded and decoded.
+
+pub mod bch;
+pub mod crc32;
+pub mod ldpc;
+pub mod none;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub use tail::binomial_tail;
+
+use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_kernel::{Bytes, Energy, Time};
+
+/// The family of error-correcting codes.
+#[derive(Debug)]
+pub struct EccFamily;
+
+impl Family for EccFamily {
+    const NAME: &'static str = "ecc";
+    type Built = Box<dyn Ecc>;
+    type Context<'a> = Page<'a>;
+}
+
+/// The page that a code is for.
+#[derive(Clone, Copy)]
+pub struct Page<'a> {
+    /// All rooms, to read the slot's configuration with.
+    pub families: &'a dyn Families,
+    /// Bytes of data of a page.
+    pub bytes: Bytes,
+}
+
+impl std::fmt::Debug for Page<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a page of {}", self.bytes)
+    }
+}
+
+/// The codes, in the order users see them.
+pub static ROOMS: &Table<EccFamily> = &[none::ROOM, crc32::ROOM, bch::ROOM, ldpc::ROOM];
+
+/// The code in `slot` for `page`. Errors: no codeword of it has that size.
+pub fn build(slot: &Slot<EccFamily>, mut page: Page<'_>) -> Result<Box<dyn Ecc>, Problems> {
+    (room_of(ROOMS, slot).build)(slot, &mut page)
+}
+
+/// A code for pages of one size.
+pub trait Ecc: Send + Sync {
+    /// How a page is laid out.
+    fn layout(&self) -> Layout;
+
+    /// What encoding a page takes.
+    fn encoding(&self) -> Work;
+
+    /// What decoding one codeword comes to, of which so many bits are wrong.
+    fn decoding(&self, errors: u32) -> Decoding;
+
+    /// The most wrong bits of a codeword that are put right.
+    fn corrects(&self) -> u32;
+
+    /// The encoder and decoder over bytes; `None` where the code is known by its strength only.
+    fn codec(&self) -> Option<&dyn Codec>;
+
+    /// The share of pages that have more wrong bits in a codeword than are put right, when each bit is wrong by
+    /// itself with this probability.
+    fn page_failure(&self, bit_error_rate: f64) -> f64 {
+        let layout = self.layout();
+        let codeword = binomial_tail(layout.codeword_bits, bit_error_rate, u64::from(self.corrects()));
+        // 1 - (1 - p)^n, exact for small p too.
+        -libm::expm1(f64::from(layout.codewords) * libm::log1p(-codeword))
+    }
+}
+
+/// How a page is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Codewords of a page.
+    pub codewords: u32,
+    /// Bits of a codeword: its data and what is stored beside it.
+    pub codeword_bits: u64,
+    /// Bytes that are stored beside the data of a page.
+    pub spare_bytes: u64,
+}
+
+/// What an operation takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Time.
+    pub time: Time,
+    /// Energy, where it is known.
+    pub energy: Option<Energy>,
+}
+
+/// What decoding a codeword comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decoding {
+    /// How it ends.
+    pub verdict: Verdict,
+    /// How often the page is sensed again for it.
+    pub senses: u32,
+    /// What the decoder takes.
+    pub work: Work,
+}
+
+/// How a decoding ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// No bit was wrong.
+    Clean,
+    /// So many bits were wrong and are right now.
+    Corrected(u32),
+    /// More bits are wrong than can be put right; the data is as it was read.
+    Uncorrectable,
+    /// Bits are wrong and nobody noticed.
+    Unnoticed,
+}
+
+/// Encodes and decodes the bytes of a page.
+pub trait Codec: Send + Sync {
+    /// Writes the spare bytes of `page`. Errors: a length is not the code's.
+    fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit>;
+
+    /// Puts wrong bits of `page` and `spare` right. Of a page with a codeword that is uncorrectable, the others
+    /// are put right. Errors: a length is not the code's.
+    fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit>;
+}
+
+/// Why there is no such code, or no such codeword.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit(pub String);
+
+impl Misfit {
+    /// `None` where data and spare bytes are as long as a code wants them.
+    fn of_lengths(what: impl std::fmt::Display, given: [usize; 2], wanted: [usize; 2]) -> Option<Misfit> {
+        let text = || {
+            let [data, spare] = given;
+            format!(
+                "{data} bytes of data and {spare} spare bytes; {what} takes {} and {}",
+                wanted[0], wanted[1]
+            )
+        };
+        (given != wanted).then(|| Misfit(text()))
+    }
+}
+
+impl std::fmt::Display for Misfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misfit {}

@@ -1,0 +1,74 @@
+//! No error correction: pages are returned as they are read.
+//!
+//! # Models
+//! No spare bytes, no time, no energy. Wrong bits are not noticed.
+//!
+//! # Leaves out
+//! Nothing.
+//!
+//! # Sources
+//! None are needed.
+//!
+//! # Checks
+//! A page with wrong bits is returned as it is; the share of pages with one is `1 - (1 - p)^bits`.
+
+use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Verdict, Work};
+use nacre_config::{Configuration, Descriptor, Room};
+
+#[cfg(test)]
+mod tests;
+
+/// No error correction has no parameters.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {}
+
+/// This room.
+pub const ROOM: Room<EccFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "none",
+        "pages as they are read, right or wrong",
+        &["a comparison needs one"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |_slot, page| Ok(Box::new(Bare { page: page.bytes.0 })),
+};
+
+struct Bare {
+    page: u64,
+}
+
+impl Ecc for Bare {
+    fn layout(&self) -> Layout {
+        Layout { codewords: 1, codeword_bits: 8 * self.page, spare_bytes: 0 }
+    }
+
+    fn encoding(&self) -> Work {
+        Work::default()
+    }
+
+    fn decoding(&self, errors: u32) -> Decoding {
+        let verdict = if errors == 0 { Verdict::Clean } else { Verdict::Unnoticed };
+        Decoding { verdict, senses: 0, work: Work::default() }
+    }
+
+    fn corrects(&self) -> u32 {
+        0
+    }
+
+    fn codec(&self) -> Option<&dyn Codec> {
+        Some(self)
+    }
+}
+
+impl Codec for Bare {
+    fn encode(&self, page: &[u8], spare: &mut [u8]) -> Result<(), Misfit> {
+        let misfit =
+            Misfit::of_lengths("a page without a code", [page.len(), spare.len()], [self.page as usize, 0]);
+        misfit.map_or(Ok(()), Err)
+    }
+
+    fn decode(&self, page: &mut [u8], spare: &mut [u8]) -> Result<Verdict, Misfit> {
+        self.encode(page, spare).map(|()| Verdict::Clean)
+    }
+}
