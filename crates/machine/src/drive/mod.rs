@@ -171,10 +171,7 @@ impl<'a> Driver<'a> {
         Ok(ending)
     }
 
-    fn drive_all(
-        &mut self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Ending, Problems> {
+    fn drive_all(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
         let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
         let expected = left.map(|count| count.min(limit)).or(self.checked.run.requests);

@@ -4,7 +4,7 @@ use crate::identity::{identity, settings_of};
 use crate::scenario::Checked;
 
 /// Keeps the states that preconditioning led to, by what they were made of.
-pub trait Preparations {
+pub trait Preparations: Sync {
     /// The state kept under `preparation`, if there is one.
     fn find(&self, preparation: &str) -> Option<Vec<u8>>;
 
