@@ -18,6 +18,7 @@ __all__ = [
     "check",
     "formats",
     "mixes",
+    "preparation",
     "resolve",
     "rooms",
     "run",
@@ -138,6 +139,9 @@ def run(
     seed: int | None = None,
     progress: _RunProgress = None,
     cleaners: _Cleaners | None = None,
+    start: str | None = None,
+    save_state: str | None = None,
+    preparations: str | None = None,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
 def check(
     scenario: str,
@@ -146,6 +150,7 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
 def mixes(
     scenario: str,
     name: str,

@@ -66,7 +66,7 @@ class Record(RecordFields):
     or, where there are such requests, as `record.reads.p99_ns`.
     """
 
-    __slots__ = ("_columns", "_directory")
+    __slots__ = ("_columns", "_directory", "state")
 
     def __init__(
         self,
@@ -77,6 +77,8 @@ class Record(RecordFields):
         super().__init__(data)
         self._columns = None if columns is None else dict(columns)
         self._directory = directory
+        self.state: Path | None = None
+        """The file of the state behind the last request, where the run saved it."""
 
     @property
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:

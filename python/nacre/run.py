@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TypeAlias
 
 from nacre import _core
@@ -25,6 +27,8 @@ def run(
     *,
     seed: int | None = None,
     progress: bool | Progress = False,
+    start: str | os.PathLike[str] | Record | None = None,
+    save_state: str | os.PathLike[str] | None = None,
 ) -> Record:
     """Simulates a scenario in virtual time.
 
@@ -34,10 +38,16 @@ def run(
     with a `nacre.CleaningView` and returns the index of the place to clean. `progress` shows a
     bar on standard error, or calls a function of yours.
 
+    `save_state` is a file for the state behind the last request, and `start` the file, or the
+    record of the run, whose state this one goes on from: with the next request of the same
+    workload, or with another workload when the stack is quiet. Stack and seed have to be the
+    same. What was saved before in `save_state` is replaced, and nothing else is.
+
     Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario, and
     whatever a function of yours raises.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
+    begin, place = _state_of(start), None if save_state is None else os.fspath(save_state)
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
     with ExitStack() as stack:
@@ -57,8 +67,13 @@ def run(
                 seed,
                 _answering(tick),
                 cleaners,
+                begin,
+                place,
             )
-    return Record(source.placed(json.loads(document)), columns)
+    record = Record(source.placed(json.loads(document)), columns)
+    if place is not None and record.complete:
+        record.state = Path(place)
+    return record
 
 
 def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
@@ -82,6 +97,17 @@ def _seed(seed: int | None) -> int | None:
         )
         raise config_error([problem])
     return number
+
+
+def _state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
+    """The file of a state."""
+    if not isinstance(start, Record):
+        return None if start is None else os.fspath(start)
+    if start.state is None:
+        hint = "run it with save_state, which names a file for it"
+        problem = Problem(path="start", problem="the state of this record was not saved", hint=hint)
+        raise config_error([problem])
+    return str(start.state)
 
 
 def _answering(progress: Progress | None) -> Callable[[int, int | None, float], bool] | None:

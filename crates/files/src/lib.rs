@@ -16,11 +16,13 @@ mod compression;
 mod memory;
 mod place;
 mod share;
+mod states;
 mod whole;
 
 pub use compression::decompressed;
 pub use place::{Existing, move_to_free};
 pub use share::ShareRead;
+pub use states::{PreparationFolder, StateFile, read_state};
 pub use whole::{SharedFile, WholeFile};
 
 /// Bytes read from or written to the disk at a time.

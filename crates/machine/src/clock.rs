@@ -1,19 +1,22 @@
 //! When the next request is issued: at its arrival, when the one before is done, or when a place of the queue
 //! falls free. What the workload itself decides is an arrival too.
 
+use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
 use nacre_workload::Pacing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Says when each request is issued; instants never decrease.
-#[derive(Debug)]
+#[derive(Clone, Debug, State)]
 pub(crate) struct Clock {
+    /// When the workload began: its times count from here on.
+    origin: Time,
     last: Time,
     pace: Pace,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, State)]
 enum Pace {
     Open,
     Serial {
@@ -23,17 +26,19 @@ enum Pace {
     Closed(Closed),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, State)]
 struct Closed {
     /// When each place that was used became free.
     free: BinaryHeap<Reverse<Time>>,
     /// Places never used so far; they are free from the start.
     unused: u32,
+    #[state(skip = "from the configuration")]
     think: Time,
 }
 
 impl Clock {
-    pub(crate) fn new(pacing: Pacing) -> Clock {
+    /// The clock of a workload that begins at `origin`.
+    pub(crate) fn new(pacing: Pacing, origin: Time) -> Clock {
         let pace = match pacing {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
@@ -41,24 +46,36 @@ impl Clock {
                 Pace::Closed(Closed { free: BinaryHeap::new(), unused: queue_depth, think })
             }
         };
-        Clock { last: Time::ZERO, pace }
+        Clock { origin, last: origin, pace }
     }
 
     /// When `request` is issued.
     #[inline]
     pub(crate) fn issue(&mut self, request: &Request) -> Time {
         let at = match &mut self.pace {
-            Pace::Open => request.arrival,
-            Pace::Serial { done } => request.arrival.max(*done),
+            Pace::Open => self.origin + request.arrival,
+            Pace::Serial { done } => (self.origin + request.arrival).max(*done),
             Pace::Closed(closed) if closed.unused > 0 => {
                 closed.unused -= 1;
-                Time::ZERO
+                self.origin
             }
             Pace::Closed(closed) => closed.free.pop().expect("each request issued was completed").0,
         };
         assert!(at >= self.last, "requests are issued in the order of time");
         self.last = at;
         at
+    }
+
+    /// The request issued last, at `at`, was not served: it will be issued again.
+    pub(crate) fn take_back(&mut self, at: Time) {
+        if let Pace::Closed(closed) = &mut self.pace {
+            closed.free.push(Reverse(at));
+        }
+    }
+
+    /// When the workload began.
+    pub(crate) fn origin(&self) -> Time {
+        self.origin
     }
 
     /// When the last request was issued.
@@ -84,7 +101,7 @@ mod tests {
 
     #[test]
     fn one_asker_issues_at_the_arrival_or_when_the_request_before_is_done() {
-        let mut clock = Clock::new(Pacing::Serial);
+        let mut clock = Clock::new(Pacing::Serial, Time::ZERO);
         // Arrivals and latencies in ns; the first three arrive at once, the fifth after a pause.
         let requests = [(10, 160), (10, 180), (10, 160), (400, 100), (1_000, 50)];
         let issued: Vec<Time> = requests

@@ -9,17 +9,21 @@ use nacre_kernel::{Bytes, Ratio, Time};
 /// Lines `key = value` of everything that decides what the device of `checked` does. Neither the workload nor
 /// how a scenario is run has a part in it.
 pub fn identity(checked: &Checked) -> String {
-    let of_stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
-    // A preset is a way to write settings, and they are all here; what money is counted in decides nothing.
-    let is_left_out = |path: &str| path.ends_with(".preset") || path.ends_with(".price_basis");
-    let settings = of_stack.filter(|resolved| !is_left_out(&resolved.path));
-    let mut lines: Vec<String> =
-        settings.map(|resolved| format!("{} = {}", resolved.path, canonical(&resolved.node))).collect();
+    let mut lines = settings_of(checked, "stack.");
     let kind = checked.scenario.stack.kind();
     let descriptor = Rooms::new().descriptor("device", kind).expect("the scenario was checked");
     lines.push(format!("run.seed = {}", checked.run.seed));
     lines.push(format!("version of the model of {kind} = {}", descriptor.model_version));
     lines.join("\n")
+}
+
+/// Lines `key = value` of the settings whose paths begin with `beginning`.
+pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
+    let settings = checked.resolved.iter().filter(|resolved| resolved.path.starts_with(beginning));
+    // A preset is a way to write settings, and they are all here; what money is counted in decides nothing.
+    let is_left_out = |path: &str| path.ends_with(".preset") || path.ends_with(".price_basis");
+    let settings = settings.filter(|resolved| !is_left_out(&resolved.path));
+    settings.map(|resolved| format!("{} = {}", resolved.path, canonical(&resolved.node))).collect()
 }
 
 /// The value in one way of writing it, so that 1 KiB is 1024 B.

@@ -12,6 +12,7 @@
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
+//! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
@@ -26,14 +27,16 @@ pub mod meter;
 mod precondition;
 pub mod record;
 pub mod rooms;
+pub mod saved;
 pub mod scenario;
 pub mod schema;
 pub mod split;
 pub mod stack;
 
-pub use drive::{Progress, run};
+pub use drive::{Progress, Ran, Span, run, run_span};
 pub use nacre_config::{Problem, Problems};
 pub use record::{Columns, Outcome, Record};
+pub use saved::SavedRun;
 pub use scenario::{Checked, Document, check};
 pub use stack::Files;
 

@@ -2,19 +2,28 @@
 
 use crate::bugs::detached;
 use crate::cleaning::{Functions, WithFunctions};
-use crate::errors::config_error;
+use crate::errors::{config_error, error, os_error};
 use crate::progress::Reporter;
-use nacre_files::ScenarioFiles;
-use nacre_machine::{Checked, Columns, Document, Outcome, check as check_document, record};
+use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
+use nacre_machine::saved::Preparations;
+use nacre_machine::{
+    Checked, Columns, Document, Outcome, Ran, SavedRun, Span, check as check_document, record,
+};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs a scenario; returns the record as JSON text and its columns as NumPy arrays.
+///
+/// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`. The folder
+/// `preparations` keeps what preconditioning leads to.
 #[pyfunction]
-#[pyo3(signature = (scenario, name, directory, overrides, seed=None, progress=None, cleaners=None))]
+#[pyo3(signature = (
+    scenario, name, directory, overrides, seed=None, progress=None, cleaners=None, start=None, save_state=None,
+    preparations=None
+))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run<'py>(
     py: Python<'py>,
@@ -25,13 +34,22 @@ pub(crate) fn run<'py>(
     seed: Option<u64>,
     progress: Option<Py<PyAny>>,
     cleaners: Option<Functions>,
+    start: Option<PathBuf>,
+    save_state: Option<PathBuf>,
+    preparations: Option<PathBuf>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
     let files = WithFunctions::new(files, cleaners);
     let mut reporter = Reporter::new(progress);
-    let outcome = detached(py, || {
-        nacre_machine::run(&checked, &files, &mut |progress| {
+    let started = start.as_deref().map(|path| start_state(py, path)).transpose()?;
+    let from = started.as_deref().map(|bytes| saved_run(py, start.as_deref(), bytes)).transpose()?;
+    let place = save_state.as_deref().map(state_file).transpose()?;
+    let preparations = preparations.map(PreparationFolder::new);
+    let preparations = preparations.as_ref().map(|folder| folder as &dyn Preparations);
+    let span = Span { from: from.as_ref(), saves: place.is_some(), preparations };
+    let ran = detached(py, || {
+        nacre_machine::run_span(&checked, &files, &span, &mut |progress| {
             if files.has_failed() {
                 return ControlFlow::Break(());
             }
@@ -41,8 +59,37 @@ pub(crate) fn run<'py>(
     })?;
     files.outcome(py)?;
     reporter.outcome()?;
-    let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
+    let Ran { outcome, state } = ran.map_err(|problems| config_error(py, &problems))?;
+    let Outcome { record, columns } = outcome;
+    if let (Some(place), Some(state)) = (place, state) {
+        let name = save_state.unwrap_or_default().display().to_string();
+        py.detach(|| place.finish(&state)).map_err(|error| os_error(&name, &error))?;
+    }
     Ok((record.to_json(), columns_dict(py, columns)?))
+}
+
+/// What decides in which state preconditioning leaves the stack of a scenario; `None` where there is none.
+#[pyfunction]
+pub(crate) fn preparation(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    overrides: Vec<(String, String)>,
+) -> PyResult<Option<String>> {
+    Ok(nacre_machine::saved::preparation(&checked(py, scenario, name, &overrides, None)?))
+}
+
+fn start_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+    py.detach(|| nacre_files::read_state(path)).map_err(|error| os_error(&path.display().to_string(), &error))
+}
+
+fn saved_run<'a>(py: Python<'_>, path: Option<&Path>, bytes: &'a [u8]) -> PyResult<SavedRun<'a>> {
+    let name = path.map_or_else(String::new, |path| path.display().to_string());
+    py.detach(|| SavedRun::read(bytes)).map_err(|unreadable| error(py, format!("{name}: {unreadable}")))
+}
+
+fn state_file(path: &Path) -> PyResult<StateFile> {
+    StateFile::begin(path).map_err(|error| os_error(&path.display().to_string(), &error))
 }
 
 /// Checks a scenario; returns the resolved values and their origins as JSON text.

@@ -8,6 +8,7 @@ use crate::{
 use nacre_config::{
     Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, room_of,
 };
+use nacre_kernel::state;
 use nacre_kernel::{Random, Request, Streams, Time};
 use std::io::Cursor;
 
@@ -127,7 +128,8 @@ pub(crate) fn problems(settings: &str) -> Vec<String> {
 }
 
 /// Asserts that `settings` give the same requests in batches of any size, the same again under the
-/// same seed, and others under another seed; and that arrivals never decrease.
+/// same seed, and others under another seed; that arrivals never decrease; and that a workload restored at any
+/// place gives those that are left.
 pub(crate) fn check_repeatable(settings: &str) {
     let run = |seed: u64, limit: usize| {
         let mut workload = workload(settings, seed).unwrap_or_else(|problems| panic!("{problems}"));
@@ -139,6 +141,30 @@ pub(crate) fn check_repeatable(settings: &str) {
     assert_eq!(first, run(1, usize::MAX), "one batch changes nothing");
     assert_ne!(first, run(2, 1000), "another seed gives other requests");
     assert!(first.is_sorted_by_key(|request| request.arrival), "arrivals never decrease");
+    check_restored(&[], settings, &first);
+}
+
+/// Asserts that a workload restored at any place of `all` gives those that are left, and that a state cut short is
+/// refused.
+pub(crate) fn check_restored(files: Files, settings: &str, all: &[Request]) {
+    let new = || workload_over(files, settings, 1).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut random = Streams::new(5).stream("restored");
+    for _ in 0..3 {
+        let given = random.below(all.len() as u64) as usize;
+        let (mut saved, mut batch) = (new(), Vec::new());
+        while batch.len() < given {
+            let limit = (given - batch.len()).min(999);
+            saved.fill(&mut batch, limit).expect("no error while running");
+        }
+        let bytes = state::saved(&*saved).expect("a workload has its state here");
+        let mut restored = new();
+        state::restored(&mut *restored, &bytes).expect("its own state");
+        assert_eq!(state::saved(&*restored).as_ref(), Ok(&bytes), "what is restored is what was saved");
+        let rest = drain(&mut *restored, 1000).expect("no error while running");
+        assert!(rest == all[given..], "restored behind {given} requests of {settings}");
+        let cut = &bytes[..random.below(bytes.len() as u64) as usize];
+        assert!(state::restored(&mut *new(), cut).is_err(), "{} of {} bytes", cut.len(), bytes.len());
+    }
 }
 
 /// Asserts that `counts` fit `expected` counts by Pearson's chi-square: within 5 standard deviations

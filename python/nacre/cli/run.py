@@ -71,18 +71,27 @@ def run(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that run parts here; default: the cores.")
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Go on from the state that a run saved there."),
+    ] = None,
+    save_state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", parser=place, help="Save the state at the end of the run."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
     tls = (tls_ca, tls_cert, tls_key)
     _only_of_parts(split, engine, address, tls, workers)
+    _only_of_one(split, start, save_state)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
         interruption = stack.enter_context(Interruption())
         if split is None:
-            record = _simulate(scenario, overrides, seed, interruption)
+            record = _simulate(scenario, overrides, seed, start, save_state, interruption)
         else:
             running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
@@ -100,6 +109,9 @@ def run(
         if out:
             write_line()
             write_line(f"results are in {out}")
+        if record.state:
+            write_line()
+            write_line(f"the state is in {record.state}; another run goes on --from it")
     flush()
     if failure:
         complain(*failure.lines, f"the record is complete and kept in {out}; its figures are not")
@@ -129,7 +141,12 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
 
 
 def _simulate(
-    scenario: str, overrides: dict[str, object], seed: int | None, interruption: Interruption
+    scenario: str,
+    overrides: dict[str, object],
+    seed: int | None,
+    start: Path | None,
+    save_state: Path | None,
+    interruption: Interruption,
 ) -> Record:
     with Bar("simulating", "requests") as bar:
 
@@ -137,7 +154,9 @@ def _simulate(
             bar(done, total, simulated_s)
             return interruption.asked
 
-        return run_scenario(scenario, overrides, seed=seed, progress=tick)
+        return run_scenario(
+            scenario, overrides, seed=seed, progress=tick, start=start, save_state=save_state
+        )
 
 
 def _simulate_parts(
@@ -196,6 +215,16 @@ def _only_of_parts(
         raise config_error(
             [Problem(path=name, problem="one run is one process", hint=hint) for name in wrong]
         )
+
+
+def _only_of_one(split: str | None, start: Path | None, save_state: Path | None) -> None:
+    """Raises `ConfigError` for a state of parts: each has a stack of its own."""
+    given = {"--from": start, "--save-state": save_state}
+    wrong = [name for name, path in given.items() if path is not None and split is not None]
+    if wrong:
+        problem = "parts of a run have a stack each, and no state together"
+        hint = "leave --split out"
+        raise config_error([Problem(path=name, problem=problem, hint=hint) for name in wrong])
 
 
 def _show(record: Record) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from types import TracebackType
@@ -38,6 +40,7 @@ class Local:
     def __init__(self, workers: int | None = None) -> None:
         self._number = workers or cores()
         self._workers: list[_Worker] = []
+        self._preparations: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -49,6 +52,9 @@ class Local:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+        if self._preparations is not None:
+            self._preparations.cleanup()
+            self._preparations = None
 
     def stop(self) -> None:
         """Ends all workers, whatever they do."""
@@ -58,6 +64,9 @@ class Local:
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
         """Each outcome once, as it comes, and None whenever none came for a while."""
+        if self._preparations is None:
+            self._preparations = tempfile.TemporaryDirectory(prefix="nacre-study-")
+        base = replace(base, preparations=self._preparations.name)
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         alone: deque[Task] = deque()
         deaths: Counter[str] = Counter()

@@ -27,6 +27,8 @@ class Base:
 
     source: Source
     nacre: str
+    preparations: str | None = None
+    """The folder that keeps what preconditioning leads to, where workers share one."""
 
 
 class Task(NamedTuple):
@@ -35,6 +37,8 @@ class Task(NamedTuple):
     key: str
     settings: tuple[tuple[str, str], ...]
     is_part: bool = False
+    is_prepared: bool = False
+    """Whether others are preconditioned alike, so that it is worth keeping what that leads to."""
 
 
 class Outcome(NamedTuple):
@@ -73,7 +77,13 @@ def _evaluated(base: Base, task: Task) -> Outcome:
                 text = _core.run_part(source.text, source.name, source.directory, settings)
             return Outcome(task.key, text, None, time.perf_counter() - began)
         with source.cited():
-            text, _ = _core.run(source.text, source.name, source.directory, list(task.settings))
+            text, _ = _core.run(
+                source.text,
+                source.name,
+                source.directory,
+                list(task.settings),
+                preparations=base.preparations if task.is_prepared else None,
+            )
         data = source.placed(json.loads(text))
         # Where each value came from can be asked of the scenario at any time, and is long.
         del data["origins"]

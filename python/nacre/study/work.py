@@ -19,6 +19,7 @@ from nacre.study.engine import Engine, Name
 from nacre.study.metrics import Value
 from nacre.study.plan import Planner, sound
 from nacre.study.point import Point
+from nacre.study.preparations import prepared_alike
 from nacre.study.result import TABLE_FILE, StudyResult
 from nacre.study.store import Memory, Store, is_final
 from nacre.study.task import Base, Task, identity
@@ -183,6 +184,8 @@ def _run(asked: Sequence[Point], base: Base, engine: Engine, kept: Memory, watch
         known = kept.rows.get(point.key)
         if point.mistake is None and (known is None or not is_final(known)):
             tasks[point.key] = Task(point.key, point.settings)
+    for key in prepared_alike(base.source, tasks):
+        tasks[key] = tasks[key]._replace(is_prepared=True)
     end = watch(tasks)
     if not tasks or end is not End.DONE:
         return end

@@ -76,3 +76,20 @@ fn every_policy_keeps_every_page_at_every_utilisation() {
         }
     }
 }
+
+/// Every room but those that somebody else brings.
+#[test]
+fn a_restored_policy_decides_as_the_saved_one() {
+    for room in super::ROOMS.iter().filter(|room| room.descriptor.kind != "external") {
+        let described = format!("\"{}\"", room.descriptor.kind);
+        let (mut cleaner, mut restored) = (policy(&described, 32).unwrap(), policy(&described, 32).unwrap());
+        let mut array = Array::new(32, 64, 0.8, &*cleaner);
+        let mut writes = Writes::new(array.len(), 0.1, 0.9, true, 3);
+        array.cost(7.3, &mut writes, &mut *cleaner);
+        nacre_testkit::restores(&*cleaner, &mut *restored);
+        let (mut other, mut same) = (array.clone(), writes.clone());
+        let costs = [array.cost(9.0, &mut writes, &mut *cleaner), other.cost(9.0, &mut same, &mut *restored)];
+        assert!(costs[0] == costs[1] && costs[0] > 0.0, "{described}: {costs:?}");
+        nacre_testkit::restores(&*cleaner, &mut *restored);
+    }
+}

@@ -8,6 +8,7 @@ use nacre_kernel::{Random, Streams};
 const NONE: u32 = u32::MAX;
 
 /// An array of segments, one of them standing by, and where every logical page is.
+#[derive(Clone)]
 pub(crate) struct Array {
     pages: u32,
     /// Physical page of each logical page.
@@ -193,6 +194,7 @@ impl Array {
 }
 
 /// Draws the pages that are written: a share of the writes goes to a share of the pages.
+#[derive(Clone)]
 pub(crate) struct Writes {
     random: Random,
     order: Vec<u32>,

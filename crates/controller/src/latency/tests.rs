@@ -57,3 +57,17 @@ pub(super) fn refused(value: &str) -> String {
 fn an_unknown_distribution_is_refused_with_the_nearest_name() {
     assert!(refused("\"exponentiel\"").contains("did you mean \"exponential\"?"));
 }
+
+#[test]
+fn a_restored_stream_of_latencies_goes_on_as_the_saved_one() {
+    for value in [
+        "\"10 us\"",
+        "{ kind = \"exponential\", mean = \"10 us\" }",
+        "{ kind = \"lognormal\", mean = \"10 us\", deviation = \"5 us\" }",
+        "{ kind = \"quantiles\", points = [{ share = \"0 %\", latency = \"1 us\" }, { share = \"100 %\", latency = \"9 us\" }] }",
+    ] {
+        let (mut saved, mut restored) = (draws(value, 500).0, draws(value, 3).0);
+        nacre_testkit::restores(&*saved, &mut *restored);
+        assert!((0..500).all(|_| saved.draw() == restored.draw()), "{value}");
+    }
+}

@@ -141,3 +141,25 @@ fn the_index_spreads_keys_at_any_stride() {
         assert!(longest <= 100, "stride {stride}: a key is {longest} places from its home");
     }
 }
+
+#[test]
+fn a_restored_policy_evicts_as_the_saved_one() {
+    let blocks = streams::zipf(3000, 0.9, 9_000, &mut streams::random("restored"));
+    for room in ROOMS {
+        let kind = room.descriptor.kind;
+        for capacity in [1, 7, 300, 5000] {
+            let (mut saved, mut restored) = (build(kind, capacity), build(kind, capacity));
+            saved.replay(&blocks[..4000]);
+            nacre_testkit::restores(&*saved, &mut *restored);
+            restored.check_invariants();
+            for &block in &blocks[4000..] {
+                assert_eq!(saved.access(block), restored.access(block), "{kind} of {capacity}");
+            }
+            let bytes = nacre_kernel::state::saved(&*saved).unwrap();
+            let mut random = nacre_kernel::Streams::new(1).stream("damages");
+            nacre_testkit::what_is_damaged_is_refused(&bytes, &mut random, &mut || build(kind, capacity));
+            let other = nacre_kernel::state::restored(&mut *build(kind, capacity + 1), &bytes);
+            assert!(other.is_err(), "{kind} of another size");
+        }
+    }
+}

@@ -180,6 +180,11 @@ impl<'a> StateReader<'a> {
         Ok(())
     }
 
+    /// All that was not read.
+    pub fn rest(self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
     /// The state ends here. Errors: it goes on.
     pub fn finish(self) -> Result<(), StateError> {
         match self.bytes.len() - self.at {

@@ -15,6 +15,11 @@ impl StateWriter {
         StateWriter::default()
     }
 
+    /// A state behind `bytes`, which who keeps it puts before it.
+    pub fn beginning(bytes: &[u8]) -> StateWriter {
+        StateWriter { bytes: bytes.into(), refused: None }
+    }
+
     /// Begins the section `name`.
     pub fn section(&mut self, name: &str) {
         self.put_bytes(name.as_bytes());

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::meter::Meter;
 use crate::record::{Ending, Findings, Outcome, Steadiness, WornOut, outcome};
+use crate::saved::{self, Preparations, SavedRun};
 use crate::scenario::Checked;
 use crate::stack::{Built, Files, build_watched};
 use nacre_config::{Problem, Problems};
@@ -41,33 +42,72 @@ pub fn run(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, Problems> {
-    Ok(outcome(checked, &findings(checked, files, watch)?))
+    Ok(run_span(checked, files, &Span::default(), watch)?.outcome)
 }
 
-/// As [`run`], up to what the record is made of.
+/// Where a run begins, and what is kept of it.
+#[derive(Clone, Copy, Default)]
+pub struct Span<'a> {
+    /// The state it goes on from, where it does not begin with a new stack.
+    pub from: Option<&'a SavedRun<'a>>,
+    /// Whether the state is wanted in which the last request leaves everything.
+    pub saves: bool,
+    /// Who keeps the states that preconditioning leads to.
+    pub preparations: Option<&'a dyn Preparations>,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Ran {
+    /// What it measured.
+    pub outcome: Outcome,
+    /// The state behind its last request, where it was wanted and the run came to its end: a file.
+    pub state: Option<Vec<u8>>,
+}
+
+/// As [`run`], from one state to another. Errors: also where a state is of another stack, or cannot be saved.
+pub fn run_span(
+    checked: &Checked,
+    files: &dyn Files,
+    span: &Span<'_>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Ran, Problems> {
+    let (findings, state) = findings(checked, files, span, watch)?;
+    Ok(Ran { outcome: outcome(checked, &findings), state })
+}
+
+/// As [`run_span`], up to what the record is made of.
 pub(crate) fn findings(
     checked: &Checked,
     files: &dyn Files,
+    span: &Span<'_>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Findings, Problems> {
+) -> Result<(Findings, Option<Vec<u8>>), Problems> {
     let mut built = build_watched(checked, files, watch)?;
     let preconditioning = built.preconditioning.take();
     let mut driver = Driver::new(checked, built);
     driver.check_end()?;
-    let prepared = match preconditioning {
-        Some(mut workload) => driver.precondition(&mut *workload, watch)?,
-        None => ControlFlow::Continue(()),
+    if span.saves {
+        // Who cannot be saved is to say so before the run and not behind it.
+        saved::save(&driver)?;
+    }
+    let prepared = match (span.from, preconditioning) {
+        (Some(from), _) => from.restore(&mut driver).map(ControlFlow::Continue)?,
+        (None, Some(mut workload)) => driver.prepare(&mut *workload, span.preparations, watch)?,
+        (None, None) => ControlFlow::Continue(()),
     };
     let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
     driver.meter.settle();
+    let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
     if checked.run.wear_out && ending == Ending::Complete {
         ending = driver.wear_out(watch)?;
     }
     let Driver { device, workload, meter, measured, .. } = &driver;
-    let findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
-    let last_arrival = driver.last_arrival;
-    Ok(Findings { worn_out: driver.worn_out.take(), steadiness: driver.steadiness, last_arrival, ..findings })
+    let mut findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
+    findings.notes.notes.extend(driver.beginning());
+    let (last_arrival, steadiness) = (driver.last_arrival, driver.steadiness.take());
+    Ok((Findings { worn_out: driver.worn_out.take(), steadiness, last_arrival, ..findings }, state))
 }
 
 pub(crate) struct Driver<'a> {
@@ -78,7 +118,13 @@ pub(crate) struct Driver<'a> {
     components: usize,
     breakdown: Breakdown,
     capacity: u64,
-    duration: Time,
+    /// When the run is over.
+    over_at: Time,
+    pub(crate) clock: Clock,
+    /// Requests that the workload gave and that were not served, since the run was over.
+    pub(crate) rest: Vec<Request>,
+    /// Requests of this workload in the runs before this one.
+    before: u64,
     /// Requests given to the device.
     issued: u64,
     /// Of them, those since measuring began.
@@ -98,7 +144,10 @@ impl<'a> Driver<'a> {
         Driver {
             checked,
             capacity: built.device.capacity().map_or(u64::MAX, |bytes| bytes.0),
-            duration: checked.run.duration.unwrap_or(Time::MAX),
+            over_at: checked.run.duration.unwrap_or(Time::MAX),
+            clock: Clock::new(built.workload.pacing(), Time::ZERO),
+            rest: Vec::new(),
+            before: 0,
             device: built.device,
             workload: built.workload,
             meter: Meter::new(built.components, Time::ZERO),
@@ -117,19 +166,15 @@ impl<'a> Driver<'a> {
         &mut self,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Ending, Problems> {
-        let mut clock = Clock::new(self.workload.pacing());
-        let ending = self.drive_by(&mut clock, watch)?;
-        self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| clock.last());
+        let ending = self.drive_all(watch)?;
+        self.last_arrival = (self.workload.pacing() == Pacing::Open).then(|| self.clock.last());
         Ok(ending)
     }
 
-    fn drive_by(
-        &mut self,
-        clock: &mut Clock,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Ending, Problems> {
+    fn drive_all(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Ending, Problems> {
         let limit = self.checked.run.requests.unwrap_or(u64::MAX);
-        let expected = self.workload.expected().map(|count| count.min(limit)).or(self.checked.run.requests);
+        let left = self.workload.expected().map(|count| count.saturating_sub(self.before));
+        let expected = left.map(|count| count.min(limit)).or(self.checked.run.requests);
         let expected = expected.filter(|&count| count < u64::MAX);
         let told = self.workload.pacing() == Pacing::CompletionDriven;
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
@@ -137,7 +182,7 @@ impl<'a> Driver<'a> {
             batch.clear();
             let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
             if told {
-                if self.converse(&mut batch, want.min(GROUP), clock)?.is_break() {
+                if self.converse(&mut batch, want.min(GROUP))?.is_break() {
                     return self.ended();
                 }
                 if watch(self.progress(expected)).is_break() {
@@ -145,14 +190,14 @@ impl<'a> Driver<'a> {
                 }
                 continue;
             }
-            if want > 0 {
-                self.workload.fill(&mut batch, want).map_err(|error| self.workload_problem(&error))?;
-            }
+            self.fill(&mut batch, want)?;
             if batch.is_empty() {
                 return self.ended();
             }
+            let first = self.issued;
             for group in batch.chunks(GROUP) {
-                if self.serve(group, clock)?.is_break() {
+                if self.serve(group)?.is_break() {
+                    self.rest = batch.split_off((self.issued - first) as usize);
                     return self.ended();
                 }
                 if watch(self.progress(expected)).is_break() {
@@ -160,6 +205,16 @@ impl<'a> Driver<'a> {
                 }
             }
         }
+    }
+
+    /// Up to `limit` requests: those that were left over, or else the next ones.
+    fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), Problems> {
+        if !self.rest.is_empty() {
+            batch.extend(self.rest.drain(..self.rest.len().min(limit)));
+        } else if limit > 0 {
+            self.workload.fill(batch, limit).map_err(|error| self.workload_problem(&error))?;
+        }
+        Ok(())
     }
 
     fn progress(&self, expected: Option<u64>) -> Progress {
@@ -168,44 +223,46 @@ impl<'a> Driver<'a> {
 
     /// Serves `count` requests of a workload that is told when each one is done; breaks at the end of the
     /// workload, of the duration, or when there are none to serve.
-    fn converse(
-        &mut self,
-        batch: &mut Vec<Request>,
-        count: usize,
-        clock: &mut Clock,
-    ) -> Result<ControlFlow<()>, Problems> {
+    fn converse(&mut self, batch: &mut Vec<Request>, count: usize) -> Result<ControlFlow<()>, Problems> {
+        if count == 0 {
+            return Ok(ControlFlow::Break(()));
+        }
         for _ in 0..count {
             batch.clear();
-            self.workload.fill(batch, 1).map_err(|error| self.workload_problem(&error))?;
+            self.fill(batch, 1)?;
             let [request] = &batch[..] else { return Ok(ControlFlow::Break(())) };
             self.check_reach(batch, "request", self.issued)?;
-            let Some(done) = self.serve_one(request, clock)? else { return Ok(ControlFlow::Break(())) };
-            self.workload.complete(done);
+            let Some(done) = self.serve_one(request)? else {
+                self.rest.clone_from(batch);
+                return Ok(ControlFlow::Break(()));
+            };
+            self.workload.complete(done - self.clock.origin());
         }
-        self.device.advance(clock.last());
-        Ok(if count > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        self.device.advance(self.clock.last());
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Serves a few requests; breaks when the duration is over.
-    fn serve(&mut self, group: &[Request], clock: &mut Clock) -> Result<ControlFlow<()>, Problems> {
+    fn serve(&mut self, group: &[Request]) -> Result<ControlFlow<()>, Problems> {
         self.check_reach(group, "request", self.issued)?;
         for group in group.chunks(PREFETCHED) {
             self.device.prefetch(group);
             for request in group {
-                if self.serve_one(request, clock)?.is_none() {
+                if self.serve_one(request)?.is_none() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
         }
-        self.device.advance(clock.last());
+        self.device.advance(self.clock.last());
         Ok(ControlFlow::Continue(()))
     }
 
     /// Serves a request and says when it is done; none if the duration is over.
     #[inline]
-    fn serve_one(&mut self, request: &Request, clock: &mut Clock) -> Result<Option<Time>, Problems> {
-        let now = clock.issue(request);
-        if now >= self.duration {
+    fn serve_one(&mut self, request: &Request) -> Result<Option<Time>, Problems> {
+        let now = self.clock.issue(request);
+        if now >= self.over_at {
+            self.clock.take_back(now);
             return Ok(None);
         }
         if self.issued == self.checked.run.warm_up {
@@ -218,7 +275,7 @@ impl<'a> Driver<'a> {
             return Err(self.horizon_problem());
         }
         debug_assert_eq!(self.breakdown.total_from(0), completion.done - now, "the breakdown of {request:?}");
-        clock.complete(completion.done);
+        self.clock.complete(completion.done);
         self.meter.record(request, now, completion, &self.breakdown);
         self.issued += 1;
         self.measured += 1;
@@ -229,13 +286,13 @@ impl<'a> Driver<'a> {
     fn begin_measuring(&mut self, now: Time) {
         self.meter = Meter::new(self.components, now);
         self.measured = 0;
-        self.units_before = self.workload.units(self.issued).map_or(0, |units| units.done);
+        self.units_before = self.workload.units(self.served()).map_or(0, |units| units.done);
         self.device.restart_ledger();
     }
 
     /// Whole units of the workload since measuring began, where it has any.
     fn units(&self) -> Option<Units> {
-        let units = self.workload.units(self.issued)?;
+        let units = self.workload.units(self.served())?;
         Some(Units { done: units.done - self.units_before, ..units })
     }
 
@@ -298,5 +355,6 @@ impl<'a> Driver<'a> {
     }
 }
 
+mod span;
 #[cfg(test)]
 mod tests;

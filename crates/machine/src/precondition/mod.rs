@@ -1,6 +1,7 @@
 //! Before simulated time begins: the state that many writes leave behind.
 
 use crate::drive::{BATCH, Driver, Progress};
+use crate::saved::{self, Preparations, SavedRun};
 use nacre_config::Problems;
 use nacre_kernel::Time;
 use nacre_workload::Workload;
@@ -9,6 +10,31 @@ use std::ops::ControlFlow;
 mod steady;
 
 impl Driver<'_> {
+    /// Preconditions the device, or takes it on as it was left by the same preconditioning.
+    pub(crate) fn prepare(
+        &mut self,
+        workload: &mut dyn Workload,
+        preparations: Option<&dyn Preparations>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Problems> {
+        let Some((kept, key)) = preparations.zip(saved::preparation(self.checked)) else {
+            return self.precondition(workload, watch);
+        };
+        if let Some(state) = kept.find(&key)
+            && let Ok(from) = SavedRun::read(&state)
+        {
+            return from.restore(self).map(ControlFlow::Continue);
+        }
+        let prepared = self.precondition(workload, watch)?;
+        // What cannot be saved is preconditioned again every time.
+        if prepared.is_continue()
+            && let Ok(state) = saved::save(self)
+        {
+            kept.keep(&key, &state);
+        }
+        Ok(prepared)
+    }
+
     /// Gives the device as many writes of `workload` as the run asks for. Breaks when `watch` does.
     pub(crate) fn precondition(
         &mut self,

@@ -23,6 +23,7 @@ pub use tables::{Columns, Table};
 pub use totals::price_basis;
 pub use wear::{BlockErases, RowPrograms, Wear};
 
+use nacre_kernel::state::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -161,7 +162,7 @@ pub struct WornOut {
 }
 
 /// How a steady state was looked for.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema, Value)]
 pub struct Steadiness {
     /// Whether write amplification came to be steady by the scenario's criterion.
     pub reached: bool,

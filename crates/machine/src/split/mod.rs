@@ -4,7 +4,7 @@
 //! by a hash of the extent a stack of which each `capacity` is a share. Nothing is shared between copies, so nothing
 //! waits for another part, and what is measured adds up.
 
-use crate::drive::{Progress, findings};
+use crate::drive::{Progress, Span, findings};
 use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
 use crate::scenario::Checked;
 use crate::stack::{Files, Watch, shares};
@@ -102,7 +102,7 @@ pub fn run_part(
     files: &dyn Files,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<String, Problems> {
-    Ok(findings(checked, files, watch)?.to_text())
+    Ok(findings(checked, files, &Span::default(), watch)?.0.to_text())
 }
 
 /// The record of all parts of `checked`, in the order of their numbers.

@@ -46,7 +46,6 @@ pub(super) struct Store<M> {
     #[state(same)]
     limit: u64,
     #[cfg(test)]
-    #[state(skip = "only tests read it")]
     pub(super) journal: super::tests::Journal,
 }
 

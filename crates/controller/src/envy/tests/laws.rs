@@ -32,9 +32,9 @@ fn energy_follows_from_counts() {
         for number in 0..6000 {
             // A read of three words for each write of one; most writes hit a few pages.
             let page = if number % 50 == 0 { random.below(pages) } else { random.below(40) };
-            now = device.submit(now, &write(page), &mut breakdown).done;
+            now = device.submit(now, &write(page), Data::None, &mut breakdown).done;
             let read = Request { op: Op::Read, bytes: 10, ..write(page) };
-            now = device.submit(now, &read, &mut breakdown).done + Time::from_us(30);
+            now = device.submit(now, &read, Data::None, &mut breakdown).done + Time::from_us(30);
             breakdown.clear();
         }
     }

@@ -7,12 +7,14 @@ mod threads;
 use super::method::Method;
 use super::store::Store;
 use super::{AccessMethod, Config, Load, btree_of, hash_of};
+use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bytes, Random, Request, Streams, Time};
 use std::collections::BTreeMap;
 
 /// What the records of a log say.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, State)]
 pub(super) struct Journal {
+    #[state(varies)]
     records: Vec<Record>,
     /// The number of each client's transaction under way.
     under_way: BTreeMap<u32, u32>,
@@ -20,13 +22,13 @@ pub(super) struct Journal {
 }
 
 /// A record and where it ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 struct Record {
     end: u64,
     says: Says,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Value)]
 enum Says {
     Update { transaction: u32, place: (u32, usize), key: u32, values: [u32; 2] },
     Commit { transaction: u32 },

@@ -131,7 +131,12 @@ struct Birthday {
 impl Birthday {
     fn check_restored(&mut self) -> Result<(), String> {
         let lines = self.set.len();
-        if self.line < lines { Ok(()) } else { Err(format!("line {} of {lines}", self.line)) }
+        // Behind the last one the next turn begins.
+        if self.line < lines || (self.left == 0 && self.line == lines) {
+            Ok(())
+        } else {
+            Err(format!("line {} of {lines}", self.line))
+        }
     }
 
     /// The next writes, all of one block: at most `most`.

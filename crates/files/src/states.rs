@@ -1,0 +1,125 @@
+//! Saved states as files.
+
+use crate::{Existing, ShareRead, WholeFile, open};
+use nacre_machine::saved::{MAGIC, Preparations};
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The bytes of the saved state at `path`, decompressed.
+///
+/// Errors: the file is not there, or cannot be read.
+pub fn read_state(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(fs::metadata(path)?.len()).unwrap_or(0));
+    open(path, &ShareRead::default())?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A saved state that will appear whole at its place, or not at all.
+pub struct StateFile(WholeFile);
+
+impl StateFile {
+    /// Makes sure that a state can be saved at `path`.
+    ///
+    /// Errors: there is a file that is no saved state, which stays; the folder cannot be written.
+    pub fn begin(path: &Path) -> io::Result<StateFile> {
+        let mut head = [0; MAGIC.len()];
+        let is_other = match open(path, &ShareRead::default()) {
+            Ok(mut file) => file.read_exact(&mut head).is_err() || head != *MAGIC,
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        if is_other {
+            let text = "there is a file that is no saved state, and it is kept; give another name";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+        }
+        WholeFile::begin(path, Existing::Replaced).map(StateFile)
+    }
+
+    /// Writes `state` and puts the file in its place. Errors: the disk is full; what was there before stays.
+    pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
+        self.0.write_all(state)?;
+        self.0.finish().map(|_| ())
+    }
+}
+
+/// A folder that keeps what preconditioning led to, for as long as somebody wants it.
+#[derive(Clone, Debug)]
+pub struct PreparationFolder(PathBuf);
+
+impl PreparationFolder {
+    /// Keeps preparations in `folder`, which is there.
+    pub fn new(folder: impl Into<PathBuf>) -> PreparationFolder {
+        PreparationFolder(folder.into())
+    }
+
+    fn place(&self, preparation: &str) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        preparation.hash(&mut hasher);
+        self.0.join(format!("{:016x}.state", hasher.finish()))
+    }
+}
+
+impl Preparations for PreparationFolder {
+    fn find(&self, preparation: &str) -> Option<Vec<u8>> {
+        let path = self.place(preparation);
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn keep(&self, preparation: &str, state: &[u8]) {
+        // A full disk costs no more than the time to precondition again.
+        let _ = StateFile::begin(&self.place(preparation)).and_then(|file| file.finish(state));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("nacre-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Folder(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_state_replaces_a_state_and_nothing_else() {
+        let folder = Folder::new("states");
+        let (place, other) = (folder.0.join("drive.state"), folder.0.join("notes.txt"));
+        let state = |byte: u8| [&MAGIC[..], &[byte; 9]].concat();
+        for byte in [1, 2] {
+            StateFile::begin(&place).and_then(|file| file.finish(&state(byte))).unwrap();
+            assert_eq!(read_state(&place).unwrap(), state(byte));
+        }
+        // One that is begun and not finished leaves what was there.
+        drop(StateFile::begin(&place).unwrap());
+        assert_eq!(read_state(&place).unwrap(), state(2));
+        fs::write(&other, "mine").unwrap();
+        assert!(StateFile::begin(&other).is_err());
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
+        assert!(StateFile::begin(&folder.0.join("missing/drive.state")).is_err());
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2, "nothing is left behind");
+    }
+
+    #[test]
+    fn preparations_are_found_under_what_they_were_made_of() {
+        let folder = Folder::new("preparations");
+        let kept = PreparationFolder::new(&folder.0);
+        let state = [&MAGIC[..], &[7; 20]].concat();
+        kept.keep("a = 1", &state);
+        assert_eq!(kept.find("a = 1"), Some(state));
+        assert_eq!(kept.find("a = 2"), None);
+    }
+}

@@ -1,0 +1,203 @@
+//! The state of a run as bytes: where another run goes on.
+//!
+//! It holds the device as it stood and, where requests were served, the workload and the driver too. A run of the
+//! same workload goes on with the next request; another workload begins anew when the device is quiet. The stack
+//! has to be the same, which is compared setting by setting.
+//!
+//! The file begins with [`MAGIC`] and a version, and ends with a checksum of all before.
+
+mod preparation;
+#[cfg(test)]
+mod tests;
+
+use crate::clock::Clock;
+use crate::drive::Driver;
+use crate::identity::{identity, settings_of};
+use crate::record::Steadiness;
+use crate::rooms::Rooms;
+use crate::scenario::Checked;
+use nacre_config::{Families, Problem, Problems};
+use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
+use nacre_kernel::{Request, Time};
+use std::collections::BTreeMap;
+
+pub use preparation::{Preparations, preparation};
+
+/// How every file of a state begins.
+pub const MAGIC: &[u8; 8] = b"NACRERUN";
+
+/// The version of what follows.
+const VERSION: u32 = 1;
+
+/// Differences that a message names; of more it gives the number.
+const DIFFERENCES_MAX: usize = 5;
+
+/// Why bytes are no state of a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// They begin otherwise.
+    #[error("it is not a saved state: it does not begin as one")]
+    NoState,
+    /// Another Nacre wrote them.
+    #[error(
+        "its format is version {0}, and this Nacre knows version {VERSION}; save it again with this Nacre"
+    )]
+    OtherVersion(u32),
+    /// They are not what was written.
+    #[error("it is damaged or cut short: its checksum does not hold; save it again")]
+    Damaged,
+}
+
+/// A saved state, read as far as what it is of.
+#[derive(Debug)]
+pub struct SavedRun<'a> {
+    stack: String,
+    workload: String,
+    preparation: String,
+    quiet: Time,
+    steadiness: Option<Steadiness>,
+    /// The driver and the workload, where requests were served.
+    under_way: Option<&'a [u8]>,
+    device: &'a [u8],
+}
+
+/// What a run that goes on takes over beside the device: of the driver, and then of the workload.
+#[derive(State)]
+struct UnderWay {
+    clock: Clock,
+    /// Requests that the workload gave and nobody served.
+    #[state(varies)]
+    rest: Vec<Request>,
+    served: u64,
+    stood_at: Time,
+}
+
+impl<'a> SavedRun<'a> {
+    /// Reads what `bytes` are of. Errors: they are not a state, or not a whole one.
+    pub fn read(bytes: &'a [u8]) -> Result<SavedRun<'a>, Unreadable> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(Unreadable::NoState)?;
+        let (version, rest) = rest.split_first_chunk().ok_or(Unreadable::Damaged)?;
+        let version = u32::from_le_bytes(*version);
+        if version != VERSION {
+            return Err(Unreadable::OtherVersion(version));
+        }
+        let (body, checksum) = rest.split_last_chunk().ok_or(Unreadable::Damaged)?;
+        if crc32fast::hash(&bytes[..bytes.len() - 4]) != u32::from_le_bytes(*checksum) {
+            return Err(Unreadable::Damaged);
+        }
+        SavedRun::of(body).map_err(|_| Unreadable::Damaged)
+    }
+
+    fn of(body: &'a [u8]) -> Result<SavedRun<'a>, state::StateError> {
+        let mut state = StateReader::new(body);
+        state.section("run")?;
+        let [stack, workload, preparation] = Value::read(&mut state)?;
+        let (quiet, steadiness, is_under_way) = Value::read(&mut state)?;
+        let under_way = state.bytes("the run")?;
+        let under_way = if is_under_way { Some(under_way) } else { None };
+        let device = state.rest();
+        Ok(SavedRun { stack, workload, preparation, quiet, steadiness, under_way, device })
+    }
+
+    /// Puts `driver`, just built, where this state stood. Errors: it is of another stack.
+    pub(crate) fn restore(&self, driver: &mut Driver<'_>) -> Result<(), Problems> {
+        let checked = driver.checked;
+        same("stack", &self.stack, &identity(checked))?;
+        let asked = preparation(checked).unwrap_or_default();
+        if !asked.is_empty() {
+            same("run.precondition", &self.preparation, &asked).map_err(|problems| {
+                let remedy = "leave run.precondition and run.until_steady out: the state takes their place";
+                Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
+            })?;
+            driver.steadiness.clone_from(&self.steadiness);
+        }
+        state::restored(&mut *driver.device, self.device).map_err(|error| misread("stack", &error))?;
+        match self.under_way.filter(|_| self.workload == workload_identity(checked)) {
+            Some(under_way) => self.go_on(driver, under_way),
+            None => {
+                driver.begin_at(self.quiet);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same workload goes on where it was.
+    fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
+        let mut state = StateReader::new(bytes);
+        let mut under_way =
+            UnderWay { clock: driver.clock.clone(), rest: Vec::new(), served: 0, stood_at: Time::ZERO };
+        let restored = under_way.restore(&mut state).and_then(|()| driver.workload.restore(&mut state));
+        restored.and_then(|()| state.finish()).map_err(|error| misread("workload", &error))?;
+        let UnderWay { clock, rest, served, stood_at } = under_way;
+        driver.go_on(clock, rest, served, stood_at);
+        Ok(())
+    }
+}
+
+/// The state that `driver` stands in. Errors: a part of the stack cannot be saved.
+pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
+    let mut state = StateWriter::beginning(&[&MAGIC[..], &VERSION.to_le_bytes()].concat());
+    state.section("run");
+    let checked = driver.checked;
+    [identity(checked), workload_identity(checked), preparation(checked).unwrap_or_default()]
+        .save(&mut state);
+    let is_under_way = driver.served() > 0;
+    (driver.quiet_from(), driver.steadiness.clone(), is_under_way).save(&mut state);
+    let mut under_way = StateWriter::new();
+    if is_under_way {
+        let (clock, rest) = (driver.clock.clone(), driver.rest.clone());
+        let (served, stood_at) = (driver.served(), driver.stands_at());
+        UnderWay { clock, rest, served, stood_at }.save(&mut under_way);
+        driver.workload.save(&mut under_way);
+    }
+    let cannot = |error: state::CannotSave| Problem::new("stack", None, error.to_string());
+    state.put_bytes(&under_way.finished().map_err(cannot)?);
+    driver.device.save(&mut state);
+    let mut bytes = state.finished().map_err(cannot)?;
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend(checksum.to_le_bytes());
+    Ok(bytes)
+}
+
+/// Everything that decides what the workload of `checked` asks for.
+fn workload_identity(checked: &Checked) -> String {
+    let kind = checked.scenario.workload.kind();
+    let descriptor = Rooms::new().descriptor("workload", kind).expect("the scenario was checked");
+    let mut lines = settings_of(checked, "workload.");
+    lines.push(format!("run.seed = {}", checked.run.seed));
+    lines.push(format!("version of the model of {kind} = {}", descriptor.model_version));
+    lines.join("\n")
+}
+
+/// Errors: what was saved and what is asked for differ; the settings are named.
+fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
+    if saved == asked {
+        return Ok(());
+    }
+    let (saved, asked) = (settings(saved), settings(asked));
+    let mut keys: Vec<&str> = saved.keys().chain(asked.keys()).copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.retain(|key| saved.get(key) != asked.get(key));
+    let shown = |value: Option<&&str>| value.map_or_else(|| "nothing".into(), |value| (*value).to_string());
+    let differing: Vec<String> = keys
+        .iter()
+        .take(DIFFERENCES_MAX)
+        .map(|key| {
+            format!("{key} is {} in the state and {} here", shown(saved.get(key)), shown(asked.get(key)))
+        })
+        .collect();
+    let more = keys.len().saturating_sub(DIFFERENCES_MAX);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let problem = format!("the state is of another one: {}{more}", differing.join("; "));
+    Err(Problem::new(path, None, problem).remedy("make them alike, or save a state of this one").into())
+}
+
+fn settings(lines: &str) -> BTreeMap<&str, &str> {
+    lines.lines().filter_map(|line| line.split_once(" = ")).collect()
+}
+
+fn misread(path: &str, error: &state::StateError) -> Problems {
+    let problem = format!("the state does not fit: {error}");
+    Problem::new(path, None, problem).remedy("save it again with this Nacre").into()
+}

@@ -1,0 +1,30 @@
+//! Preparations: what preconditioning leaves behind, kept for the runs that begin alike.
+
+use crate::identity::{identity, settings_of};
+use crate::scenario::Checked;
+
+/// Keeps the states that preconditioning led to, by what they were made of.
+pub trait Preparations: Sync {
+    /// The state kept under `preparation`, if there is one.
+    fn find(&self, preparation: &str) -> Option<Vec<u8>>;
+
+    /// Keeps `state`. What cannot be kept is made again.
+    fn keep(&self, preparation: &str, state: &[u8]);
+}
+
+/// Lines `key = value` of everything that decides in which state preconditioning leaves the stack of `checked`;
+/// none where nothing is preconditioned.
+///
+/// Preconditioning takes no time: when requests arrive and how many are served afterwards have no part in it.
+pub fn preparation(checked: &Checked) -> Option<String> {
+    if checked.run.precondition == 0 && checked.run.until_steady.is_none() {
+        return None;
+    }
+    let mut lines = vec![identity(checked), format!("run.precondition = {}", checked.run.precondition)];
+    lines.extend(settings_of(checked, "run.until_steady."));
+    let of_writes = |line: &String| {
+        !["workload.arrival.", "workload.requests "].iter().any(|timed| line.starts_with(timed))
+    };
+    lines.extend(settings_of(checked, "workload.").into_iter().filter(of_writes));
+    Some(lines.join("\n"))
+}

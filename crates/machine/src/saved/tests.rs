@@ -1,0 +1,197 @@
+//! A run that goes on does what it would have done.
+
+use super::{SavedRun, Unreadable};
+use crate::drive::{Ran, Span, run_span};
+use crate::saved::Preparations;
+use crate::{Checked, Document, Files, Record, check};
+use std::io::{self, BufRead, Cursor};
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+/// A trace of 6,000 requests.
+struct OneTrace;
+
+impl Files for OneTrace {
+    fn text(&self, _file: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        let line = |index: u64| {
+            let op = if index.is_multiple_of(3) { "read" } else { "write" };
+            format!("{},{op},{},4096\n", index * 20, index * 37 % 4096 * 4096)
+        };
+        let lines: String = (0..6000).map(line).collect();
+        Ok(Box::new(Cursor::new(format!("timestamp_us,op,offset,length\n{lines}"))))
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// 48 MiB for the host.
+const SSD: &str = "[stack]\nkind = \"ssd\"\nchannels = 2\nways = 2\nblocks = 64\npages = 64\npage = \"4 KiB\"\n\
+    read = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\nbuffer = \"256 KiB\"\n\
+    link = \"4 GB/s\"\nover_provisioning = \"33 %\"\n";
+const HOT: &str =
+    "[workload]\nkind = \"zipf\"\nrequests = 100_000\nfootprint = \"24 MiB\"\nread_share = \"30 %\"\n";
+
+fn scenario(text: &str, overrides: &[(&str, &str)]) -> Checked {
+    let own: Vec<_> = overrides.iter().map(|&(path, value)| (path.to_string(), value.to_string())).collect();
+    let document = Document { text, name: "test.toml", overrides: &own, seed: None };
+    check(&document).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn run(checked: &Checked, span: &Span<'_>) -> Ran {
+    run_span(checked, &OneTrace, span, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn state(checked: &Checked, from: Option<&SavedRun<'_>>) -> (Record, Vec<u8>) {
+    let Ran { outcome, state } = run(checked, &Span { from, saves: true, preparations: None });
+    (outcome.record, state.expect("the run came to its end"))
+}
+
+/// What a record says of the run itself: neither what was asked for nor where it began.
+fn measured(record: &Record) -> serde_json::Value {
+    let mut json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    let all = json.as_object_mut().expect("a record is an object");
+    ["scenario", "origins", "workload", "name"].iter().for_each(|key| {
+        all.remove(*key);
+    });
+    json
+}
+
+/// One run of 2 N requests, and one of N behind N.
+fn goes_on(text: &str, first: &[(&str, &str)], second: &[(&str, &str)], both: &[(&str, &str)]) {
+    let (whole, whole_state) = state(&scenario(text, both), None);
+    let (_, half_state) = state(&scenario(text, first), None);
+    let from = SavedRun::read(&half_state).unwrap();
+    let (half, end_state) = state(&scenario(text, second), Some(&from));
+    assert_eq!(measured(&half), measured(&whole), "{text}");
+    let [whole, half] = [&whole_state, &end_state].map(|state| SavedRun::read(state).unwrap());
+    assert!(whole.device == half.device, "the devices differ: {text}");
+    assert!(whole.under_way == half.under_way, "the workloads differ: {text}");
+}
+
+const ONE: &[(&str, &str)] = &[("run.requests", "2048")];
+const TWO: &[(&str, &str)] = &[("run.requests", "4096"), ("run.warm_up", "2048")];
+
+#[test]
+fn two_runs_of_half_the_requests_are_one_run() {
+    let memory = "kind = \"measured\"\nread = { kind = \"exponential\", mean = \"50 us\" }\nwrite = \"90 us\"\ncapacity = \"32 MiB\"\n";
+    let cache = format!(
+        "[stack]\nkind = \"server_cache\"\nblock = \"4 KiB\"\n[stack.backing]\n{memory}\
+         [[stack.level]]\npolicy = \"lirs\"\n[stack.level.device]\n{}",
+        memory.replace("32 MiB", "4 MiB")
+    );
+    let open = format!("{HOT}arrival = {{ kind = \"poisson\", rate = \"5 kHz\" }}\n");
+    let closed = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 7, think = \"3 us\" }}\n");
+    let trace =
+        "[workload]\nkind = \"trace\"\nfile = \"a.csv\"\nformat = \"nacre_csv\"\nplacement = \"compact\"\n";
+    let store = "[workload]\nkind = \"kv\"\nkeys = 20_000\ncache = \"1 MiB\"\nlog = \"2 MiB\"\n";
+    for workload in [&open, &closed, trace, store] {
+        for stack in [SSD, &cache] {
+            goes_on(&format!("{workload}{stack}"), ONE, ONE, TWO);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_its_duration_ended_goes_on_at_that_time() {
+    let closed = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 3 }}\n{SSD}");
+    let (_, first) = state(&scenario(&closed, &[("run.duration", "20 ms")]), None);
+    let from = SavedRun::read(&first).unwrap();
+    let (_, second) = state(&scenario(&closed, &[("run.duration", "30 ms")]), Some(&from));
+    let (_, whole) = state(&scenario(&closed, &[("run.duration", "50 ms")]), None);
+    let [second, whole] = [&second, &whole].map(|state| SavedRun::read(state).unwrap());
+    assert!(second.under_way == whole.under_way, "the same requests were served at the same times");
+}
+
+#[test]
+fn another_workload_begins_when_the_stack_is_quiet_and_finds_what_was_written() {
+    let fill = format!(
+        "[workload]\nkind = \"sequential\"\nrequests = 10_000\nread_share = \"0 %\"\nfootprint = \"24 MiB\"\n{SSD}"
+    );
+    let (_, filled) = state(&scenario(&fill, &[("run.requests", "6144")]), None);
+    let from = SavedRun::read(&filled).unwrap();
+    let read = format!("{HOT}{SSD}");
+    let other = scenario(&read, &[("run.requests", "512"), ("workload.read_share", "100 %")]);
+    let (record, _) = state(&other, Some(&from));
+    let (fresh, _) = state(&other, None);
+    let unwritten = |record: &Record| {
+        let json = record.to_json();
+        let (_, count) = json.split_once("\"unwritten_reads\":").expect("a drive counts them");
+        count.trim_start().starts_with("0")
+    };
+    assert!(unwritten(&record) && !unwritten(&fresh), "what is read was written");
+    let note = "the run begins at";
+    assert!(record.to_json().contains(note) && !fresh.to_json().contains(note));
+}
+
+#[test]
+fn a_state_of_another_stack_is_refused_with_the_settings() {
+    let text = format!("{HOT}{SSD}");
+    let (_, bytes) = state(&scenario(&text, ONE), None);
+    let from = SavedRun::read(&bytes).unwrap();
+    let span = Span { from: Some(&from), saves: false, preparations: None };
+    let refused = |overrides: &[(&str, &str)]| {
+        let result =
+            run_span(&scenario(&text, overrides), &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
+        result.expect_err("of another stack").to_string()
+    };
+    let found = refused(&[("run.requests", "9"), ("stack.channels", "4")]);
+    assert!(found.contains("stack.channels is 2 in the state and 4 here"), "{found}");
+    let found = refused(&[("run.requests", "9"), ("run.seed", "2")]);
+    assert!(found.contains("run.seed is 1 in the state and 2 here"), "{found}");
+    let found = refused(&[("run.requests", "9"), ("run.precondition", "100")]);
+    assert!(found.contains("leave run.precondition and run.until_steady out"), "{found}");
+}
+
+#[test]
+fn what_is_no_state_is_told_from_one_that_is_damaged() {
+    let (_, bytes) = state(&scenario(&format!("{HOT}{SSD}"), &[("run.requests", "64")]), None);
+    assert_eq!(SavedRun::read(b"[workload]").unwrap_err(), Unreadable::NoState);
+    for length in [8, 11, 12, 40, bytes.len() / 2, bytes.len() - 1] {
+        assert_eq!(SavedRun::read(&bytes[..length]).unwrap_err(), Unreadable::Damaged, "{length} bytes");
+    }
+    for at in (8..bytes.len()).step_by(bytes.len() / 50) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        assert!(SavedRun::read(&damaged).is_err(), "byte {at}");
+    }
+}
+
+#[derive(Default)]
+struct Kept(Mutex<Vec<(String, Vec<u8>)>>);
+
+impl Preparations for Kept {
+    fn find(&self, preparation: &str) -> Option<Vec<u8>> {
+        let kept = self.0.lock().unwrap();
+        kept.iter().find(|(key, _)| key == preparation).map(|(_, state)| state.clone())
+    }
+
+    fn keep(&self, preparation: &str, state: &[u8]) {
+        self.0.lock().unwrap().push((preparation.into(), state.into()));
+    }
+}
+
+/// Records are equal byte for byte, the search for a steady state included.
+#[test]
+fn a_kept_preparation_makes_no_difference() {
+    let text = format!("{HOT}arrival = {{ kind = \"closed\", queue_depth = 4 }}\n{SSD}");
+    let kept = Kept::default();
+    let span = Span { from: None, saves: false, preparations: Some(&kept) };
+    let prepared =
+        [("run.precondition", "9000"), ("run.until_steady.windows_max", "7"), ("run.requests", "500")];
+    for depth in ["4", "9", "30"] {
+        let overrides = [&prepared[..], &[("workload.arrival.queue_depth", depth)]].concat();
+        let checked = scenario(&text, &overrides);
+        let records = [Span::default(), span].map(|span| run(&checked, &span).outcome.record.to_json());
+        assert!(records[0] == records[1], "at depth {depth}");
+    }
+    assert_eq!(kept.0.lock().unwrap().len(), 1, "all began with one preparation");
+    run(&scenario(&text, &[&prepared[..], &[("stack.channels", "4")]].concat()), &span);
+    assert_eq!(kept.0.lock().unwrap().len(), 2, "another stack has its own");
+}

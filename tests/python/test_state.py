@@ -1,0 +1,126 @@
+"""States of runs: saved, gone on from, and refused."""
+
+from pathlib import Path
+from typing import Any
+
+import nacre
+import pytest
+from nacre.errors import ConfigError, Error
+from nacre.scenario import read
+from nacre.study.preparations import prepared_alike
+from nacre.study.task import Base, Task, evaluate, identity
+from typer.testing import CliRunner
+
+DRIVE: dict[str, Any] = {
+    "kind": "ssd",
+    "channels": 2,
+    "ways": 2,
+    "blocks": 64,
+    "pages": 64,
+    "page": "4 KiB",
+    "read": ["50 us"],
+    "program": ["500 us"],
+    "erase": "3 ms",
+    "bus": "400 MB/s",
+    "buffer": "256 KiB",
+    "link": "4 GB/s",
+    "over_provisioning": "33 %",
+}
+SCENARIO: dict[str, Any] = {
+    "workload": {
+        "kind": "zipf",
+        "footprint": "24 MiB",
+        "requests": 100_000,
+        "read_share": "30 %",
+        "arrival": {"kind": "closed", "queue_depth": 4},
+    },
+    "stack": DRIVE,
+    "run": {"requests": 2048},
+}
+
+
+def test_a_run_goes_on_from_the_state_of_another(tmp_path: Path) -> None:
+    first = nacre.run(SCENARIO, save_state=tmp_path / "half.state")
+    second = nacre.run(SCENARIO, start=first)
+    whole = nacre.run(SCENARIO, {"run.requests": 4096, "run.warm_up": 2048})
+    assert first.state == tmp_path / "half.state"
+    assert second.state is None
+    for field in ("requests", "throughput", "latency", "time_spent", "components"):
+        assert second[field] == whole[field], field
+    assert any("goes on behind 2048 requests" in note for note in second.workload.notes)
+
+
+def test_a_warmed_drive_is_measured_under_another_workload(tmp_path: Path) -> None:
+    place = tmp_path / "warm.state"
+    wide = {"workload.footprint": "44 MiB"}
+    nacre.run(SCENARIO, wide | {"run.requests": 60_000}, save_state=place)
+    writes = wide | {"workload.read_share": "0 %"}
+    warmed = nacre.run(SCENARIO, writes, start=place)
+    fresh = nacre.run(SCENARIO, writes)
+    assert warmed.write_amplification is not None
+    assert fresh.write_amplification is not None
+    assert warmed.write_amplification > fresh.write_amplification
+
+
+def test_another_stack_is_refused_with_what_differs(tmp_path: Path) -> None:
+    first = nacre.run(SCENARIO, save_state=tmp_path / "half.state")
+    with pytest.raises(ConfigError, match=r"stack\.channels is 2 in the state and 4 here"):
+        nacre.run(SCENARIO, {"stack.channels": 4}, start=first)
+    with pytest.raises(ConfigError, match="the state of this record was not saved"):
+        nacre.run(SCENARIO, start=nacre.run(SCENARIO))
+
+
+def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine, and long enough to be something else")
+    with pytest.raises(Error, match=r"notes\.txt: it is not a saved state"):
+        nacre.run(SCENARIO, start=notes)
+    with pytest.raises(OSError, match="it is kept; give another name"):
+        nacre.run(SCENARIO, save_state=notes)
+    assert notes.read_text().startswith("mine")
+    place = tmp_path / "cut.state"
+    nacre.run(SCENARIO, save_state=place)
+    place.write_bytes(place.read_bytes()[:-100])
+    with pytest.raises(Error, match="damaged or cut short"):
+        nacre.run(SCENARIO, start=place)
+    with pytest.raises(FileNotFoundError):
+        nacre.run(SCENARIO, start=tmp_path / "missing.state")
+
+
+def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
+    def greedy(view: nacre.CleaningView) -> int:
+        return int((view.programmed - view.live).argmax())
+
+    with pytest.raises(ConfigError, match="written in Python"):
+        nacre.run(SCENARIO, {"stack.cleaning": greedy}, save_state=tmp_path / "no.state")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_line_saves_and_goes_on(tmp_path: Path) -> None:
+    from nacre.cli.app import app
+
+    place = str(tmp_path / "ssd.state")
+    short = ["run", "ssd", "--set", "run.until_steady.windows_max=2", "--set", "run.requests=4096"]
+    small = ["--set", "stack.pages=4", "--set", "workload.footprint=400 MiB"]
+    saved = CliRunner().invoke(app, [*short, *small, "--save-state", place])
+    assert saved.exit_code == 0, saved.output
+    assert f"the state is in {place}" in saved.output.replace("\n", "")
+    again = CliRunner().invoke(app, [*short, *small, "--from", place])
+    assert again.exit_code == 0, again.output
+    parts = CliRunner().invoke(app, [*short, "--split", "hash:2", "--from", place])
+    assert parts.exit_code != 0
+
+
+def test_points_that_are_prepared_alike_are_prepared_once(tmp_path: Path) -> None:
+    scenario = {**SCENARIO, "run": {"precondition": 9000, "requests": 300}}
+    source = read(scenario)
+    depths = [(("workload.arrival.queue_depth", str(depth)),) for depth in (1, 2, 8)]
+    tasks = {f"{key}": Task(f"{key}", settings) for key, settings in enumerate(depths)}
+    tasks["other"] = Task("other", (("stack.channels", "4"),))
+    assert prepared_alike(source, tasks) == ["0", "1", "2"]
+    assert prepared_alike(read(SCENARIO), tasks) == []
+    alone = [outcome.record for outcome in evaluate(Base(source, identity()), list(tasks.values()))]
+    base = Base(source, identity(), str(tmp_path))
+    together = [task._replace(is_prepared=True) for task in tasks.values()]
+    assert [outcome.record for outcome in evaluate(base, together)] == alone
+    assert len(list(tmp_path.glob("*.state"))) == 2
