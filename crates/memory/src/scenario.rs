@@ -4,7 +4,7 @@ use nacre_config::Node;
 use nacre_machine::{Checked, Document, Problems};
 
 /// A workload that is never asked.
-const NOBODY: &str = "{ kind = \"uniform\", requests = 1, footprint = \"4 KiB\" }";
+const NOBODY: &str = "{ kind = \"uniform\", requests = 1_000_000_000, footprint = \"4 KiB\" }";
 
 /// Reads and checks a scenario, which may leave its workload out. All mistakes come at once.
 pub fn check(document: &Document<'_>) -> Result<Checked, Problems> {

@@ -74,6 +74,7 @@ fn steps() -> Vec<Step<'static>> {
         Step::Recover,
         Step::Idle(Time::MAX),
         Step::Idle(Time::ZERO),
+        Step::Flush,
     ]
 }
 
@@ -109,7 +110,7 @@ fn what_is_no_record_is_not_taken_for_one() {
             assert_eq!(Step::decode(&record), None, "{step:?} and one byte more");
         }
     }
-    assert_eq!(Step::decode(&[7, 0]), None, "an unknown kind");
+    assert_eq!(Step::decode(&[8, 0]), None, "an unknown kind");
     assert_eq!(
         Step::decode(&[1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2]),
         None,
