@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 mod pcm;
+mod stacks;
 
 const SCENARIO: &str = "[stack]\nkind = \"envy\"\nsegments = 4\nsegment = \"128 B\"\npage = \"16 B\"\nbanks = 1\n\
     buffer = \"64 B\"\nutilisation = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\
