@@ -132,7 +132,7 @@ impl LineFormat for BlkParse {
         let sector = rest.number_blank();
         let count = (rest.word() == b"+").then(|| rest.number_blank());
         match (sector, count) {
-            (Some(sector), Some(Some(count))) if count > 0 || !flushes => {
+            (Some(sector), Some(Some(count))) if op != Op::Flush && (count > 0 || !flushes) => {
                 let volume = volumes.numbered_as(event.device, device_name)?;
                 let (address, bytes) = (sectors(sector), sectors(count));
                 request(&mut self.clock, event.time_ps, op, volume, address, bytes).map(Some)

@@ -63,3 +63,12 @@ fn a_request_without_a_whole_number_of_sectors_is_bad() {
     assert_eq!(tally.bad_records, 1);
     assert!(tally.first_bad[0].reason.starts_with("the number of sectors behind + is not a whole number"));
 }
+
+#[test]
+fn a_flush_has_no_sectors_whatever_its_line_says() {
+    let line = b"  8,0    0        1     0.000000000  99  Q FN 2048 + 64 [flusher]\n".repeat(3);
+    let (requests, _) = read_several(&[&line], &of(None)).unwrap();
+    assert!(
+        requests.len() == 3 && requests.iter().all(|request| request.op == Op::Flush && request.bytes == 0)
+    );
+}

@@ -14,7 +14,15 @@ fn read_any(bytes: &[u8], options: &Options, buffer: usize) -> Option<Vec<Reques
     let tally = reader.tally();
     assert_eq!(tally.records, requests.len() as u64);
     assert!(requests.is_sorted_by_key(|request| request.arrival));
-    assert!(requests.iter().all(|request| (request.bytes == 0) == (request.op == Op::Flush)));
+    for request in &requests {
+        let is_empty = request.bytes == 0;
+        assert_eq!(
+            is_empty,
+            request.op == Op::Flush,
+            "{request:?} of {:?} with {options:?}",
+            bytes.escape_ascii()
+        );
+    }
     assert!(requests.iter().all(|request| request.address + u64::from(request.bytes) <= 1 << 62));
     assert!(!options.strict || tally.bad_records == 0);
     Some(requests)
