@@ -12,6 +12,8 @@ pub struct Resolved {
     pub path: String,
     /// The value and where it came from.
     pub node: Node,
+    /// The version of the model of the room it names; `None` for what names no room.
+    pub model_version: Option<u32>,
 }
 
 /// One pass over a document.
@@ -152,12 +154,10 @@ impl<'a> Reader<'a> {
             self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
             return None;
         };
-        for (key, node) in [("preset", node.get("preset")), ("kind", Some(kind))] {
-            let Some(node) = node else { continue };
-            self.within(key, |reader| {
-                reader.resolved.push(Resolved { path: reader.path.clone(), node: node.clone() });
-            });
+        if let Some(preset) = node.get("preset") {
+            self.within("preset", |reader| reader.resolve(preset, None));
         }
+        self.within("kind", |reader| reader.resolve(kind, Some(descriptor.model_version)));
         let before = self.problems.len();
         (descriptor.check)(&settings(node), self);
         (self.problems.len() == before).then_some(descriptor)
@@ -170,9 +170,14 @@ impl<'a> Reader<'a> {
             return None;
         }
         if !holds_tables(&field.shape) {
-            self.resolved.push(Resolved { path: self.path.clone(), node: node.clone() });
+            self.resolve(node, None);
         }
         Some(value)
+    }
+
+    /// The value at the place where the reader is will be used.
+    fn resolve(&mut self, node: &Node, model_version: Option<u32>) {
+        self.resolved.push(Resolved { path: self.path.clone(), node: node.clone(), model_version });
     }
 }
 

@@ -1,0 +1,56 @@
+//! Which device an image holds: the settings of the stack, the seed and the versions of the models.
+
+use crate::Checked;
+use nacre_config::{Node, Resolved, Value};
+use nacre_kernel::units::Quantity;
+use nacre_kernel::{Bytes, Ratio, Time};
+
+/// Lines `key = value` of everything that decides what the device of `checked` does: the settings of the stack,
+/// the version of the model of every room in it, and the seed. Neither the workload nor how a scenario is run
+/// has a part in it.
+pub fn identity(checked: &Checked) -> String {
+    of_stack(&checked.resolved, checked.run.seed)
+}
+
+fn of_stack(resolved: &[Resolved], seed: u64) -> String {
+    let mut lines = of_settings(resolved, "stack.");
+    lines.push(format!("run.seed = {seed}"));
+    lines.join("\n")
+}
+
+/// Lines `key = value` of the settings whose paths begin with `beginning`, and the versions of the models among
+/// them.
+pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
+    of_settings(&checked.resolved, beginning)
+}
+
+fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
+    // A preset is a way to write settings, and they are all here; what money is counted in decides nothing.
+    let decides = |path: &str| {
+        path.starts_with(beginning) && !path.ends_with(".preset") && !path.ends_with(".price_basis")
+    };
+    let mut lines = Vec::new();
+    for Resolved { path, node, model_version } in resolved.iter().filter(|resolved| decides(&resolved.path)) {
+        lines.push(format!("{path} = {}", canonical(node)));
+        if let (Some(version), Some(room)) = (model_version, path.strip_suffix(".kind")) {
+            lines.push(format!("version of the model of {room} = {version}"));
+        }
+    }
+    lines
+}
+
+/// The value in one way of writing it, so that 1 KiB is 1024 B.
+fn canonical(node: &Node) -> String {
+    let Value::Text(text) = &node.value else { return one_line(&node.to_string()) };
+    let bytes = Bytes::parse(text).map(|bytes| bytes.to_string());
+    let time = || Time::parse(text).map(|time| time.to_string());
+    let ratio = || Ratio::parse(text).map(|ratio| ratio.0.to_string());
+    bytes.or_else(|_| time()).or_else(|_| ratio()).unwrap_or_else(|_| one_line(text))
+}
+
+fn one_line(text: &str) -> String {
+    text.escape_default().to_string()
+}
+
+#[cfg(test)]
+mod tests;
