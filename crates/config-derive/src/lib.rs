@@ -5,7 +5,7 @@
 //! classes and the model reference.
 //!
 //! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max`
-//! (literals in the same form), `source` (needed with a default: `"<confidence>: <where from>"`),
+//! (literals in the same form, of which the type of the field can make a value), `source` (needed with a default: `"<confidence>: <where from>"`),
 //! `flatten` (the fields of a nested configuration stand in the same table; it takes nothing else).
 //! Struct attribute: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
 //! span fields.
@@ -107,7 +107,7 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
         ::nacre_config::Field {
             name: #key, doc: #doc, shape: <#ty as ::nacre_config::FieldType>::shape(),
             default: #default, min: #min, max: #max, source: #source,
-        }
+        }.of::<#ty>()
     };
     let read = quote! { let #ident = reader.field::<#ty>(table, &#description); };
     Ok((quote! { vec![#description] }, read))

@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::reader::Reader;
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, Time};
+use std::cmp::Ordering;
 
 /// A struct that a table of a document is read into. Derive it.
 pub trait Configuration: Sized {
@@ -42,6 +43,24 @@ pub struct Field {
 }
 
 impl Field {
+    /// The field, whose values are of type `T`. Used by the derived code.
+    ///
+    /// # Panics
+    /// If a bound is none for this type: it would never be broken.
+    #[must_use]
+    pub fn of<T: FieldType>(self) -> Field {
+        for bound in [self.min, self.max].into_iter().flatten() {
+            assert!(
+                T::takes_bound(bound),
+                "{:?} is no bound for {}: give {}",
+                bound.plain(),
+                self.name,
+                self.shape.expected()
+            );
+        }
+        self
+    }
+
     /// Whether a document must give it.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
@@ -165,13 +184,13 @@ pub trait FieldType: Sized {
         None
     }
 
-    /// Whether the value lies above `bound`; `None` for types without an order.
-    fn is_above(&self, _bound: Literal) -> Option<bool> {
-        None
+    /// Whether values can be compared with `bound`; types without an order take none.
+    fn takes_bound(_bound: Literal) -> bool {
+        false
     }
 
-    /// Whether the value lies below `bound`; `None` for types without an order.
-    fn is_below(&self, _bound: Literal) -> Option<bool> {
+    /// How the value compares with `bound`; `None` where there is nothing to compare.
+    fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
     }
 }
@@ -204,12 +223,13 @@ macro_rules! quantity_field {
                 }
             }
 
-            fn is_above(&self, bound: Literal) -> Option<bool> {
-                <$type as Quantity>::parse(&bound.plain()).ok().map(|bound| *self > bound)
+            fn takes_bound(bound: Literal) -> bool {
+                <$type as Quantity>::parse(&bound.plain()).is_ok()
             }
 
-            fn is_below(&self, bound: Literal) -> Option<bool> {
-                <$type as Quantity>::parse(&bound.plain()).ok().map(|bound| *self < bound)
+            fn compare(&self, bound: Literal) -> Option<Ordering> {
+                let bound = <$type as Quantity>::parse(&bound.plain()).ok()?;
+                self.partial_cmp(&bound)
             }
         }
     )+};
@@ -235,14 +255,13 @@ macro_rules! integer_field {
                 fits
             }
 
-            fn is_above(&self, bound: Literal) -> Option<bool> {
-                let Literal::Integer(bound) = bound else { return None };
-                Some(i128::from(*self) > i128::from(bound))
+            fn takes_bound(bound: Literal) -> bool {
+                matches!(bound, Literal::Integer(_))
             }
 
-            fn is_below(&self, bound: Literal) -> Option<bool> {
+            fn compare(&self, bound: Literal) -> Option<Ordering> {
                 let Literal::Integer(bound) = bound else { return None };
-                Some(i128::from(*self) < i128::from(bound))
+                Some(i128::from(*self).cmp(&i128::from(bound)))
             }
         }
     )+};
@@ -287,12 +306,12 @@ impl FieldType for f64 {
         }
     }
 
-    fn is_above(&self, bound: Literal) -> Option<bool> {
-        float_bound(bound).map(|bound| *self > bound)
+    fn takes_bound(bound: Literal) -> bool {
+        float_bound(bound).is_some()
     }
 
-    fn is_below(&self, bound: Literal) -> Option<bool> {
-        float_bound(bound).map(|bound| *self < bound)
+    fn compare(&self, bound: Literal) -> Option<Ordering> {
+        self.partial_cmp(&float_bound(bound)?)
     }
 }
 
@@ -343,12 +362,12 @@ impl<T: FieldType> FieldType for Option<T> {
         Some(None)
     }
 
-    fn is_above(&self, bound: Literal) -> Option<bool> {
-        self.as_ref().and_then(|value| value.is_above(bound))
+    fn takes_bound(bound: Literal) -> bool {
+        T::takes_bound(bound)
     }
 
-    fn is_below(&self, bound: Literal) -> Option<bool> {
-        self.as_ref().and_then(|value| value.is_below(bound))
+    fn compare(&self, bound: Literal) -> Option<Ordering> {
+        self.as_ref().and_then(|value| value.compare(bound))
     }
 }
 
@@ -380,12 +399,12 @@ impl<T: FieldType> FieldType for Vec<T> {
 /// A problem with a bound that a value breaks.
 pub(crate) fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(String, String)> {
     if let Some(min) = field.min
-        && value.is_below(min) == Some(true)
+        && value.compare(min) == Some(Ordering::Less)
     {
         return Some(("it is too small".into(), format!("the smallest allowed is {}", min.plain())));
     }
     if let Some(max) = field.max
-        && value.is_above(max) == Some(true)
+        && value.compare(max) == Some(Ordering::Greater)
     {
         return Some(("it is too large".into(), format!("the largest allowed is {}", max.plain())));
     }

@@ -395,3 +395,32 @@ fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
                 write [[level]] with two brackets";
     assert_eq!(problems, [said]);
 }
+
+/// The fields of a configuration whose bound is none for its type, as the panic of the derived code.
+macro_rules! bounded {
+    ($type:ty, $($bound:tt)*) => {{
+        #[derive(Debug, Configuration)]
+        struct Bounded {
+            /// A value.
+            #[config($($bound)*)]
+            #[expect(dead_code, reason = "only its description is looked at")]
+            value: $type,
+        }
+        let panic = std::panic::catch_unwind(Bounded::fields).expect_err("the bound is none");
+        panic.downcast_ref::<String>().expect("a message").clone()
+    }};
+}
+
+#[test]
+fn a_bound_that_no_value_could_break_is_no_bound() {
+    let quantity = bounded!(Time, min = "4 parsecs");
+    assert!(quantity.starts_with("\"4 parsecs\" is no bound for value: give "), "{quantity}");
+    let optional = bounded!(Option<Bytes>, max = "1 GHz");
+    assert!(optional.starts_with("\"1 GHz\" is no bound for value: give "), "{optional}");
+    assert_eq!(bounded!(u32, max = "64"), "\"64\" is no bound for value: give a whole number");
+    assert_eq!(bounded!(u64, min = 0.5), "\"0.5\" is no bound for value: give a whole number");
+    assert_eq!(bounded!(f64, min = "1"), "\"1\" is no bound for value: give a number");
+    assert_eq!(bounded!(String, max = 12), "\"12\" is no bound for value: give text");
+    let list = bounded!(Vec<u32>, min = 1);
+    assert_eq!(list, "\"1\" is no bound for value: give a list; each entry is a whole number");
+}
