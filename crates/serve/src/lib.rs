@@ -55,6 +55,7 @@ mod connection;
 mod inbox;
 mod linger;
 mod outbox;
+mod overlap;
 mod ranges;
 mod serving;
 mod socket;

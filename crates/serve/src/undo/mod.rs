@@ -1,5 +1,6 @@
 //! The bytes that writes replaced, until the writes survive a loss of power.
 
+use crate::overlap::Overlaps;
 use crate::ranges::Ranges;
 use nacre_kernel::{Random, Time};
 use std::cmp::Reverse;
@@ -82,6 +83,8 @@ pub(crate) struct Undo {
     writes: VecDeque<Write>,
     /// The number of the first.
     first: u64,
+    /// Those that are not durable, by where they are; durable ones may still be among them.
+    by_range: Overlaps,
     /// When a write becomes durable, and its number. A flush may add an earlier time.
     settling: BinaryHeap<Reverse<(Time, u64)>>,
     /// Old bytes.
@@ -115,6 +118,7 @@ impl Undo {
         if fate.durable < Time::MAX {
             self.settling.push(Reverse((fate.durable, number)));
         }
+        self.by_range.insert(&range, number);
         self.writes.push_back(Write { range, fate, old, is_durable: false });
         while self.held > BYTES_MAX || self.writes.len() > WRITES_MAX {
             self.settle_one(self.first);
@@ -134,16 +138,29 @@ impl Undo {
     }
 
     /// `range` is about to be written: asks the device, by `keeps`, whether what was written there before would
-    /// survive a loss of power. Afterwards it can no longer say.
-    pub(crate) fn ask_before(&mut self, now: Time, range: &Range<u64>, keeps: impl Fn(Range<u64>) -> bool) {
-        for place in 0..self.writes.len() {
-            let write = &self.writes[place];
-            let touches = write.range.start < range.end && range.start < write.range.end;
-            if touches && write.is_open(now) && keeps(write.range.clone()) {
-                self.settle_one(self.first + place as u64);
+    /// survive a loss of power. Afterwards it can no longer say. Gives how many places of writes were looked at.
+    pub(crate) fn ask_before(
+        &mut self,
+        now: Time,
+        range: &Range<u64>,
+        keeps: impl Fn(Range<u64>) -> bool,
+    ) -> usize {
+        let (writes, first) = (&self.writes, self.first);
+        let write_of = |number: u64| &writes[(number - first) as usize];
+        let mut settled = Vec::new();
+        let looked_at = self.by_range.visit(range, |place, numbers| {
+            while numbers.front().is_some_and(|&number| write_of(number).is_durable) {
+                numbers.pop_front();
             }
-        }
+            // The device is asked once for all that was written to the same place.
+            let is_open = |number: &&u64| write_of(**number).is_open(now);
+            if numbers.iter().any(|number| is_open(&number)) && keeps(place) {
+                settled.extend(numbers.iter().filter(is_open));
+            }
+        });
+        settled.into_iter().for_each(|number| self.settle_one(number));
         self.drop_oldest();
+        looked_at
     }
 
     /// Asks of every write that only the device knows about, where so many are held that it is worth it.
@@ -228,7 +245,8 @@ impl Undo {
 
     /// A durable write matters only to older ones that are not.
     fn drop_oldest(&mut self) {
-        while self.writes.front().is_some_and(|write| write.is_durable) {
+        while let Some(Write { range, is_durable: true, .. }) = self.writes.front() {
+            self.by_range.remove(range, self.first);
             self.writes.pop_front();
             self.first += 1;
         }
@@ -256,3 +274,6 @@ fn interrupt(range: Range<u64>, random: &mut Random, kept: &mut Ranges) {
 fn bytes_of(old: &[Piece]) -> u64 {
     old.iter().map(|piece| if let Old::Bytes(bytes) = &piece.old { bytes.len() as u64 } else { 0 }).sum()
 }
+
+#[cfg(test)]
+mod tests;
