@@ -87,6 +87,8 @@ impl Schedule {
         let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
         let transfer = config.bus.time_for(config.operation_bytes());
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
+        let times = config.read.iter().chain(&config.program).chain([&config.erase]);
+        let shortest = times.min().copied().unwrap_or_default();
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
             pace: Pace {
@@ -107,7 +109,7 @@ impl Schedule {
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
             dies: (0..geometry.dies)
-                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die()))
+                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
                 .collect(),
             now: Time::ZERO,
             at: Time::ZERO,
