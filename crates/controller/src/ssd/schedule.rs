@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 pub(super) struct Counts {
     pub(super) host_reads: u64,
     pub(super) copy_reads: u64,
+    /// Pages these read: planes are read together, and each takes its energy.
+    pub(super) copied_pages: u64,
     pub(super) mapping_reads: u64,
     pub(super) programs: u64,
     pub(super) erases: u64,
@@ -279,7 +281,10 @@ impl FlashOps for Schedule {
         self.counts.transfers += u64::from(pages);
         match cause {
             Cause::Mapping => self.counts.mapping_reads += 1,
-            _ => self.counts.copy_reads += 1,
+            _ => {
+                self.counts.copy_reads += 1;
+                self.counts.copied_pages += u64::from(pages);
+            }
         }
     }
 
