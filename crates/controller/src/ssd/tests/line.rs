@@ -126,9 +126,9 @@ fn a_die_does_what_a_die_does_that_is_stepped() {
         for now in 0..at + 200_000 {
             while let Some((number, &(_, takes))) = coming.next_if(|(_, (at, _))| *at == now) {
                 if takes == 0 {
-                    stepped.reads.push_back(number)
+                    stepped.reads.push_back(number);
                 } else {
-                    stepped.jobs.push_back((number, takes))
+                    stepped.jobs.push_back((number, takes));
                 }
             }
             stepped.step(now, [25, suspend, resume, most], &mut starts, &mut ends);
