@@ -26,15 +26,15 @@ fn a_job_takes_the_first_gap_a_search_over_all_of_them_finds() {
         let (mut line, mut spans, mut begun) =
             (Line::new(us(shortest)), Vec::<(Time, Time)>::new(), Time::ZERO);
         for number in 0..jobs {
-            if random.chance(share_done) {
-                if let Some(job) = line.pop() {
-                    assert_eq!((job.from, job.to()), spans.remove(0));
-                    if random.chance(0.2) {
-                        line.put_back(begun, job);
-                        spans.insert(0, (job.from, job.to()));
-                    } else {
-                        begun = job.to();
-                    }
+            if random.chance(share_done)
+                && let Some(job) = line.pop()
+            {
+                assert_eq!((job.from, job.to()), spans.remove(0));
+                if random.chance(0.2) {
+                    line.put_back(begun, job);
+                    spans.insert(0, (job.from, job.to()));
+                } else {
+                    begun = job.to();
                 }
             }
             let (from, duration) = (begun + us(random.below(within)), us(shortest + random.below(40)));
@@ -78,8 +78,10 @@ impl Stepped {
                     suspend > 0 && u64::from(suspended) < most && !self.reads.is_empty()
                 }
             };
-            if may_read && self.job.is_some() && !self.is_suspended {
-                let (_, _, suspended) = self.job.as_mut().expect("there is one");
+            if may_read
+                && !self.is_suspended
+                && let Some((_, _, suspended)) = &mut self.job
+            {
                 (*suspended, self.is_suspended) = (*suspended + 1, true);
                 self.reading = Some((None, suspend));
             } else if may_read && let Some(number) = self.reads.pop_front() {
