@@ -80,9 +80,11 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// A die on `channel` that never did anything, with programs of so many numbers.
-    pub(super) fn on(channel: u32, programs: usize) -> Die {
-        Die { channel, programs: Bits(vec![0; programs.div_ceil(64)]), ..Die::default() }
+    /// A die on `channel` that never did anything, with programs of so many numbers. No program, erase or copy
+    /// is shorter than `shortest`.
+    pub(super) fn on(channel: u32, programs: usize, shortest: Time) -> Die {
+        let programs = Bits(vec![0; programs.div_ceil(64)]);
+        Die { channel, programs, line: Line::new(shortest), ..Die::default() }
     }
 
     /// When all it has to do so far is done.

@@ -4,13 +4,11 @@
 //! where the die would have nothing of the kind to do. What comes later takes the first gap that is long enough.
 //!
 //! The jobs are a linked list in a flat row, and the gaps are listed apart, so that adding a job does not take
-//! longer the more jobs wait.
+//! longer the more jobs wait. A gap too short for the shortest job is not listed: nothing will ever fill it.
 
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 
-/// Most gaps that are remembered; past it the first one closes, and the die will have nothing to do there.
-const GAPS_MAX: usize = 32;
 /// No job.
 const NONE: u32 = u32::MAX;
 
@@ -42,7 +40,7 @@ struct Place {
     next: u32,
 }
 
-/// A span of the line without a job.
+/// A span of the line without a job, in which one has room.
 #[derive(Clone, Copy, Debug, Value)]
 struct Gap {
     from: Time,
@@ -55,6 +53,9 @@ struct Gap {
 #[derive(Clone, Debug, State)]
 #[state(after = "Line::check_restored")]
 pub(super) struct Line {
+    /// No job is shorter.
+    #[state(skip = "from the configuration")]
+    shortest: Time,
     #[state(varies)]
     places: Vec<Place>,
     first: u32,
@@ -67,11 +68,16 @@ pub(super) struct Line {
 
 impl Default for Line {
     fn default() -> Line {
-        Line { places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Vec::new() }
+        Line::new(Time::ZERO)
     }
 }
 
 impl Line {
+    /// A line on which nothing waits, for jobs that take `shortest` or longer.
+    pub(super) fn new(shortest: Time) -> Line {
+        Line { shortest, places: Vec::new(), first: NONE, last: NONE, free: NONE, gaps: Vec::new() }
+    }
+
     fn check_restored(&mut self) -> Result<(), String> {
         let count = self.places.len();
         let follow = |first: u32| {
@@ -137,8 +143,9 @@ impl Line {
         if let Some(gap) = self.gaps.first_mut().filter(|gap| gap.after == NONE) {
             gap.after = at;
         }
-        if begun < job.from {
-            self.gaps.insert(0, Gap { from: begun, to: job.from, after: NONE });
+        let gap = Gap { from: begun, to: job.from, after: NONE };
+        if self.has_room(&gap) {
+            self.gaps.insert(0, gap);
         }
     }
 
@@ -146,17 +153,18 @@ impl Line {
     /// line; gives where it ends.
     #[inline]
     pub(super) fn add(&mut self, begun: Time, mut job: Job) -> Time {
+        assert!(job.duration >= self.shortest, "a job of {} is shorter than any", job.duration);
         let end = self.last().map_or(begun, Job::to);
         if job.from < end {
             if let Some(to) = self.fill_gap(&mut job) {
                 return to;
             }
             job.from = end;
-        } else if job.from > end {
-            if self.gaps.len() == GAPS_MAX {
-                self.gaps.remove(0);
+        } else {
+            let gap = Gap { from: end, to: job.from, after: self.last };
+            if self.has_room(&gap) {
+                self.gaps.push(gap);
             }
-            self.gaps.push(Gap { from: end, to: job.from, after: self.last });
         }
         self.insert(self.last, job);
         job.to()
@@ -165,17 +173,17 @@ impl Line {
     /// Puts `job` into the first gap from `job.from` on, if there is one; gives where it ends.
     fn fill_gap(&mut self, job: &mut Job) -> Option<Time> {
         let fits = |gap: &Gap| gap.from.max(job.from) + job.duration <= gap.to;
-        let index = self.gaps.iter().position(fits)?;
+        let past = self.gaps.partition_point(|gap| gap.to <= job.from);
+        let index = past + self.gaps[past..].iter().position(fits)?;
         let gap = self.gaps[index];
         job.from = gap.from.max(job.from);
         let at = self.insert(gap.after, *job);
         let before = Gap { to: job.from, ..gap };
         let behind = Gap { from: job.to(), to: gap.to, after: at };
-        match (before.from < before.to, behind.from < behind.to) {
+        match (self.has_room(&before), self.has_room(&behind)) {
             (true, true) => {
                 self.gaps[index] = before;
                 self.gaps.insert(index + 1, behind);
-                self.gaps.drain(..self.gaps.len().saturating_sub(GAPS_MAX));
             }
             (true, false) => self.gaps[index] = before,
             (false, true) => self.gaps[index] = behind,
@@ -184,6 +192,12 @@ impl Line {
             }
         }
         Some(job.to())
+    }
+
+    /// Whether any job fits into `gap`.
+    #[inline]
+    fn has_room(&self, gap: &Gap) -> bool {
+        gap.from < gap.to && gap.from + self.shortest <= gap.to
     }
 
     /// Puts `job` behind the one in place `after`, or first; gives its place.

@@ -63,7 +63,7 @@ fn resources(ssd: &Ssd) -> Vec<Resource> {
     let wear = wear(ssd);
     let pages = |units: u64| units / u64::from(geometry.units_per_page);
     charge(Activity::Read, config.read_energy, counts.host_reads);
-    charge(Activity::Clean, config.read_energy, counts.copy_reads);
+    charge(Activity::Clean, config.read_energy, counts.copied_pages);
     charge(Activity::Translate, config.read_energy, counts.mapping_reads);
     charge(Activity::Drain, config.program_energy, pages(wear.host + wear.padding));
     charge(Activity::Clean, config.program_energy, pages(wear.cleaned));

@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 pub(super) struct Counts {
     pub(super) host_reads: u64,
     pub(super) copy_reads: u64,
+    /// Pages these read: planes are read together, and each takes its energy.
+    pub(super) copied_pages: u64,
     pub(super) mapping_reads: u64,
     pub(super) programs: u64,
     pub(super) erases: u64,
@@ -87,6 +89,8 @@ impl Schedule {
         let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
         let transfer = config.bus.time_for(config.operation_bytes());
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
+        let times = config.read.iter().chain(&config.program).chain([&config.erase]);
+        let shortest = times.min().copied().unwrap_or_default();
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
             pace: Pace {
@@ -107,7 +111,7 @@ impl Schedule {
             },
             channels: vec![Timeline::new(); geometry.channels as usize],
             dies: (0..geometry.dies)
-                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die()))
+                .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
                 .collect(),
             now: Time::ZERO,
             at: Time::ZERO,
@@ -277,7 +281,10 @@ impl FlashOps for Schedule {
         self.counts.transfers += u64::from(pages);
         match cause {
             Cause::Mapping => self.counts.mapping_reads += 1,
-            _ => self.counts.copy_reads += 1,
+            _ => {
+                self.counts.copy_reads += 1;
+                self.counts.copied_pages += u64::from(pages);
+            }
         }
     }
 

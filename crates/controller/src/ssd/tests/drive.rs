@@ -39,7 +39,7 @@ fn the_contract_of_devices_is_kept() {
         "blocks = 32\npower_protected = false\nqueue_depth = 4\ndriver = \"3 us\"\ncpus = 2\ntranslation = \"1 us\"",
         "blocks = 64\nmapping_cache = \"8 KiB\"\npower_protected = false\nbuffer_kept = \"30 %\"",
         "blocks = 64\nstreams = \"mixed\"\nwear_spread = 5",
-        "blocks = 64\npage = \"16 KiB\"\npages = 16\nread_energy = \"1 uJ\"\nprogram_energy = \"9 uJ\"\nidle_power = \"1 W\"",
+        "blocks = 64\npage = \"16 KiB\"\npages = 16\nread_energy = \"1 uJ\"\nprogram_energy = \"9 uJ\"\nerase_energy = \"90 uJ\"\ntransfer_energy = \"1 uJ\"\nidle_power = \"1 W\"",
         "blocks = 32\nunit = \"1 KiB\"\npage = \"4 KiB\"\nmulti_plane = false\nplanes = 3",
     ] {
         conformance(|| drive(settings));
@@ -132,6 +132,23 @@ fn energy_is_that_of_pages_blocks_and_transfers() {
     assert_eq!(report.idle_energy, Some(nacre_kernel::Energy(4.0)));
     let gib = device.capacity().unwrap().0 as f64 / f64::from(1 << 30);
     assert!((report.cost.unwrap() - 4.0 * gib).abs() < 1e-9);
+}
+
+#[test]
+fn every_page_that_is_copied_takes_its_energy() {
+    // Two planes are read together; cleaning copies both pages of an operation, or one.
+    let mut device = drive(
+        "planes = 2\nblocks = 64\nread_energy = \"10 uJ\"\nprogram_energy = \"100 uJ\"\nerase_energy = \"0 J\"\ntransfer_energy = \"0 J\"",
+    );
+    let count = unit_count(&*device);
+    let mut random = random("energy");
+    closed_loop(&mut *device, 16, 3 * count, |_| unit(Op::Write, random.below(count)));
+    let report = report(&*device);
+    let copied = counter(&report, "units_cleaned") as f64;
+    assert!(copied > 1.2 * counter(&report, "copy_reads") as f64, "some reads copy both pages");
+    // What is being copied last has been programmed, but not yet read.
+    let expected = copied * (10e-6 + 100e-6);
+    nacre_testkit::assert_close("copies", report.energy(nacre_kernel::Activity::Clean).0, expected, 0.001);
 }
 
 #[test]

@@ -19,21 +19,25 @@ fn first_gap(spans: &[(Time, Time)], from: Time, duration: Time) -> Time {
 #[test]
 fn a_job_takes_the_first_gap_a_search_over_all_of_them_finds() {
     let mut random = random("line");
-    for _ in 0..200 {
-        let (mut line, mut spans, mut begun) = (Line::default(), Vec::<(Time, Time)>::new(), Time::ZERO);
-        for number in 0..60_u32 {
-            if random.chance(0.35) {
-                if let Some(job) = line.pop() {
-                    assert_eq!((job.from, job.to()), spans.remove(0));
-                    if random.chance(0.2) {
-                        line.put_back(begun, job);
-                        spans.insert(0, (job.from, job.to()));
-                    } else {
-                        begun = job.to();
-                    }
+    // Short lines that are often empty, and long ones with hundreds of gaps.
+    for (jobs, share_done, within, shortest) in
+        [(60, 0.35, 300, 1); 200].into_iter().chain([(300, 0.1, 30_000, 1), (300, 0.1, 30_000, 30)])
+    {
+        let (mut line, mut spans, mut begun) =
+            (Line::new(us(shortest)), Vec::<(Time, Time)>::new(), Time::ZERO);
+        for number in 0..jobs {
+            if random.chance(share_done)
+                && let Some(job) = line.pop()
+            {
+                assert_eq!((job.from, job.to()), spans.remove(0));
+                if random.chance(0.2) {
+                    line.put_back(begun, job);
+                    spans.insert(0, (job.from, job.to()));
+                } else {
+                    begun = job.to();
                 }
             }
-            let (from, duration) = (begun + us(random.below(300)), us(1 + random.below(40)));
+            let (from, duration) = (begun + us(random.below(within)), us(shortest + random.below(40)));
             let expected = first_gap(&spans, from, duration);
             let job = Job { from, duration, program: Some(number), ..Job::default() };
             assert_eq!(line.add(begun, job), expected + duration, "{job:?} among {spans:?}");
@@ -58,6 +62,7 @@ struct Stepped {
     /// The job under way, what is left of it, and how often it was suspended.
     job: Option<(usize, u64, u32)>,
     is_suspended: bool,
+    /// What is left of resuming it. A resumption that is interrupted is completed with the next one.
     resuming: u64,
 }
 
@@ -73,15 +78,17 @@ impl Stepped {
                     suspend > 0 && u64::from(suspended) < most && !self.reads.is_empty()
                 }
             };
-            if may_read && self.job.is_some() && !self.is_suspended {
-                let (_, _, suspended) = self.job.as_mut().expect("there is one");
-                (*suspended, self.is_suspended, self.resuming) = (*suspended + 1, true, 0);
+            if may_read
+                && !self.is_suspended
+                && let Some((_, _, suspended)) = &mut self.job
+            {
+                (*suspended, self.is_suspended) = (*suspended + 1, true);
                 self.reading = Some((None, suspend));
             } else if may_read && let Some(number) = self.reads.pop_front() {
                 starts[number] = at;
                 self.reading = Some((Some(number), read));
             } else if self.is_suspended {
-                (self.is_suspended, self.resuming) = (false, resume);
+                (self.is_suspended, self.resuming) = (false, self.resuming + resume);
             } else if self.job.is_none() {
                 self.job = self.jobs.pop_front().map(|(number, takes)| (number, takes, 0));
             }
@@ -106,7 +113,9 @@ impl Stepped {
 #[test]
 fn a_die_does_what_a_die_does_that_is_stepped() {
     for (seed, [suspend, resume, most]) in
-        [[0, 0, 0], [0, 0, 8], [7, 0, 1000], [7, 0, 2], [7, 0, 0]].into_iter().enumerate()
+        [[0, 0, 0], [0, 0, 8], [7, 0, 1000], [7, 0, 2], [7, 0, 0], [7, 3, 1000], [30, 10, 8], [5, 40, 8]]
+            .into_iter()
+            .enumerate()
     {
         let mut random = Streams::new(seed as u64).stream("stepped");
         let (mut calls, mut at) = (Vec::new(), 0);
@@ -119,16 +128,16 @@ fn a_die_does_what_a_die_does_that_is_stepped() {
         for now in 0..at + 200_000 {
             while let Some((number, &(_, takes))) = coming.next_if(|(_, (at, _))| *at == now) {
                 if takes == 0 {
-                    stepped.reads.push_back(number)
+                    stepped.reads.push_back(number);
                 } else {
-                    stepped.jobs.push_back((number, takes))
+                    stepped.jobs.push_back((number, takes));
                 }
             }
             stepped.step(now, [25, suspend, resume, most], &mut starts, &mut ends);
         }
         let how =
             Suspending { suspend: (suspend > 0).then(|| us(suspend)), resume: us(resume), most: most as u32 };
-        let mut die = Die::on(0, 64);
+        let mut die = Die::on(0, 64, us(20));
         let mut under_way = VecDeque::new();
         for (number, &(at, takes)) in calls.iter().enumerate() {
             let at = us(at);

@@ -36,6 +36,11 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("mapping_cache = \"8 KiB\"\ncleaning = \"hybrid\"", "a mapping table in flash needs superblocks"),
         ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
         ("reserve = 3", "4"),
+        (
+            "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
+            "give program_energy, transfer_energy too, or no energy and no idle_power",
+        ),
+        ("idle_power = \"1 W\"", "energy is not known without read_energy, program_energy, erase_energy"),
         ("unit = \"3 KiB\"\npage = \"12 KiB\"", "a power of two"),
     ] {
         let found = problems(settings);

@@ -53,7 +53,7 @@ fn every_read_waits_for_a_program_whose_suspensions_are_used_up() {
 
 #[test]
 fn a_program_does_not_begin_later_for_a_read_that_ends_before() {
-    let mut die = Die::on(0, 64);
+    let mut die = Die::on(0, 64, Time::ZERO);
     let program = die.work(Time::ZERO, Time::from_us(100), Time::from_us(500), Some(1), true);
     assert_eq!(die.read(Time::from_us(10), READ, &NEVER).start, Time::from_us(10));
     assert_eq!(die.time_of(program), Time::from_us(600), "the die is idle from 60 to 100 us");
@@ -62,7 +62,7 @@ fn a_program_does_not_begin_later_for_a_read_that_ends_before() {
 
 #[test]
 fn a_read_asked_for_later_goes_before_what_had_not_begun_at_its_time() {
-    let mut die = Die::on(0, 64);
+    let mut die = Die::on(0, 64, Time::ZERO);
     let programs: Vec<Time> = (0..2_u32)
         .map(|number| die.work(Time::ZERO, Time::ZERO, Time::from_us(500), Some(number), true))
         .collect();
@@ -88,7 +88,7 @@ fn waits_on_a_die(load: f64, duration: Time, may_suspend: bool, how: &Suspending
     let mut of_reads = poisson(random("reads"), rates[0]).peekable();
     let mut of_work = poisson(random("work"), rates[1]).peekable();
     let (mut counts, mut sums) = ([0_u64; 2], [0.0; 2]);
-    let (mut die, mut under_way) = (Die::on(0, 64), VecDeque::new());
+    let (mut die, mut under_way) = (Die::on(0, 64, Time::ZERO), VecDeque::new());
     let mut last = Time::ZERO;
     while last.as_secs_f64() < end {
         let is_read = of_reads.peek() < of_work.peek();
