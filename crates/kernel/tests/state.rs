@@ -138,7 +138,7 @@ impl Device {
         device.log = vec![Entry { page: 7, since: None }, Entry { page: 8, since: Some(Time::from_us(2)) }];
         device.queue = [Work::Nothing, Work::Copy { from: 1, to: 2 }, Work::Erase(9)].into();
         device.due = [(4, 1), (9, 2), (1, 3)].into();
-        device.by_name = [("a".into(), true), ("é".into(), false)].into();
+        device.by_name = [("a".into(), true), ("\u{e9}".into(), false)].into();
         device.by_page = (0..20).map(|page| (page * 7, vec![page as u8; 3])).collect();
         device.wide = [u128::MAX, 1];
         device.rebuilt().unwrap();

@@ -87,16 +87,16 @@ mod tests {
     #[test]
     fn what_is_no_reservation_is_refused() {
         let at = |ps: u64| Time::from_ps(ps);
-        let wrong: [(u64, u64, &[(u64, u64)]); 6] = [
-            (0, 1, &[]),
-            (0, 3, &[(5, 3)]),
-            (0, 12, &[(0, 9), (9, 12)]),
-            (0, 2, &[(4, 6), (1, 2)]),
-            (5, 9, &[(4, 9)]),
-            (0, 8, &[(4, 9)]),
+        let wrong = [
+            (0, 1, vec![]),
+            (0, 3, vec![(5, 3)]),
+            (0, 12, vec![(0, 9), (9, 12)]),
+            (0, 2, vec![(4, 6), (1, 2)]),
+            (5, 9, vec![(4, 9)]),
+            (0, 8, vec![(4, 9)]),
         ];
         for (forgotten, free_from, intervals) in wrong {
-            let intervals: Vec<_> = intervals.iter().map(|&(start, end)| (at(start), at(end))).collect();
+            let intervals: Vec<_> = intervals.into_iter().map(|(start, end)| (at(start), at(end))).collect();
             let bytes = state::saved(&((at(forgotten), at(free_from)), intervals.clone())).unwrap();
             assert!(state::restored(&mut Timeline::new(), &bytes).is_err(), "{intervals:?}");
         }
