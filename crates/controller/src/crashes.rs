@@ -71,3 +71,41 @@ fn every_planted_mistake_is_found_within_three_seeds() {
         assert!(is_found, "{mistake:?} is not found");
     }
 }
+
+/// A drive of two dies with 64 units in a superblock, so small that it is cleaned all the time.
+fn flash(blocks: u32, spare_blocks: u32, settings: &str) {
+    // Beside the reserve of four superblocks there is little more space than data.
+    let spare = blocks * 100 / (blocks - spare_blocks - 4) - 100 + 5;
+    crash(&format!(
+        "kind = \"ssd\"\nblocks = {blocks}\nspare_blocks = {spare_blocks}\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
+         read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
+         link = \"1 GB/s\"\nover_provisioning = \"{spare} %\"\n{settings}\n"
+    ));
+}
+
+#[test]
+fn a_flash_drive_keeps_its_bytes() {
+    flash(11, 0, "buffer = \"4 KiB\"");
+    flash(11, 0, "buffer = \"4 KiB\"\npower_protected = false");
+    flash(
+        11,
+        0,
+        "planes = 2\nbuffer = \"8 KiB\"\nbuffer_kept = \"50 %\"\npower_protected = false\n\
+         suspend = \"20 us\"\nwear_spread = 2\ncleaning = \"fifo\"",
+    );
+}
+
+#[test]
+fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
+    let mapping = "mapping_cache = \"1 KiB\"\nmapping_entry = \"4 B\"\nbuffer = \"4 KiB\"";
+    flash(12, 0, &format!("{mapping}\npower_protected = false\nqueue_depth = 4"));
+    flash(12, 0, &format!("{mapping}\nbuffer_kept = \"25 %\""));
+}
+
+#[test]
+fn a_flash_drive_whose_cleaner_sorts_by_locality_keeps_its_bytes() {
+    let sorted = "buffer = \"4 KiB\"\ncleaning = \"locality_gathering\"\npower_protected = false";
+    flash(12, 0, sorted);
+    flash(16, 4, &format!("{sorted}\nbuffer_kept = \"25 %\"\nfactory_bad = \"1 %\""));
+    flash(12, 0, &sorted.replace("locality_gathering", "greedy\"\nstreams = \"mixed"));
+}

@@ -12,23 +12,27 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
     families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
 }
 
+/// `toml`, and a flash drive with fewer blocks and pages: whole ones take gigabytes for their tables alone.
+fn smaller(toml: &str) -> String {
+    toml.lines().fold(String::new(), |text, line| {
+        let line = match line.split(' ').next() {
+            Some("blocks") => "blocks = 192",
+            Some("pages") => "pages = 4",
+            _ => line,
+        };
+        text + line + "\n"
+    })
+}
+
 #[test]
 fn every_device_of_the_catalogue_keeps_its_bytes() {
-    let (mut tried, mut without) = (0, Vec::new());
+    let mut tried = 0;
     for (name, text) in crate::catalog::device_texts() {
-        let workbench = || Workbench::new(Rooms { devices: &TABLES, others }, 1);
-        let toml = Workbench::catalogued(text);
-        let device =
-            workbench().with_bytes().build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"));
-        if !device.capabilities().carries_bytes {
-            without.push(*name);
-            continue;
-        }
-        let crashes = keeps_its_bytes(workbench(), &toml, 1);
+        let workbench = Workbench::new(Rooms { devices: &TABLES, others }, 1);
+        let toml = smaller(&Workbench::catalogued(text));
+        let crashes = keeps_its_bytes(workbench, &toml, 1);
         assert!(crashes.losses > 5 && crashes.restarts > 5, "{name}: {crashes:?}");
         tried += 1;
     }
-    // Flash drives are simulated without bytes.
-    assert_eq!(without, ["emlc_flash_ssd", "iodrive_80gb", "tlc_nvme"]);
-    assert!(tried >= 8, "{tried} devices");
+    assert!(tried >= 11, "{tried} devices");
 }

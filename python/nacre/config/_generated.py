@@ -949,6 +949,8 @@ class SsdDevice(Table):
     """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
     power_protected: bool | None = None
     """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
+    checkpoint_every: str | None = None
+    """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
     mapping_cache: str | None = None
     """DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in DRAM."""
     mapping_entry: str | None = None

@@ -10,6 +10,7 @@ use super::frontier::{Cause, FlashOps, Frontier};
 use super::geometry::Geometry;
 use super::mapping_cache::MappingCache;
 use super::relocation::Relocation;
+use super::spare_area::SpareArea;
 use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
@@ -62,6 +63,8 @@ pub(super) struct Array<S> {
     pub(super) table: Vec<u32>,
     /// By physical unit.
     pub(super) owners: Vec<u32>,
+    /// Kept where there are bytes.
+    pub(super) spare: SpareArea,
     /// One bit for each physical unit.
     pub(super) live: Vec<u64>,
     /// The superblock in each place.
@@ -127,6 +130,7 @@ impl<S: Store> Array<S> {
             table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
             owners: vec![0; geometry.numbers()],
             live: vec![0; geometry.numbers() / 64],
+            spare: SpareArea::new(if S::CARRIES_BYTES { geometry.numbers() } else { 0 }),
             order: vec![NOBODY; count],
             place_of: vec![NOBODY; geometry.superblocks as usize],
             places: vec![Place::default(); count],
@@ -198,6 +202,9 @@ impl<S: Store> Array<S> {
     /// The host no longer needs unit `unit`.
     pub(super) fn trim(&mut self, unit: u32) {
         let old = std::mem::replace(&mut self.table[unit as usize], 0);
+        if S::CARRIES_BYTES {
+            self.spare.trim(unit);
+        }
         if old != 0 {
             self.invalidate(old - 1);
         }
@@ -239,6 +246,9 @@ impl<S: Store> Array<S> {
     pub(super) fn own(&mut self, page: u32, owner: u32) {
         self.owners[page as usize] = owner;
         self.table[owner as usize] = page + 1;
+        if S::CARRIES_BYTES {
+            self.spare.program(page);
+        }
     }
 
     /// So many pages of one superblock from `first` on, just programmed, hold newest versions.

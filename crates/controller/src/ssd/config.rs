@@ -134,6 +134,15 @@ pub struct Config {
     /// Whether the buffer survives a power failure. Where not, a flush programs it.
     #[config(default = true, source = "assumed: usual in drives for servers")]
     pub power_protected: bool,
+    /// Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed
+    /// since is found by its spare areas.
+    #[config(
+        default = "1 GiB",
+        min = "512 B",
+        max = "1 PiB",
+        source = "assumed: a scan of some seconds' writes, as drives are ready within a second or two"
+    )]
+    pub checkpoint_every: Bytes,
     /// DRAM that caches pages of the mapping table, which then lies in flash; absent means all of it is in
     /// DRAM.
     #[config(min = "512 B")]

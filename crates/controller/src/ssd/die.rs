@@ -275,6 +275,13 @@ impl Die {
             || begun().any(|begun| begun.job.program == Some(program))
     }
 
+    /// What has not ended at `at`, before which nothing comes any more.
+    pub(super) fn unfinished(&mut self, at: Time) -> impl Iterator<Item = &Job> {
+        self.begin_before(at);
+        let begun = self.earlier.iter().chain([&self.current]).filter(move |begun| begun.end > at);
+        begun.map(|begun| &begun.job).chain(self.line.jobs())
+    }
+
     /// No read comes before `now` any more.
     pub(super) fn forget_before(&mut self, now: Time) {
         self.begin_before(now);

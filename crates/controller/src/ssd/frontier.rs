@@ -19,8 +19,9 @@ pub(super) enum Cause {
 
 /// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
 pub(super) trait FlashOps {
-    /// An operation is programmed; `cause` is that of its last unit.
-    fn program(&mut self, superblock: u32, operation: u32, cause: Cause);
+    /// An operation is programmed; `cause` is that of its last unit, and others of it may be the host's where it
+    /// `is_mixed`.
+    fn program(&mut self, superblock: u32, operation: u32, cause: Cause, is_mixed: bool);
 
     /// So many units of one operation are read, to be copied or looked into.
     fn read(&mut self, superblock: u32, operation: u32, units: u32, cause: Cause);
@@ -34,7 +35,7 @@ pub(super) struct Untimed;
 
 impl FlashOps for Untimed {
     #[inline]
-    fn program(&mut self, _superblock: u32, _operation: u32, _cause: Cause) {}
+    fn program(&mut self, _superblock: u32, _operation: u32, _cause: Cause, _is_mixed: bool) {}
 
     #[inline]
     fn read(&mut self, _superblock: u32, _operation: u32, _units: u32, _cause: Cause) {}
@@ -147,11 +148,12 @@ impl<S: Store> Array<S> {
     #[inline]
     fn complete_operation<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let units = self.geometry.operation_units;
-        let held = if frontier < self.host_frontiers { self.rules.held_units } else { 0 };
+        let is_mixed = frontier < self.host_frontiers;
+        let held = if is_mixed { self.rules.held_units } else { 0 };
         let open = &mut self.frontiers[frontier];
         open.operation_end += units;
         while open.issued + units <= open.taken && open.taken - open.issued > held {
-            work.program(open.superblock, open.next_operation, cause);
+            work.program(open.superblock, open.next_operation, cause, is_mixed);
             open.issued += units;
             open.next_operation += 1;
         }
@@ -179,9 +181,10 @@ impl<S: Store> Array<S> {
     /// Every full operation of `frontier` goes to the flash.
     fn issue_all<W: FlashOps>(&mut self, frontier: usize, cause: Cause, work: &mut W) {
         let units = self.geometry.operation_units;
+        let is_mixed = frontier < self.host_frontiers;
         let open = &mut self.frontiers[frontier];
         while open.issued + units <= open.taken {
-            work.program(open.superblock, open.next_operation, cause);
+            work.program(open.superblock, open.next_operation, cause, is_mixed);
             open.issued += units;
             open.next_operation += 1;
         }
@@ -193,6 +196,20 @@ impl<S: Store> Array<S> {
             self.pad(frontier);
             self.issue_all(frontier, Cause::Host, work);
         }
+    }
+
+    /// The power is gone: the buffer holds nothing any more, and what is filled next is a new operation.
+    pub(super) fn empty_buffer(&mut self) {
+        for frontier in 0..self.frontiers.len() {
+            self.pad(frontier);
+            self.issue_all(frontier, Cause::Host, &mut Untimed);
+        }
+    }
+
+    /// Operations, full or not, that the buffer holds.
+    pub(super) fn held_operations(&self) -> u64 {
+        let held = |open: &Frontier| (open.taken - open.issued).div_ceil(self.geometry.operation_units);
+        self.frontiers.iter().map(|open| u64::from(held(open))).sum()
     }
 
     /// Pads the operation that is being filled in `frontier`.

@@ -160,6 +160,18 @@ impl HostInterface {
         }
     }
 
+    /// Nothing is under way any more.
+    pub(super) fn clear(&mut self) {
+        self.host.pool = Pool::new(self.host.pool.len());
+        self.device.pool = Pool::new(self.device.pool.len());
+        self.into.clear();
+        self.out.clear();
+        if let Some(under_way) = &mut self.under_way {
+            under_way.ends.clear();
+            under_way.latest = Time::ZERO;
+        }
+    }
+
     pub(super) fn forget_before(&mut self, now: Time) {
         self.host.pool.forget_before(now);
         self.device.pool.forget_before(now);

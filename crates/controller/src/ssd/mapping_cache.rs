@@ -104,6 +104,22 @@ impl MappingCache {
         }
     }
 
+    /// The power is gone: nothing is cached any more; what was changed is noted when the mapping is known again.
+    /// Gives how many pages were cached.
+    pub(super) fn forget(&mut self) -> u64 {
+        let forgotten = std::mem::take(&mut self.held);
+        while self.oldest != NONE {
+            let page = self.oldest;
+            self.unlink(page);
+            let was_dirty = self.state[page as usize] & DIRTY != 0;
+            self.state[page as usize] = 0;
+            if was_dirty {
+                self.moved(page);
+            }
+        }
+        u64::from(forgotten)
+    }
+
     fn evict(&mut self) -> Option<u32> {
         let page = self.oldest;
         self.unlink(page);

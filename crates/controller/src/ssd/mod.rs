@@ -26,12 +26,27 @@
 //! A worn block is replaced by a spare one of its plane; without one its superblock is given up and its other
 //! blocks become spares. When what is left does not hold the data and the reserve, the drive is read-only.
 //!
+//! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last.
+//! *A loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of
+//! what was acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn,
+//! and its error correction shows it. The mapping is found again: spare areas name the unit of each page, with
+//! a sequence number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last
+//! checkpoint of the mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and
+//! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint.
+//!
 //! # Leaves out
-//! Bytes; power failures; parity within superblocks; bit errors and retries of reads; read disturb; cleaning
+//! Parity within superblocks; bit errors and retries of reads; read disturb; cleaning
 //! while the host is idle; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
 //! reads delay its die later, and so does a write that waits for its place in the buffer. The processors take
 //! requests in the order of their submission where a composite device submits a later one first.
+//!
+//! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
+//! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase
+//! back loses no older version, and none is lost here, but the erase is not later for it. What was lost keeps
+//! its place: its page counts as programmed, with the older version, and copies under way count as done. A flush
+//! keeps the time it was given when reads suspend a program it waits for. Without bytes, how much an unprotected
+//! drive loses is not known. Energy of the capacitors; time until they are charged again.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
@@ -41,10 +56,12 @@
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
 //! space too; bandwidths as products of the parts; misses of the cached mapping; waits of reads, programs, copies
 //! and erases under priority without preemption; the law of suspension; end of life where endurance, blocks and
-//! write amplification put it; programs, erases and live units conserved.
+//! write amplification put it; programs, erases and live units conserved; every unit after losses of power at
+//! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
 mod array;
 mod blocks;
+mod bytes;
 mod checks;
 mod config;
 mod die;
@@ -55,11 +72,14 @@ mod line;
 mod mapping;
 mod mapping_cache;
 mod model;
+mod power;
 mod reading;
 mod relocation;
 mod report;
 mod schedule;
+mod spare_area;
 mod state;
+mod unlanded;
 mod wear;
 
 #[cfg(test)]
@@ -76,7 +96,7 @@ use mapping_cache::MappingCache;
 use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
-use nacre_media::store::Nothing;
+use nacre_media::store::{Layout, Nothing, Store};
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -87,14 +107,32 @@ pub const ROOM: Room<DeviceFamily> = Room {
         3,
         include_str!("mod.rs"),
     ),
-    build: |slot, builder| Ok(Box::new(build(slot, builder)?)),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let geometry = Geometry::of(&config);
+        let layout = Layout {
+            page_bytes: geometry.unit_bytes,
+            pages_per_extent: 1 << geometry.shift,
+            pages: geometry.numbers() as u64,
+        };
+        Ok(match builder.store(slot.path(), layout) {
+            Some(store) => Box::new(build(slot, builder, store)?),
+            None => Box::new(build(slot, builder, Nothing)?),
+        })
+    },
 };
 
-fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Problems> {
+/// The drive in `slot`, over `store`.
+fn build<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    store: S,
+) -> Result<Ssd<S>, Problems> {
     let id = builder.component();
     let config: Config = slot.config(builder.families());
     let geometry = Geometry::of(&config);
-    builder.take_memory(slot.path(), geometry.memory_bytes(config.blocks))?;
+    let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
+    builder.take_memory(slot.path(), geometry.memory_bytes(config.blocks) + spare_areas)?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     if config.mapping_cache.is_some()
         && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)
@@ -120,7 +158,7 @@ fn build(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder) -> Result<Ssd, Pr
         wear_spread: config.wear_spread,
         held_units: kept as u32,
     };
-    let array = Array::new(geometry, rules, Nothing, cleaner, blocks, mapping);
+    let array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
     if !array.has_space() {
         let problem = "too many blocks are bad from the start for the data and the reserve";
         let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);

@@ -5,32 +5,41 @@ use super::config::Config;
 use super::frontier::Untimed;
 use super::host::HostInterface;
 use super::mapping_cache::Lookup;
+use super::power::Outage;
 use super::schedule::Schedule;
+use super::unlanded::Unlanded;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
     Endured, HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
-use nacre_media::store::Nothing;
+use nacre_media::store::Store;
 
 /// A page-mapped SSD.
 #[derive(State)]
-pub(super) struct Ssd {
+#[state(bound = "S: Store")]
+pub(super) struct Ssd<S> {
     #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
     #[state(skip = "from the configuration")]
     pub(super) path: String,
     #[state(skip = "from the configuration")]
     pub(super) config: Config,
-    pub(super) array: Array<Nothing>,
+    pub(super) array: Array<S>,
     pub(super) schedule: Schedule,
     pub(super) interface: HostInterface,
     pub(super) book: Book,
     /// When the drive could be written no more, and how many bytes it had taken in by then.
     #[state(varies)]
     pub(super) end_of_life: Option<(Time, u64)>,
+    /// Units whose newest bytes may not be on the flash yet; none where there are no bytes.
+    pub(super) unlanded: Unlanded,
+    pub(super) outage: Outage,
     #[state(skip = "from the configuration")]
-    unit_shift: u32,
+    pub(super) unit_shift: u32,
+    /// The bytes of a unit, while it is written.
+    #[state(skip = "of no meaning between two requests")]
+    pub(super) page: Vec<u8>,
 }
 
 /// What was done since measuring began.
@@ -43,26 +52,33 @@ pub(super) struct Book {
     pub(super) refused_writes: u64,
     pub(super) lookups: u64,
     pub(super) misses: u64,
+    pub(super) recoveries: u64,
+    /// Time from the return of the power until the drive was ready.
+    pub(super) recovering: Time,
+    pub(super) pages_scanned: u64,
     /// Programs and erases before.
     pub(super) programs_before: Programs,
     pub(super) erases_before: u64,
 }
 
-impl Ssd {
+impl<S: Store> Ssd<S> {
     pub(super) fn new(
         id: ComponentId,
         path: String,
         config: Config,
-        array: Array<Nothing>,
+        array: Array<S>,
         interface: HostInterface,
-    ) -> Ssd {
+    ) -> Ssd<S> {
         Ssd {
             id,
             path,
-            schedule: Schedule::new(array.geometry, &config),
+            schedule: Schedule::new(array.geometry, &config, S::CARRIES_BYTES),
             interface,
             book: Book::default(),
             end_of_life: None,
+            unlanded: Unlanded::default(),
+            outage: Outage::default(),
+            page: vec![0; array.flash.store().page_bytes()],
             unit_shift: array.geometry.unit_bytes.trailing_zeros(),
             array,
             config,
@@ -110,7 +126,13 @@ impl Ssd {
 
     /// Writes the bytes of `request` into the buffer.
     #[inline(never)]
-    fn write(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn write(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: &Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), breakdown);
         self.schedule.now = at;
@@ -131,7 +153,7 @@ impl Ssd {
             known = known.max(self.translate(at, unit, true, true));
             buffered = buffered.max(self.schedule.filling_from);
             self.schedule.at = known.max(buffered);
-            if !self.array.write(unit, &[], &mut self.schedule) {
+            if !self.put(unit, request.address, data) {
                 status = self.refuse(at);
                 break;
             }
@@ -141,6 +163,9 @@ impl Ssd {
             breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
         }
         let done = known.max(buffered);
+        if S::CARRIES_BYTES {
+            self.unlanded.acknowledge(done);
+        }
         self.interface.leave(done);
         Completion { done, status }
     }
@@ -166,6 +191,9 @@ impl Ssd {
             if self.array.table[unit as usize] != 0 {
                 done = done.max(self.translate(at, unit as u32, true, true));
                 self.array.trim(unit as u32);
+                if S::CARRIES_BYTES {
+                    self.unlanded.trim(unit as u32, at);
+                }
             }
         }
         breakdown.add(self.id, Activity::Translate, done - at);
@@ -183,6 +211,9 @@ impl Ssd {
             self.schedule.at = at.max(self.schedule.filling_from);
             self.array.flush(&mut self.schedule);
             done = at.max(self.schedule.programmed());
+            if S::CARRIES_BYTES {
+                self.unlanded.flush(done, &mut self.schedule);
+            }
         }
         breakdown.add(self.id, Activity::Drain, done - at);
         self.interface.leave(done);
@@ -214,25 +245,33 @@ impl Ssd {
 /// Requests whose memory is asked for at once before a drive is preconditioned with them.
 const PREFETCHED: usize = 32;
 
-impl Device for Ssd {
+impl<S: Store> Device for Ssd<S> {
     #[inline]
     fn submit(
         &mut self,
         now: Time,
         request: &Request,
-        _data: Data<'_>,
+        data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.book.host.record(request);
+        let now = self.wait_until_ready(now, breakdown);
         match request.op {
-            Op::Read => self.read(now, request, breakdown),
-            Op::Write => self.write(now, request, breakdown),
+            Op::Read => {
+                let completion = self.read(now, request, breakdown);
+                self.give(request.address, data);
+                completion
+            }
+            Op::Write => self.write(now, request, &data, breakdown),
             Op::Trim => self.trim(now, request, breakdown),
             Op::Flush => self.flush(now, request, breakdown),
         }
     }
 
     fn advance(&mut self, to: Time) {
+        if S::CARRIES_BYTES {
+            self.unlanded.settle(to, &mut self.schedule);
+        }
         self.interface.forget_before(to);
         self.schedule.forget_before(to);
     }
@@ -242,7 +281,7 @@ impl Device for Ssd {
     }
 
     fn busy_until(&self) -> Time {
-        self.interface.busy_until().max(self.schedule.busy_until())
+        self.interface.busy_until().max(self.schedule.busy_until()).max(self.outage.ready)
     }
 
     fn restart_ledger(&mut self) {
@@ -262,7 +301,7 @@ impl Device for Ssd {
                 let (first, last) = self.units(request);
                 for unit in first..=last {
                     self.translate(Time::ZERO, unit, true, false);
-                    if !self.array.write(unit, &[], &mut Untimed) {
+                    if !self.put_untimed(unit) {
                         self.refuse(Time::ZERO);
                     }
                 }
@@ -272,7 +311,7 @@ impl Device for Ssd {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            carries_bytes: false,
+            carries_bytes: S::CARRIES_BYTES,
             persistence: match self.config.power_protected {
                 true => Persistence::OnAcknowledgement,
                 false => Persistence::OnFlush,
@@ -284,13 +323,12 @@ impl Device for Ssd {
         }
     }
 
-    fn power_fail(&mut self, _at: Time, _chance: &mut Random) {
-        self.schedule = Schedule::new(self.array.geometry, &self.config);
-        self.interface = HostInterface::new(self.id, &self.config);
+    fn power_fail(&mut self, at: Time, _chance: &mut Random) {
+        self.lose_power(at);
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
-        Recovery { done: at, ..Recovery::default() }
+        self.repair(at)
     }
 
     fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {

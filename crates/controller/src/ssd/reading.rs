@@ -5,6 +5,7 @@ use super::geometry::Spot;
 use super::model::Ssd;
 use super::schedule::Fetch;
 use nacre_kernel::{Activity, Breakdown, Completion, Request, Status, Time};
+use nacre_media::store::Store;
 
 /// Where a unit is.
 #[derive(Clone, Copy)]
@@ -24,7 +25,7 @@ struct Last {
     done: Time,
 }
 
-impl Ssd {
+impl<S: Store> Ssd<S> {
     /// Reads the units of `request`.
     #[inline(always)]
     pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {

@@ -346,6 +346,9 @@ impl<S: Store> Array<S> {
     /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
     pub(super) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.flash.erase(superblock);
+        if S::CARRIES_BYTES {
+            self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
+        }
         work.erase(superblock);
         self.place_of[superblock as usize] = NOBODY;
         if self.blocks.erase(superblock) {

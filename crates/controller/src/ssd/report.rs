@@ -3,9 +3,10 @@
 use super::array::NOBODY;
 use super::model::Ssd;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
+use nacre_media::store::Store;
 
 /// The report over `elapsed`.
-pub(super) fn of(ssd: &Ssd, elapsed: Time) -> ComponentReport {
+pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
     let config = &ssd.config;
     let wear = wear(ssd);
     let energies = [config.read_energy, config.program_energy, config.erase_energy, config.transfer_energy];
@@ -27,7 +28,7 @@ pub(super) fn of(ssd: &Ssd, elapsed: Time) -> ComponentReport {
     }
 }
 
-fn wear(ssd: &Ssd) -> Wear {
+fn wear<S: Store>(ssd: &Ssd<S>) -> Wear {
     let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
     Wear {
         host: now.host - before.host,
@@ -44,7 +45,7 @@ fn wear(ssd: &Ssd) -> Wear {
 }
 
 /// Units that can be programmed in its life over units programmed a day.
-fn lifetime_days(ssd: &Ssd, wear: &Wear, elapsed: Time) -> Option<f64> {
+fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let endurance = ssd.config.endurance? as f64;
     let programs = wear.programs();
     let units = ssd.config.raw_bytes() as f64 / ssd.config.unit.0 as f64;
@@ -52,7 +53,7 @@ fn lifetime_days(ssd: &Ssd, wear: &Wear, elapsed: Time) -> Option<f64> {
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-fn resources(ssd: &Ssd) -> Vec<Resource> {
+fn resources<S: Store>(ssd: &Ssd<S>) -> Vec<Resource> {
     let geometry = &ssd.array.geometry;
     let (config, counts) = (&ssd.config, &ssd.schedule.counts);
     let mut dies = ssd.schedule.die_ledger.clone();
@@ -78,7 +79,7 @@ fn resources(ssd: &Ssd) -> Vec<Resource> {
     resources
 }
 
-fn counters(ssd: &Ssd) -> Vec<(&'static str, u64)> {
+fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
     let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
     let counts = &ssd.schedule.counts;
     let mut counters = ssd.book.host.counters();
@@ -103,11 +104,14 @@ fn counters(ssd: &Ssd) -> Vec<(&'static str, u64)> {
         ("mapping_lookups", ssd.book.lookups),
         ("mapping_misses", ssd.book.misses),
         ("refused_writes", ssd.book.refused_writes),
+        ("recoveries", ssd.book.recoveries),
+        ("recovery_ns", ssd.book.recovering.as_ps() / 1000),
+        ("pages_scanned", ssd.book.pages_scanned),
     ]);
     counters
 }
 
-fn columns(ssd: &Ssd) -> Vec<Column> {
+fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
     let array = &ssd.array;
     let units = f64::from(array.geometry.units_per_superblock);
     // A superblock that is erased, or given up, has no place and nothing live.

@@ -51,6 +51,24 @@ pub(super) struct Fetch {
     pub(super) done: Time,
 }
 
+/// A program that was issued: where it is, and when it ends.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Issued {
+    pub(super) superblock: u32,
+    pub(super) operation: u32,
+    pub(super) program: (u32, Time),
+}
+
+/// What has not ended when the power fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unfinished {
+    pub(super) programs: u64,
+    pub(super) erases: u64,
+    /// On the die that has most of them.
+    pub(super) most_programs: u64,
+    pub(super) most_erases: u64,
+}
+
 /// Every channel and die, and the programs that hold a place in the write buffer.
 #[derive(State)]
 pub(super) struct Schedule {
@@ -71,6 +89,16 @@ pub(super) struct Schedule {
     /// How many there may be.
     #[state(skip = "from the configuration")]
     places: usize,
+    /// Programs under way that hold no place, but may hold data of the host: a flush waits for them too. Kept
+    /// where a flush programs the buffer.
+    beside: VecDeque<(u32, Time)>,
+    #[state(skip = "from the configuration")]
+    keeps_beside: bool,
+    /// Programs that were issued and that nobody asked for yet. Kept where there are bytes.
+    #[state(varies)]
+    pub(super) issued: Vec<Issued>,
+    #[state(skip = "whether there are bytes is not part of the state")]
+    keeps_issued: bool,
     /// From when on the operation that is being filled has a place in the buffer.
     pub(super) filling_from: Time,
     pub(super) die_ledger: Ledger,
@@ -84,7 +112,7 @@ pub(super) struct Schedule {
 const DIES_FORGET_EVERY: u32 = 16;
 
 impl Schedule {
-    pub(super) fn new(geometry: Geometry, config: &Config) -> Schedule {
+    pub(super) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Schedule {
         let pages = u64::from(geometry.operation_units / geometry.units_per_page);
         let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
         let transfer = config.bus.time_for(config.operation_bytes());
@@ -118,6 +146,10 @@ impl Schedule {
             copied: Time::ZERO,
             programs: VecDeque::new(),
             places: usize::try_from(places).unwrap_or(usize::MAX),
+            beside: VecDeque::new(),
+            keeps_beside: !config.power_protected,
+            issued: Vec::new(),
+            keeps_issued: carries_bytes,
             filling_from: Time::ZERO,
             die_ledger: Ledger::default(),
             channel_ledger: Ledger::default(),
@@ -171,12 +203,47 @@ impl Schedule {
     /// When all programs of the host's data so far are done.
     pub(super) fn programmed(&mut self) -> Time {
         let mut last = Time::ZERO;
-        for &(die, end) in &self.programs {
+        for &(die, end) in self.programs.iter().chain(&self.beside) {
             let die = &mut self.dies[die as usize];
             die.begin_before(self.now);
             last = last.max(die.time_of(end));
         }
         last
+    }
+
+    /// When a program that was [`Issued`] ends, as far as is known.
+    #[inline]
+    pub(super) fn end_of(&self, (die, end): (u32, Time)) -> Time {
+        self.dies[die as usize].time_of(end)
+    }
+
+    /// What has not ended at `at`, where the power fails.
+    pub(super) fn unfinished(&mut self, at: Time) -> Unfinished {
+        let mut all = Unfinished::default();
+        for die in &mut self.dies {
+            let (mut programs, mut erases) = (0, 0);
+            for job in die.unfinished(at) {
+                programs += u64::from(job.program.is_some());
+                erases += u64::from(job.program.is_none() && job.may_suspend);
+            }
+            all.programs += programs;
+            all.erases += erases;
+            all.most_programs = all.most_programs.max(programs);
+            all.most_erases = all.most_erases.max(erases);
+        }
+        all
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn clear(&mut self) {
+        let operations = self.geometry.operations_per_die();
+        self.dies.iter_mut().for_each(|die| *die = Die::on(die.channel, operations));
+        self.channels.fill_with(Timeline::new);
+        self.programs.clear();
+        self.beside.clear();
+        self.issued.clear();
+        (self.now, self.at, self.copied, self.filling_from) =
+            (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
     }
 
     /// When the last of all work ends.
@@ -220,11 +287,24 @@ impl Schedule {
     fn hold_place(&mut self, die: u32, end: Time) {
         if self.programs.len() == self.places {
             let (die, end) = self.programs.pop_front().expect("the buffer has a place");
+            self.hold_beside(die, end);
             let die = &mut self.dies[die as usize];
             die.begin_before(self.now);
             self.filling_from = self.filling_from.max(die.time_of(end));
         }
         self.programs.push_back((die, end));
+    }
+
+    /// The data of a program holds no place in the buffer, but a flush waits for it.
+    #[inline]
+    fn hold_beside(&mut self, die: u32, end: Time) {
+        if !self.keeps_beside {
+            return;
+        }
+        while self.beside.front().is_some_and(|&first| self.end_of(first) <= self.now) {
+            self.beside.pop_front();
+        }
+        self.beside.push_back((die, end));
     }
 }
 
@@ -239,7 +319,7 @@ fn activity(cause: Cause) -> Activity {
 }
 
 impl FlashOps for Schedule {
-    fn program(&mut self, superblock: u32, operation: u32, cause: Cause) {
+    fn program(&mut self, superblock: u32, operation: u32, cause: Cause, is_mixed: bool) {
         let spot = self.geometry.spot(operation);
         let time = self.pace.program[spot.page as usize];
         let transfer = self.pace.program_transfer;
@@ -263,6 +343,11 @@ impl FlashOps for Schedule {
         self.counts.transfers += u64::from(self.geometry.operation_units / self.geometry.units_per_page);
         if cause == Cause::Host {
             self.hold_place(spot.die, end);
+        } else if is_mixed {
+            self.hold_beside(spot.die, end);
+        }
+        if self.keeps_issued {
+            self.issued.push(Issued { superblock, operation, program: (spot.die, end) });
         }
     }
 

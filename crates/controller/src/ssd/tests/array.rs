@@ -137,7 +137,7 @@ struct Told {
 }
 
 impl FlashOps for Told {
-    fn program(&mut self, superblock: u32, operation: u32, _cause: Cause) {
+    fn program(&mut self, superblock: u32, operation: u32, _cause: Cause, _is_mixed: bool) {
         let next = self.last.entry(superblock).or_insert(0);
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
         *next += 1;

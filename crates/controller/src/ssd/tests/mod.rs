@@ -8,6 +8,7 @@ mod line;
 mod mapping;
 mod mistakes;
 mod priority;
+mod recovery;
 mod suspension;
 mod wear;
 

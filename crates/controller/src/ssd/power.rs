@@ -1,0 +1,134 @@
+//! Loss of power and recovery.
+//!
+//! With power protection capacitors finish the programs of everything that is in the buffer. Without it, units
+//! whose program had not ended are what they were before. When the power is back, erases that were interrupted are
+//! done again, the last checkpoint of the mapping is read, and the spare areas of the pages that were programmed
+//! since. Recovery ends with a checkpoint.
+
+use super::config::Config;
+use super::model::Ssd;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Breakdown, Recovery, Time};
+use nacre_media::store::Store;
+
+/// What losses of power left behind.
+#[derive(Clone, Debug, Default, State)]
+pub(super) struct Outage {
+    /// From when on the drive serves requests.
+    pub(super) ready: Time,
+    /// What the last loss of power did, until the power is back.
+    interrupted: Recovery,
+    /// Erases that recovery does again.
+    erases: Erases,
+    /// Units programmed in all when the mapping was last saved at the end of a recovery, and at the end of the one
+    /// that may still be under way.
+    checkpoint: u64,
+    next_checkpoint: u64,
+}
+
+/// Erases that are done again, and how many on the die that has most.
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Erases {
+    all: u64,
+    most: u64,
+}
+
+impl<S: Store> Ssd<S> {
+    /// A request that comes while the drive recovers waits.
+    #[inline]
+    pub(super) fn wait_until_ready(&self, now: Time, breakdown: &mut Breakdown) -> Time {
+        if now >= self.outage.ready {
+            return now;
+        }
+        breakdown.add(self.id, Activity::Queue, self.outage.ready - now);
+        self.outage.ready
+    }
+
+    /// The power fails at `at`.
+    pub(super) fn lose_power(&mut self, at: Time) {
+        let unfinished = self.schedule.unfinished(at);
+        let held = self.array.held_operations();
+        let lost = self.unlanded.fail(at, &mut self.schedule);
+        let mut interrupted = Recovery {
+            done: at,
+            programs_lost: lost.operations.len() as u64,
+            bytes_lost: lost.acknowledged.len() as u64 * u64::from(self.array.geometry.unit_bytes),
+            blocks_forgotten: self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget()),
+            ..Recovery::default()
+        };
+        if self.config.power_protected {
+            let rounds = unfinished.most_programs + held.div_ceil(u64::from(self.array.geometry.dies));
+            interrupted.programs_finished = unfinished.programs + held;
+            interrupted.done = at + longest(&self.config.program) * rounds;
+        }
+        self.array.empty_buffer();
+        for (unit, before) in lost.back {
+            match before {
+                Some(bytes) => self.array.flash.fill(self.array.table[unit as usize] - 1, &bytes),
+                None => self.array.trim(unit),
+            }
+        }
+        if S::CARRIES_BYTES {
+            self.array.lose_mapping();
+        }
+        let outage = &mut self.outage;
+        if at < outage.ready {
+            // A recovery is interrupted: its erases begin anew, and its checkpoint was not made.
+            self.book.recovering = self.book.recovering - (outage.ready - at);
+        } else {
+            outage.checkpoint = outage.next_checkpoint;
+            outage.erases = Erases::default();
+        }
+        outage.erases.all += unfinished.erases;
+        outage.erases.most += unfinished.most_erases;
+        outage.interrupted = interrupted;
+        outage.ready = Time::ZERO;
+        self.schedule.clear();
+        self.interface.clear();
+    }
+
+    /// The power is back at `at`.
+    pub(super) fn repair(&mut self, at: Time) -> Recovery {
+        let mut recovery = std::mem::take(&mut self.outage.interrupted);
+        if S::CARRIES_BYTES {
+            self.array.find_mapping();
+        }
+        let geometry = &self.array.geometry;
+        let programs = self.array.flash.programs();
+        let every = (self.config.checkpoint_every.0 / u64::from(geometry.unit_bytes)).max(1);
+        let since = (programs - self.outage.checkpoint) % every;
+        recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
+        recovery.erases_repeated = self.outage.erases.all;
+        let planes = if self.config.multi_plane { 1 } else { u64::from(geometry.planes) };
+        let erasing = self.config.erase * (self.outage.erases.most * planes);
+        let mappings =
+            if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
+        let table = u64::from(mappings) * self.config.mapping_entry.0;
+        let reading = reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0);
+        let scanning = reading_spare(&self.config, recovery.pages_scanned);
+        recovery.done = at.max(recovery.done) + erasing + reading + scanning;
+        self.outage.next_checkpoint = programs;
+        self.outage.ready = recovery.done;
+        self.book.recoveries += 1;
+        self.book.recovering += recovery.done - at;
+        self.book.pages_scanned += recovery.pages_scanned;
+        recovery
+    }
+}
+
+/// What reading so many `pages` of a fresh checkpoint takes, spread over all dies, with `bytes` of each crossing
+/// its channel: dies sense side by side, those of a channel transfer in turn.
+fn reading(config: &Config, pages: u64, bytes: u64) -> Time {
+    let crossing = config.command + config.bus.time_for(bytes);
+    let (sensing, ways) = (longest(&config.read), u64::from(config.ways));
+    (sensing + crossing).max(crossing * ways) * pages.div_ceil(config.dies_in_all())
+}
+
+/// The same of spare areas alone, which are as short as a command.
+fn reading_spare(config: &Config, pages: u64) -> Time {
+    reading(config, pages, 0)
+}
+
+fn longest(times: &[Time]) -> Time {
+    times.iter().copied().fold(Time::ZERO, Time::max)
+}

@@ -1,0 +1,66 @@
+//! Spare areas: what lies beside the data of each page, and what the mapping is found again from.
+//!
+//! Beside its data a page has the number of the logical unit (the array's owners) and a sequence number, which
+//! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
+//! number is its newest. A trim programs none: it stands in a journal, with a sequence number of its own.
+
+use super::array::Array;
+use nacre_kernel::state::State;
+use nacre_media::store::Store;
+use std::collections::BTreeMap;
+
+/// Sequence numbers of pages and trims. Empty where no bytes are carried.
+#[derive(State)]
+pub(super) struct SpareArea {
+    /// By physical unit; 0 is a page that holds none.
+    sequences: Vec<u64>,
+    newest: u64,
+    /// By logical unit, when it was trimmed last.
+    trims: BTreeMap<u32, u64>,
+}
+
+impl SpareArea {
+    /// Of so many erased units.
+    pub(super) fn new(units: usize) -> SpareArea {
+        SpareArea { sequences: vec![0; units], newest: 0, trims: BTreeMap::new() }
+    }
+
+    #[inline]
+    pub(super) fn program(&mut self, page: u32) {
+        self.newest += 1;
+        self.sequences[page as usize] = self.newest;
+    }
+
+    pub(super) fn trim(&mut self, unit: u32) {
+        self.newest += 1;
+        self.trims.insert(unit, self.newest);
+    }
+
+    pub(super) fn erase(&mut self, first: u32, count: u32) {
+        self.sequences[first as usize..][..count as usize].fill(0);
+    }
+}
+
+impl<S: Store> Array<S> {
+    /// The mapping, which was in DRAM, is gone.
+    pub(super) fn lose_mapping(&mut self) {
+        self.table.fill(0);
+    }
+
+    /// The mapping as spare areas and the journal of trims have it. A checkpoint saves reading those that are
+    /// older, and changes nothing of what is found.
+    pub(super) fn find_mapping(&mut self) {
+        let mut newest = vec![0; self.table.len()];
+        for (page, (&sequence, &owner)) in self.spare.sequences.iter().zip(&self.owners).enumerate() {
+            if sequence > newest[owner as usize] {
+                newest[owner as usize] = sequence;
+                self.table[owner as usize] = page as u32 + 1;
+            }
+        }
+        for (&unit, &sequence) in &self.spare.trims {
+            if sequence > newest[unit as usize] {
+                self.table[unit as usize] = 0;
+            }
+        }
+    }
+}
