@@ -95,7 +95,7 @@ def told(*arguments: object) -> str:
 
 def refused(*arguments: object) -> str:
     done = ctl(*arguments)
-    assert done.exit_code == 1, done.output
+    assert done.exit_code == 2, done.output
     assert not done.stdout
     return done.stderr
 

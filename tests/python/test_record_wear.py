@@ -127,7 +127,8 @@ def test_a_record_json_of_somebody_else_removes_nothing_outside(worn: Worn, tmp_
     components = [{"path": "stack", "tables": {"../outside": {"rows": 1, "columns": []}}}]
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "record.json").write_text(json.dumps({"components": components}))
-    worn().save(tmp_path / "d")
+    with pytest.raises(FileExistsError, match="no results that it would belong to"):
+        worn().save(tmp_path / "d")
     assert outside.exists()
 
 

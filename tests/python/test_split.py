@@ -161,7 +161,7 @@ def test_a_part_that_fails_is_named() -> None:
         (["--split", "disk:2"], "--split: there is no such way to split a trace"),
         (["--split", "volume"], "--split: the trace "),
         (
-            ["--split", "hash:2", "--set", "run.requests=5"],
+            ["--split", "hash:2", "--set", "run.requests=5", "--set", "run.warm_up=0"],
             "run.requests (--set run.requests=5): a",
         ),
         (["--split", "hash:2", "--set", "workload.file=no.csv"], "workload.file: the file cannot"),

@@ -42,7 +42,7 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
         "    0  10 us            10.0 us",
         "",
         "share of variance by axis  read mean latency",
-        "read                             100.0 %",
+        "read                                 100.0 %",
         "",
         "results are in small.study",
     ]
