@@ -537,12 +537,11 @@ def test_what_cannot_be_an_image_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_scenario_without_bytes_says_which_have_them(image: Path) -> None:
+def test_a_memory_without_an_end_is_refused(image: Path) -> None:
     with pytest.raises(nacre.ConfigError) as raised:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
-        "stack: this device is simulated without bytes, given server_cache;"
-        " those that carry bytes: envy, onyx"
+        "stack: a memory has an end, and this has none, given server_cache; give it a capacity"
     )
     assert not image.exists()
 

@@ -35,3 +35,41 @@ fn tiers_keep_their_bytes_while_extents_move() {
         outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\" }";
     crash(&tiers(fast, disk));
 }
+
+/// Caches so small that blocks come and go all the time, before a backing that is written at once and one that
+/// loses what was not flushed; blocks in part and whole, on their way and there.
+#[test]
+fn a_server_cache_keeps_its_bytes_while_blocks_move() {
+    let network = "kind = \"network\", read = \"90 us\", write = \"500 us\", parallelism = 2";
+    let disk = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /min\", heads = 1, \
+        track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
+        outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
+    let level = |us: u64, kib: u64, policy: &str| {
+        let device = format!(
+            "kind = \"measured\", read = \"{us} us\", write = \"{} us\", capacity = \"{kib} KiB\"",
+            2 * us
+        );
+        format!("[[device.level]]\ndevice = {{ {device} }}\npolicy = \"{policy}\"\n")
+    };
+    let cache = |settings: &str, levels: &[String], backing: &str| {
+        let levels = levels.concat();
+        format!(
+            "kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{}",
+            backing.replace(", ", "\n")
+        )
+    };
+    for backing in [network, disk] {
+        crash(&cache("block = \"1 KiB\"", &[level(5, 16, "lru")], backing));
+        let settings = "write_allocate = false\nfill = \"foreground\"";
+        crash(&cache(settings, &[level(5, 9, "sieve")], backing));
+        for inclusion in ["exclusive", "inclusive"] {
+            let settings = format!("block = \"1 KiB\"\ninclusion = \"{inclusion}\"\nlookup = \"1 us\"");
+            crash(&cache(&settings, &[level(5, 3, "lru"), level(20, 12, "w_tinylfu")], backing));
+            crash(&cache(
+                &settings,
+                &[level(5, 3, "clock"), level(20, 6, "lru"), level(40, 24, "arc")],
+                backing,
+            ));
+        }
+    }
+}

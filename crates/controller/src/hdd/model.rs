@@ -212,7 +212,7 @@ impl<S: Store> Device for Hdd<S> {
             }
             Op::Write => {
                 let landing = self.write(now, request.address, bytes, breakdown);
-                self.bytes.write(request, data, landing);
+                self.bytes.write(request, &data, landing);
                 landing.acknowledged
             }
             Op::Trim => {

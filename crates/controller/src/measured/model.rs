@@ -192,7 +192,7 @@ impl<S: Store> Device for Measured<S> {
                     self.last_write_done = self.last_write_done.max(served.done);
                     let begin = served.done - served.latency;
                     let landing = Landing { begin, end: served.done, acknowledged: served.done };
-                    self.bytes.write(request, data, landing);
+                    self.bytes.write(request, &data, landing);
                 } else {
                     self.bytes.read(request, data);
                 }

@@ -87,6 +87,13 @@ impl Die {
         Die { channel, programs, line: Line::new(shortest), ..Die::default() }
     }
 
+    /// The die has nothing to do any more, as after a loss of power.
+    pub(super) fn clear(&mut self) {
+        let programs = Bits(vec![0; self.programs.0.len()]);
+        let line = Line::new(self.line.shortest);
+        *self = Die { channel: self.channel, programs, line, ..Die::default() };
+    }
+
     /// When all it has to do so far is done.
     pub(super) fn free_from(&self) -> Time {
         let last = self.line.last().map_or(self.current.end, |job| self.time_of(job.to()));

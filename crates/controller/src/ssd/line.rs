@@ -55,7 +55,7 @@ struct Gap {
 pub(super) struct Line {
     /// No job is shorter.
     #[state(skip = "from the configuration")]
-    shortest: Time,
+    pub(super) shortest: Time,
     #[state(varies)]
     places: Vec<Place>,
     first: u32,

@@ -236,8 +236,7 @@ impl Schedule {
 
     /// Nothing is under way any more.
     pub(super) fn clear(&mut self) {
-        let operations = self.geometry.operations_per_die();
-        self.dies.iter_mut().for_each(|die| *die = Die::on(die.channel, operations));
+        self.dies.iter_mut().for_each(Die::clear);
         self.channels.fill_with(Timeline::new);
         self.programs.clear();
         self.beside.clear();

@@ -128,7 +128,7 @@ impl<S: Store> Device for Network<S> {
             Op::Write => {
                 self.bytes.write(
                     request,
-                    data,
+                    &data,
                     Landing { begin: done - work, end: done, acknowledged: done },
                 );
             }

@@ -1,12 +1,14 @@
 //! The device behind `server_cache`: requests cut into blocks, and the time each part takes.
 
 use super::in_flight::InFlight;
-use super::levels::{Levels, NOWHERE};
+use super::levels::{Levels, Spot};
+use super::parts::AtHand;
+use super::transit::Transit;
 use super::{FillMode, report};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Op, Random, Recovery, Request, Time, Transactions,
+    Endured, Op, Random, Recovery, Request, Status, Time, Transactions,
 };
 
 /// Blocks that are warmed at once, and the most of one request.
@@ -31,6 +33,18 @@ pub(super) struct ServerCache {
     #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
     pub(super) in_flight: InFlight,
+    /// Whether the backing and all levels carry bytes.
+    #[state(skip = "from the configuration")]
+    pub(super) carries_bytes: bool,
+    pub(super) transit: Transit,
+    /// Where bytes of whole blocks are while a request is served.
+    #[state(skip = "nothing is read from it")]
+    buffer: Vec<u8>,
+    /// Where the bytes of a block are that goes from level to level.
+    #[state(skip = "nothing is read from it")]
+    moved: Vec<u8>,
+    /// Blocks that the last loss of power took.
+    forgotten: u64,
     /// Where background work leaves its breakdown.
     #[state(skip = "nothing is read from it")]
     scratch: Breakdown,
@@ -75,6 +89,8 @@ impl ServerCache {
         backing: Box<dyn Device>,
     ) -> ServerCache {
         let Behaviour { block, lookup, write_allocate, fill } = behaviour;
+        let carries = |device: &dyn Device| device.capabilities().carries_bytes;
+        let carries_bytes = carries(&*backing) && levels.all.iter().all(|level| carries(&*level.device));
         ServerCache {
             id,
             path,
@@ -85,6 +101,11 @@ impl ServerCache {
             write_allocate,
             fill,
             in_flight: InFlight::new(),
+            carries_bytes,
+            transit: Transit::new(),
+            buffer: Vec::new(),
+            moved: Vec::new(),
+            forgotten: 0,
             scratch: Breakdown::new(),
             counts: Counts::default(),
         }
@@ -99,26 +120,59 @@ impl ServerCache {
 
     /// Carries out the first `moves` moves, whose data is at hand at `ready`, beside the request. When
     /// the last is done.
-    pub(super) fn settle(&mut self, moves: usize, ready: Time) -> Time {
-        let mut last = ready;
+    pub(super) fn settle(&mut self, moves: usize, ready: Time, at_hand: AtHand<'_>) -> Time {
+        let (mut last, mut failed) = (ready, Vec::new());
+        let mut moved = std::mem::take(&mut self.moved);
         for at in 0..moves {
             let wanted = self.levels.moves[at];
-            let mut now = ready;
-            if wanted.from != NOWHERE {
-                now = self.move_block(wanted.from, wanted.block, Op::Read, now);
+            let (read, bytes) = match wanted.from {
+                None => (
+                    Completion { done: ready, status: Status::Done },
+                    at_hand.block(wanted.block, self.shift),
+                ),
+                Some(from) => {
+                    moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
+                    let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
+                    let read = self.move_block(from, Op::Read, ready, data);
+                    self.transit.read(wanted.block, 0, &mut moved);
+                    (read, &moved[..])
+                }
+            };
+            let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
+            let written = self.move_block(wanted.to, Op::Write, read.done, data);
+            last = last.max(written.done);
+            if [read.status, written.status] != [Status::Done; 2] {
+                failed.push(wanted.block);
             }
-            last = last.max(self.move_block(wanted.to, wanted.block, Op::Write, now));
         }
+        self.moved = moved;
         self.levels.moves.drain(..moves);
+        for block in failed {
+            self.counts.recovered += 1;
+            self.drop_block(block);
+        }
         last
     }
 
-    fn move_block(&mut self, level: usize, block: u64, op: Op, now: Time) -> Time {
+    fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
         self.scratch.clear();
-        let level = &mut self.levels.all[level];
-        let address = level.place(block) << self.shift;
+        let address = spot.place << self.shift;
         let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
-        level.device.submit(now, &request, Data::None, &mut self.scratch).done
+        self.levels.all[spot.level].device.submit(now, &request, data, &mut self.scratch)
+    }
+
+    /// The buffer for `blocks` whole blocks, all zero; empty where no bytes are carried. To be given back.
+    pub(super) fn take_buffer(&mut self, blocks: u64) -> Vec<u8> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        if self.carries_bytes {
+            buffer.clear();
+            buffer.resize((blocks as usize) << self.shift, 0);
+        }
+        buffer
+    }
+
+    pub(super) fn give_back(&mut self, buffer: Vec<u8>) {
+        self.buffer = buffer;
     }
 }
 
@@ -128,15 +182,15 @@ impl Device for ServerCache {
         &mut self,
         now: Time,
         request: &Request,
-        _data: Data<'_>,
+        data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         breakdown.add(self.id, Activity::Software, self.lookup);
         let start = now + self.lookup;
         match request.op {
-            Op::Read => self.read(start, request, breakdown),
-            Op::Write => self.write(start, request, breakdown),
+            Op::Read => self.read(start, request, data, breakdown),
+            Op::Write => self.write(start, request, data, breakdown),
             Op::Trim => self.trim(start, request, breakdown),
             Op::Flush => self.backing.submit(start, request, Data::None, breakdown),
         }
@@ -156,7 +210,8 @@ impl Device for ServerCache {
 
     fn capabilities(&self) -> Capabilities {
         // Writes go through: what the backing promises holds.
-        Capabilities { carries_bytes: false, transactions: false, ..self.backing.capabilities() }
+        let carries_bytes = self.carries_bytes;
+        Capabilities { carries_bytes, transactions: false, ..self.backing.capabilities() }
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
@@ -164,11 +219,16 @@ impl Device for ServerCache {
             level.device.power_fail(at, chance);
         }
         self.backing.power_fail(at, chance);
+        // Which block is where is known in DRAM only.
+        self.forgotten += self.levels.forget();
+        (self.in_flight, self.transit) = (InFlight::new(), Transit::new());
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
+        let blocks_forgotten = std::mem::take(&mut self.forgotten);
+        let own = Recovery { done: at, blocks_forgotten, ..Recovery::default() };
         let levels = self.levels.all.iter_mut().map(|level| level.device.recover(at));
-        levels.fold(self.backing.recover(at), Recovery::beside)
+        levels.fold(self.backing.recover(at).beside(own), Recovery::beside)
     }
 
     fn precondition(&mut self, requests: &[Request]) {

@@ -103,6 +103,11 @@ impl InFlight {
         }
     }
 
+    /// No look-up will ask about a time before this.
+    pub(super) fn floor(&self) -> Time {
+        self.floor
+    }
+
     /// Nothing will be asked about times before `to`.
     #[inline]
     pub(super) fn advance(&mut self, to: Time) {

@@ -1,12 +1,10 @@
 //! Which block is in which level, and what must be moved to keep it so. Knows nothing of time.
 
 use super::Inclusion;
+use super::places::Places;
 use crate::replacement::{Access, Replacement};
 use nacre_kernel::Device;
-use nacre_kernel::state::{State, Value};
-
-/// "In no level".
-pub(super) const NOWHERE: usize = usize::MAX;
+use nacre_kernel::state::{self, State, Value};
 
 /// One level: a device and the policy that says which blocks it holds.
 #[derive(State)]
@@ -17,8 +15,11 @@ pub(super) struct Level {
     #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
-    /// Blocks that came in less those that left: what the policy must hold.
-    held: u64,
+    /// Where the blocks that came in and did not leave lie: those that the policy must hold.
+    pub(super) places: Places,
+    /// The policy as it was built, holding nothing.
+    #[state(skip = "from the configuration")]
+    empty: Vec<u8>,
 }
 
 /// What happened in one level.
@@ -47,13 +48,21 @@ pub(super) struct MoveCounts {
     pub(super) back_invalidations: u64,
 }
 
+/// Where a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) struct Spot {
+    pub(super) level: usize,
+    /// Its place on the device of the level.
+    pub(super) place: u64,
+}
+
 /// A block to be written into a level.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Move {
     pub(super) block: u64,
-    /// The level to read it from; `NOWHERE` where the data is at hand.
-    pub(super) from: usize,
-    pub(super) to: usize,
+    /// Where to read it; `None` where the data is at hand.
+    pub(super) from: Option<Spot>,
+    pub(super) to: Spot,
 }
 
 /// The levels, fastest first.
@@ -70,23 +79,34 @@ pub(super) struct Levels {
 impl Level {
     pub(super) fn new(policy: Box<dyn Replacement>, device: Box<dyn Device>) -> Level {
         let blocks = policy.capacity() as u64;
-        Level { policy, device, blocks, counts: LevelCounts::default(), held: 0 }
+        let empty = state::saved(&*policy).expect("a policy can be saved");
+        let (counts, places) = (LevelCounts::default(), Places::new(blocks));
+        Level { policy, device, blocks, counts, places, empty }
     }
 
-    fn came_in(&mut self) {
-        self.held += 1;
+    /// `block` comes in, and `victim` leaves for it by decision of the policy; the places of both.
+    fn come_in(&mut self, block: u64, victim: Option<u64>) -> (u64, Option<u64>) {
         self.counts.entries += 1;
-    }
-
-    fn left(&mut self) {
-        self.held -= 1;
+        let Some(victim) = victim else { return (self.places.enter(block), None) };
         self.counts.evictions += 1;
+        let (from, to) = self.places.replace(victim, block);
+        (to, Some(from))
     }
 
-    fn take_out(&mut self, block: u64) -> bool {
-        let was_here = self.policy.remove(block);
-        self.held -= u64::from(was_here);
-        was_here
+    /// Takes `block` out; where it was, if it was there.
+    fn take_out(&mut self, block: u64) -> Option<u64> {
+        self.policy.remove(block).then(|| self.places.leave(block))
+    }
+
+    /// The host uses `block`, which stays where it is, if it is there.
+    fn touch(&mut self, block: u64) -> Option<u64> {
+        if self.policy.touch(block) { self.places.get(block) } else { None }
+    }
+
+    /// Forgets all blocks, and what the policy knew.
+    fn forget(&mut self) {
+        state::restored(&mut *self.policy, &self.empty).expect("it was built like this");
+        self.places = Places::new(self.blocks);
     }
 }
 
@@ -98,9 +118,10 @@ impl Levels {
     /// The host uses `block`, which comes into the first level if it is not there. Where it was found.
     /// What must be written where is added to `moves`, victims first.
     #[inline]
-    pub(super) fn access(&mut self, block: u64) -> usize {
-        match self.all[0].policy.access(block) {
-            Access::Hit => 0,
+    pub(super) fn access(&mut self, block: u64) -> Option<Spot> {
+        let first = &mut self.all[0];
+        match first.policy.access(block) {
+            Access::Hit => first.places.get(block).map(|place| Spot { level: 0, place }),
             Access::Miss { evicted } => match self.inclusion {
                 Inclusion::Exclusive => self.place_exclusive(block, evicted),
                 Inclusion::Inclusive => self.place_inclusive(block, evicted),
@@ -109,19 +130,35 @@ impl Levels {
     }
 
     /// The host uses `block`, which stays where it is. Where it was found.
-    pub(super) fn touch(&mut self, block: u64) -> usize {
-        self.all.iter_mut().position(|level| level.policy.touch(block)).unwrap_or(NOWHERE)
+    pub(super) fn touch(&mut self, block: u64) -> Option<Spot> {
+        let mut levels = self.all.iter_mut().enumerate();
+        levels.find_map(|(level, of)| of.touch(block).map(|place| Spot { level, place }))
     }
 
     /// Takes `block` out of every level. Whether it was in one.
     pub(super) fn remove(&mut self, block: u64) -> bool {
-        self.all.iter_mut().fold(false, |was_here, level| level.take_out(block) | was_here)
+        self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
+    }
+
+    /// Whether a level holds `block`.
+    pub(super) fn hold(&self, block: u64) -> bool {
+        self.all.iter().any(|level| level.places.get(block).is_some())
+    }
+
+    /// Forgets all blocks; how many there were.
+    pub(super) fn forget(&mut self) -> u64 {
+        let held = self.all.iter().map(|level| level.places.len());
+        let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };
+        self.all.iter_mut().for_each(Level::forget);
+        self.moves.clear();
+        held
     }
 
     /// These blocks are used next.
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
+            level.places.prefetch(blocks);
         }
     }
 
@@ -139,16 +176,14 @@ impl Levels {
         for level in &self.all {
             level.policy.check_invariants();
             level.device.check_invariants();
-            assert_eq!(
-                level.policy.len() as u64,
-                level.held,
-                "the policy holds what came in and did not leave"
-            );
-            assert!(level.held <= level.blocks, "{} blocks in a level of {}", level.held, level.blocks);
+            level.places.check_invariants();
+            let held = level.places.len();
+            assert_eq!(level.policy.len() as u64, held, "the policy holds what came in and did not leave");
+            assert!(held <= level.blocks, "{held} blocks in a level of {}", level.blocks);
         }
         if self.inclusion == Inclusion::Inclusive {
             assert!(
-                self.all.is_sorted_by_key(|level| level.held),
+                self.all.is_sorted_by_key(|level| level.places.len()),
                 "a lower level holds all that an upper one does"
             );
         }
@@ -157,43 +192,51 @@ impl Levels {
 
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Its
     /// victim goes down a level, whose victim goes down a level, and so on.
-    fn place_exclusive(&mut self, block: u64, evicted: Option<u64>) -> usize {
+    fn place_exclusive(&mut self, block: u64, evicted: Option<u64>) -> Option<Spot> {
         let refused = evicted == Some(block);
-        let below = self.all.iter_mut().enumerate().skip(1);
-        let mut found = below
-            .map(|(at, level)| (at, if refused { level.policy.touch(block) } else { level.take_out(block) }));
-        let found = found.find(|&(_, is_here)| is_here).map_or(NOWHERE, |(at, _)| at);
+        let mut below = self.all.iter_mut().enumerate().skip(1);
+        let found = below.find_map(|(level, of)| {
+            let place = if refused { of.touch(block) } else { of.take_out(block) };
+            place.map(|place| Spot { level, place })
+        });
         if refused {
-            if found == NOWHERE {
-                self.hand_down(block, NOWHERE);
+            if found.is_none() {
+                self.hand_down(block, None);
             }
             return found;
         }
-        self.all[0].came_in();
-        self.counts.promotions += u64::from(found != NOWHERE);
-        if let Some(victim) = evicted {
-            self.all[0].left();
-            self.hand_down(victim, 0);
+        self.counts.promotions += u64::from(found.is_some());
+        let (place, left) = self.all[0].come_in(block, evicted);
+        let to = Spot { level: 0, place };
+        if let Some((victim, place)) = evicted.zip(left) {
+            self.hand_down(victim, Some(Spot { level: 0, place }));
         }
-        self.moves.push(Move { block, from: NOWHERE, to: 0 });
+        self.moves.push(Move { block, from: None, to });
         found
     }
 
-    /// `block`, which left level `from` (or was refused by the first), goes into the next level that takes it.
-    fn hand_down(&mut self, mut block: u64, mut from: usize) {
-        for at in 1..self.all.len() {
-            let evicted = self.all[at].policy.admit(block);
+    /// `block`, which left `from` (or was refused by the first level), goes into the next level that takes it.
+    /// The last victim moves first: the one above it may come into its place.
+    fn hand_down(&mut self, mut block: u64, mut from: Option<Spot>) {
+        let moves_before = self.moves.len();
+        for level in 1..self.all.len() {
+            let of = &mut self.all[level];
+            let evicted = of.policy.admit(block);
             if evicted == Some(block) {
                 continue;
             }
-            self.all[at].came_in();
-            self.counts.demotions += u64::from(from != NOWHERE);
-            self.moves.push(Move { block, from, to: at });
-            let Some(victim) = evicted else { return };
-            self.all[at].left();
-            (block, from) = (victim, at);
+            let (place, left) = of.come_in(block, evicted);
+            let to = Spot { level, place };
+            self.counts.demotions += u64::from(from.is_some());
+            self.moves.push(Move { block, from, to });
+            let Some((victim, place)) = evicted.zip(left) else {
+                self.moves[moves_before..].reverse();
+                return;
+            };
+            (block, from) = (victim, Some(Spot { level, place }));
         }
-        if from == NOWHERE {
+        self.moves[moves_before..].reverse();
+        if from.is_none() {
             self.counts.refusals += 1;
         } else {
             self.counts.evictions += 1;
@@ -202,42 +245,39 @@ impl Levels {
 
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Every
     /// level down to where it is takes it in too; what a level evicts leaves the levels above.
-    fn place_inclusive(&mut self, block: u64, evicted: Option<u64>) -> usize {
+    fn place_inclusive(&mut self, block: u64, evicted: Option<u64>) -> Option<Spot> {
         self.settle_entry(0, block, evicted);
-        let mut found = NOWHERE;
-        for at in 1..self.all.len() {
-            match self.all[at].policy.access(block) {
+        let mut found = None;
+        for level in 1..self.all.len() {
+            match self.all[level].policy.access(block) {
                 Access::Hit => {
-                    found = at;
+                    found = self.all[level].places.get(block).map(|place| Spot { level, place });
                     break;
                 }
-                Access::Miss { evicted } => self.settle_entry(at, block, evicted),
+                Access::Miss { evicted } => self.settle_entry(level, block, evicted),
             }
         }
-        let end = found.min(self.all.len());
-        for to in 0..end {
-            if self.all[to].policy.contains(block) {
-                self.moves.push(Move { block, from: NOWHERE, to });
+        let end = found.map_or(self.all.len(), |spot| spot.level);
+        for (level, of) in self.all[..end].iter().enumerate() {
+            if let Some(place) = of.places.get(block) {
+                self.moves.push(Move { block, from: None, to: Spot { level, place } });
             }
         }
-        self.counts.promotions += u64::from(found != NOWHERE && self.all[0].policy.contains(block));
-        let refused_by_last = found == NOWHERE && !self.all[end - 1].policy.contains(block);
-        self.counts.refusals += u64::from(refused_by_last);
+        let is_in = |level: usize| self.all[level].places.get(block).is_some();
+        self.counts.promotions += u64::from(found.is_some() && is_in(0));
+        self.counts.refusals += u64::from(found.is_none() && !is_in(end - 1));
         found
     }
 
     /// Level `at` took `block` in and let `evicted` go, or refused it.
     fn settle_entry(&mut self, at: usize, block: u64, evicted: Option<u64>) {
         if evicted != Some(block) {
-            self.all[at].came_in();
+            self.all[at].come_in(block, evicted);
+            self.counts.evictions += u64::from(evicted.is_some() && at + 1 == self.all.len());
         }
         let Some(victim) = evicted else { return };
-        if victim != block {
-            self.all[at].left();
-            self.counts.evictions += u64::from(at + 1 == self.all.len());
-        }
         for upper in &mut self.all[..at] {
-            self.counts.back_invalidations += u64::from(upper.take_out(victim));
+            self.counts.back_invalidations += u64::from(upper.take_out(victim).is_some());
         }
     }
 }

@@ -24,7 +24,18 @@
 //! A block written only in part is updated where it is, or, if it is still on its way, together with
 //! its arrival; it never comes in for a write. Trims take the blocks they touch out of all levels and
 //! go on to the backing; so do flushes, since no level holds what the backing does not.
-//! The copy of a block that a level cannot return is dropped, and the block is read from the backing.
+//! The copy of a block that a level cannot return is dropped, and the block is read from the backing. What a
+//! level cannot take in, from the host, the backing or another level, is dropped too.
+//!
+//! Every block of a level has a place of its own on its device: place n modulo the capacity in blocks for block
+//! n, so that neighbours stay neighbours, if it is free when the block comes in, and otherwise the lowest free
+//! one. Of a chain of victims the last moves first, out of the place that the one above it may come into.
+//!
+//! It carries bytes if its backing and all levels do. A block is in memory while it is on its way; what is
+//! written to it meanwhile is in its level when it arrives.
+//!
+//! Which block is where is known in DRAM: after a loss of power all levels are empty, the policies know nothing,
+//! and how many blocks were forgotten is in the recovery. Writes go through, so what the backing promises holds.
 //!
 //! # Counters
 //! In blocks, except where it says requests. The hit ratio of reads is (`read_hits` + `read_merged`) /
@@ -53,9 +64,7 @@
 //!
 //! # Leaves out
 //! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first.
-//! Where on its device a block lies: place n holds the blocks whose number is n modulo the capacity in
-//! blocks, so that neighbours stay neighbours. Devices whose time depends on the address see that.
-//! The memory of the cache's tables. Persistence of the cache over a restart. A read of a block whose write
+//! The memory of the cache's tables. Persistence of the cache over a loss of power. A read of a block whose write
 //! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what
 //! misses then is served by the backing alone (`bypassed`).
 //!
@@ -69,16 +78,20 @@
 //! Every count and completion time equals a naive model's, one level and two, on random requests that
 //! overlap, and so do the bytes read from and written to every level; what is written into a level is read
 //! from another level or the backing or comes from the host; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of the size beats eMLC
-//! exactly above .889 of its hit ratio; LRU under Zipf requests meets Che's law; a larger LRU cache never hits less.
+//! exactly above .889 of its hit ratio; reads give what was written last, after losses of power at any moment
+//! too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's law; a larger LRU cache never hits less.
 
 mod cache;
 mod in_flight;
 mod levels;
+mod map;
 mod parts;
+mod places;
 mod reads;
 mod report;
 #[cfg(test)]
 mod tests;
+mod transit;
 mod writes;
 
 use crate::replacement::{self, ReplacementFamily};
@@ -173,7 +186,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "server_cache",
         "a host-side write-through cache of blocks, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -3,10 +3,11 @@
 use super::FillMode;
 use super::cache::ServerCache;
 use super::in_flight::Way;
-use super::levels::NOWHERE;
-use super::parts::{part_of, whole};
+use super::levels::Spot;
+use super::parts::{AtHand, at, hand_out, part_of, whole, within};
 use crate::parts::Parts;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
+use std::ops::Range;
 
 /// Adjacent blocks of one request that are in no level: they are fetched by one request.
 #[derive(Clone, Copy, Default)]
@@ -19,21 +20,34 @@ struct Run {
 
 impl ServerCache {
     #[inline]
-    pub(super) fn read(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn read(
+        &mut self,
+        start: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
         if count > 1 || !self.in_flight.is_idle(start) {
-            return self.read_blocks(start, request, None, breakdown);
+            return self.read_blocks(start, request, data, None, breakdown);
         }
         // The hot path: one block, nothing on its way, in the first level.
         let found = self.levels.access(first);
-        if found != 0 {
-            return self.read_blocks(start, request, Some(found), breakdown);
-        }
+        let Some(Spot { level: 0, place }) = found else {
+            return self.read_blocks(start, request, data, Some(found), breakdown);
+        };
         let level = &mut self.levels.all[0];
         level.counts.read_hits += 1;
-        let part = level.at(request, self.shift);
-        let read = level.device.submit(start, &part, Data::None, breakdown);
-        if read.status == Status::Done { read } else { self.recover(first, read.done, request, breakdown) }
+        let part = at(place, request, self.shift);
+        let read = level.device.submit(start, &part, data.lend(), breakdown);
+        if read.status != Status::Done {
+            return self.recover(first, read.done, request, &mut data, breakdown);
+        }
+        if let (Data::Read(into), false) = (data, self.transit.is_empty()) {
+            let from = request.address & ((1 << self.shift) - 1);
+            self.transit.read(first, from as usize, into);
+        }
+        read
     }
 
     /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
@@ -41,7 +55,8 @@ impl ServerCache {
         &mut self,
         start: Time,
         request: &Request,
-        found: Option<usize>,
+        mut data: Data<'_>,
+        found: Option<Option<Spot>>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
@@ -50,7 +65,8 @@ impl ServerCache {
         for block in first..first + count {
             if admits && !self.in_flight.has_room(start, run.blocks) {
                 if run.blocks > 0 {
-                    self.fetch(std::mem::take(&mut run), request, admits, &mut parts, breakdown);
+                    let run = std::mem::take(&mut run);
+                    self.fetch(run, request, &mut data, admits, &mut parts, breakdown);
                 }
                 admits = self.in_flight.has_room(start, 0);
             }
@@ -60,57 +76,94 @@ impl ServerCache {
                 None => self.levels.touch(block),
             };
             let way = self.in_flight.way(block, start);
-            if way == Way::SetsOutLater || way == Way::Idle && found == NOWHERE {
+            if way == Way::SetsOutLater || way == Way::Idle && found.is_none() {
                 let first = if run.blocks == 0 { block } else { run.first };
                 run = Run { first, blocks: run.blocks + 1, moves: self.levels.moves.len() };
                 continue;
             }
             if run.blocks > 0 {
-                self.fetch(std::mem::take(&mut run), request, admits, &mut parts, breakdown);
+                self.fetch(std::mem::take(&mut run), request, &mut data, admits, &mut parts, breakdown);
             }
-            match way {
-                Way::Arriving(arrival) => self.merge(arrival, &mut parts, breakdown),
-                _ => self.hit(found, block, request, &mut parts, breakdown),
+            match (way, found) {
+                (Way::Idle, Some(found)) => self.hit(found, block, request, &mut data, &mut parts, breakdown),
+                (Way::Arriving(arrival), _) => {
+                    self.merge(arrival, block, request, &mut data, &mut parts, breakdown);
+                }
+                _ => unreachable!("block {block} is fetched"),
             }
         }
         if run.blocks > 0 {
-            self.fetch(run, request, admits, &mut parts, breakdown);
+            self.fetch(run, request, &mut data, admits, &mut parts, breakdown);
         }
         parts.completion()
     }
 
-    /// A block in level `found` is read there: as a whole if it is to be written into another level.
+    /// A block in a level is read there: as a whole if it is to be written into another level.
     #[inline]
     fn hit(
         &mut self,
-        found: usize,
+        found: Spot,
         block: u64,
         request: &Request,
+        data: &mut Data<'_>,
         parts: &mut Parts,
         breakdown: &mut Breakdown,
     ) {
         let mark = breakdown.mark();
         let moves_up = self.levels.moves.last().is_some_and(|wanted| wanted.block == block);
-        let part = if moves_up { whole } else { part_of }(block, request, self.shift);
-        let level = &mut self.levels.all[found];
+        let part = part_of(block, request, self.shift);
+        let wanted =
+            at(found.place, &if moves_up { whole(block, request, self.shift) } else { part }, self.shift);
+        let mut buffer = if moves_up { self.take_buffer(1) } else { Vec::new() };
+        let level = &mut self.levels.all[found.level];
         level.counts.read_hits += 1;
-        let part = level.at(&part, self.shift);
-        let mut read = level.device.submit(parts.start, &part, Data::None, breakdown);
+        let into = match buffer.is_empty() {
+            true => data.part(within(&part, request)),
+            false => Data::Read(&mut buffer),
+        };
+        let mut read = level.device.submit(parts.start, &wanted, into, breakdown);
         if read.status != Status::Done {
-            read = self.recover(block, read.done, request, breakdown);
+            read = self.recover(block, read.done, request, data, breakdown);
+        } else if !buffer.is_empty() {
+            self.transit.read(block, 0, &mut buffer);
+            hand_out(&buffer, block, request, data, self.shift);
+        } else if let (Data::Read(into), false) = (data.part(within(&part, request)), self.transit.is_empty())
+        {
+            let from = part.address & ((1 << self.shift) - 1);
+            self.transit.read(block, from as usize, into);
         }
         if !self.levels.moves.is_empty() {
-            self.settle(self.levels.moves.len(), read.done);
+            self.settle(self.levels.moves.len(), read.done, AtHand { first: block, bytes: &buffer });
+        }
+        if moves_up {
+            self.give_back(buffer);
         }
         parts.add(read, mark, breakdown);
     }
 
     /// A block is on its way: this request waits for it too, and takes it from memory.
-    fn merge(&mut self, arrival: Time, parts: &mut Parts, breakdown: &mut Breakdown) {
+    fn merge(
+        &mut self,
+        arrival: Time,
+        block: u64,
+        request: &Request,
+        data: &mut Data<'_>,
+        parts: &mut Parts,
+        breakdown: &mut Breakdown,
+    ) {
         self.counts.read_merged += 1;
         let mark = breakdown.mark();
         breakdown.add(self.id, Activity::Merge, arrival - parts.start);
-        self.settle(self.levels.moves.len(), arrival);
+        let mut buffer = self.take_buffer(1);
+        if self.carries_bytes {
+            assert!(
+                self.transit.read(block, 0, &mut buffer),
+                "block {block} is on its way and not in memory"
+            );
+            hand_out(&buffer, block, request, data, self.shift);
+        }
+        self.settle(self.levels.moves.len(), arrival, AtHand { first: block, bytes: &buffer });
+        self.give_back(buffer);
         parts.add(Completion { done: arrival, status: Status::Done }, mark, breakdown);
     }
 
@@ -119,6 +172,7 @@ impl ServerCache {
         &mut self,
         run: Run,
         request: &Request,
+        data: &mut Data<'_>,
         admits: bool,
         parts: &mut Parts,
         breakdown: &mut Breakdown,
@@ -126,36 +180,71 @@ impl ServerCache {
         let mark = breakdown.mark();
         let count = run.blocks as u64;
         self.counts.read_misses += count;
-        let mut fetched = self.read_backing(run.first, count, parts.start, request, breakdown);
+        let mut buffer = self.take_buffer(count);
+        let mut fetched = self.read_backing(run.first, count, parts.start, request, &mut buffer, breakdown);
         let blocks = run.first..run.first + count;
+        if fetched.status == Status::Done && self.carries_bytes {
+            hand_out(&buffer, run.first, request, data, self.shift);
+        }
+        let at_hand = AtHand { first: run.first, bytes: &buffer };
         if fetched.status != Status::Done {
-            let moves_after = self.levels.moves.len() - run.moves;
+            let first = &self.levels.moves[..run.moves];
+            let moves = first.iter().filter(|wanted| !blocks.contains(&wanted.block)).count();
             blocks.for_each(|block| self.drop_block(block));
-            self.settle(self.levels.moves.len() - moves_after, fetched.done);
+            self.settle(moves, fetched.done, at_hand);
         } else if admits {
             self.counts.fills += count;
-            let filled = self.settle(run.moves, fetched.done);
+            let arrived = fetched.done;
+            let filled = self.settle(run.moves, arrived, at_hand);
             if self.fill == FillMode::Foreground && filled > fetched.done {
                 breakdown.add(self.id, Activity::Fill, filled - fetched.done);
                 fetched.done = filled;
             }
-            if fetched.done > parts.start {
-                blocks.for_each(|block| {
-                    self.in_flight.insert(block, parts.start, fetched.done);
-                });
-            }
+            self.set_out(blocks, parts.start, fetched.done, at_hand);
         } else {
             self.counts.bypassed += count;
         }
+        self.give_back(buffer);
         parts.add(fetched, mark, breakdown);
+    }
+
+    /// From `since` until `ready` these blocks are on their way.
+    fn set_out(&mut self, blocks: Range<u64>, since: Time, ready: Time, at_hand: AtHand<'_>) {
+        if self.carries_bytes && self.transit.is_large() {
+            let (levels, floor) = (&self.levels, self.in_flight.floor());
+            self.transit.settle(floor, |block| levels.hold(block));
+        }
+        for block in blocks {
+            let bytes = at_hand.block(block, self.shift);
+            if ready > since {
+                self.in_flight.insert(block, since, ready);
+                if self.carries_bytes {
+                    self.transit.insert(block, bytes, ready);
+                }
+            } else if self.carries_bytes {
+                self.transit.write(block, 0, bytes, true);
+            }
+        }
     }
 
     /// A level could not return a block; the backing has a copy of all that the cache holds.
     #[cold]
-    fn recover(&mut self, block: u64, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    fn recover(
+        &mut self,
+        block: u64,
+        now: Time,
+        request: &Request,
+        data: &mut Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         self.counts.recovered += 1;
         self.drop_block(block);
-        self.read_backing(block, 1, now, request, breakdown)
+        let mut bytes = vec![0; if self.carries_bytes { 1 << self.shift } else { 0 }];
+        let read = self.read_backing(block, 1, now, request, &mut bytes, breakdown);
+        if self.carries_bytes {
+            hand_out(&bytes, block, request, data, self.shift);
+        }
+        read
     }
 
     /// Reads whole blocks from the backing, as far as it reaches.
@@ -165,6 +254,7 @@ impl ServerCache {
         blocks: u64,
         now: Time,
         request: &Request,
+        into: &mut [u8],
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.counts.backing_reads += 1;
@@ -172,6 +262,7 @@ impl ServerCache {
         let end = self.backing.capacity().map_or(u64::MAX, |capacity| capacity.0);
         let bytes = (blocks << self.shift).min(end - address);
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.backing.submit(now, &Request { address, bytes, op: Op::Read, ..*request }, Data::None, breakdown)
+        let data = if self.carries_bytes { Data::Read(&mut into[..bytes as usize]) } else { Data::None };
+        self.backing.submit(now, &Request { address, bytes, op: Op::Read, ..*request }, data, breakdown)
     }
 }

@@ -2,59 +2,86 @@
 
 use super::cache::ServerCache;
 use super::in_flight::Way;
-use super::levels::NOWHERE;
-use super::parts::part_of;
+use super::parts::{AtHand, at, part_of, within};
 use crate::parts::Parts;
 use nacre_kernel::{Breakdown, Completion, Data, Request, Status, Time};
 
 impl ServerCache {
-    pub(super) fn write(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn write(
+        &mut self,
+        start: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let mut parts = Parts::new(start, breakdown);
         self.counts.backing_writes += 1;
-        let written = self.backing.submit(start, request, Data::None, breakdown);
+        let written = self.backing.submit(start, request, data.lend(), breakdown);
         parts.add(written, parts.from, breakdown);
         let (first, count) = request.blocks(1 << self.shift);
         for block in first..first + count {
-            self.write_block(block, request, &mut parts, breakdown);
+            let part = part_of(block, request, self.shift);
+            self.write_block(block, &part, data.part(within(&part, request)), &mut parts, breakdown);
         }
         if written.status != Status::Done {
-            (first..first + count).for_each(|block| self.drop_block(block));
+            for block in first..first + count {
+                self.drop_block(block);
+                self.in_flight.forget(block, start);
+            }
         }
         parts.completion()
     }
 
     /// The copies of one block follow the write; a whole block may come in.
-    fn write_block(&mut self, block: u64, request: &Request, parts: &mut Parts, breakdown: &mut Breakdown) {
-        let part = part_of(block, request, self.shift);
+    fn write_block(
+        &mut self,
+        block: u64,
+        part: &Request,
+        data: Data<'_>,
+        parts: &mut Parts,
+        breakdown: &mut Breakdown,
+    ) {
         let is_whole = u64::from(part.bytes) == 1 << self.shift;
         let enters = is_whole && self.write_allocate;
         let found = if enters { self.levels.access(block) } else { self.levels.touch(block) };
-        if !is_whole && found != NOWHERE && self.in_flight.way(block, parts.start) != Way::Idle {
+        let merges = !is_whole && found.is_some() && self.in_flight.way(block, parts.start) != Way::Idle;
+        if let (Data::Write(bytes), false) = (&data, self.transit.is_empty()) {
+            let from = part.address & ((1 << self.shift) - 1);
+            self.transit.write(block, from as usize, bytes, !merges);
+        }
+        if merges {
             self.counts.write_merged += 1;
             return;
         }
         self.in_flight.forget(block, parts.start);
-        if found == NOWHERE {
+        if let Some(found) = found {
+            self.levels.all[found.level].counts.write_hits += 1;
+        } else {
             self.counts.write_misses += 1;
             self.counts.write_parts += u64::from(!is_whole && self.write_allocate);
-        } else {
-            self.levels.all[found].counts.write_hits += 1;
         }
-        if found != NOWHERE || enters {
-            self.write_copies(block, &part, parts, breakdown);
+        if found.is_some() || enters {
+            self.write_copies(block, part, data, parts, breakdown);
         }
     }
 
     /// Writes `part` into every level that holds its block; victims go down beside it.
-    fn write_copies(&mut self, block: u64, part: &Request, parts: &mut Parts, breakdown: &mut Breakdown) {
+    fn write_copies(
+        &mut self,
+        block: u64,
+        part: &Request,
+        mut data: Data<'_>,
+        parts: &mut Parts,
+        breakdown: &mut Breakdown,
+    ) {
         self.levels.moves.retain(|wanted| wanted.block != block);
-        self.settle(self.levels.moves.len(), parts.start);
+        self.settle(self.levels.moves.len(), parts.start, AtHand::NONE);
         let mut failed = false;
         for level in &mut self.levels.all {
-            if level.policy.contains(block) {
+            if let Some(place) = level.places.get(block) {
                 let mark = breakdown.mark();
-                let part = level.at(part, self.shift);
-                let written = level.device.submit(parts.start, &part, Data::None, breakdown);
+                let part = at(place, part, self.shift);
+                let written = level.device.submit(parts.start, &part, data.lend(), breakdown);
                 failed |= written.status != Status::Done;
                 parts.add(Completion { status: Status::Done, ..written }, mark, breakdown);
             }

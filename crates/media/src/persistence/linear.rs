@@ -63,8 +63,8 @@ impl<S: Store> Linear<S> {
 
     /// Takes the bytes of a write that lands so.
     #[inline]
-    pub fn write(&mut self, request: &Request, data: Data<'_>, landing: Landing) {
-        if let Data::Write(new) = data
+    pub fn write(&mut self, request: &Request, data: &Data<'_>, landing: Landing) {
+        if let Data::Write(new) = *data
             && S::CARRIES_BYTES
         {
             self.replace(request.address, new, landing);

@@ -2,7 +2,7 @@
 
 use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
-use crate::server_cache::levels::{Level, Levels, NOWHERE};
+use crate::server_cache::levels::{Level, Levels, Spot};
 use crate::workbench;
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Streams};
@@ -85,18 +85,19 @@ fn holders(levels: &Levels, block: u64) -> Vec<usize> {
 fn step(levels: &mut Levels, random: &mut Random) {
     let block = random.below(UNIVERSE);
     let before = holders(levels, block);
-    let first = before.first().copied().unwrap_or(NOWHERE);
+    let first = before.first().copied();
+    let level = |spot: Spot| spot.level;
     match random.below(10) {
         0 => {
             assert_eq!(levels.remove(block), !before.is_empty());
             assert!(holders(levels, block).is_empty());
         }
         1 => {
-            assert_eq!(levels.touch(block), first);
+            assert_eq!(levels.touch(block).map(level), first);
             assert_eq!(holders(levels, block), before);
         }
         _ => {
-            assert_eq!(levels.access(block), first);
+            assert_eq!(levels.access(block).map(level), first);
             check_moves(levels, block, &before);
         }
     }
@@ -106,15 +107,16 @@ fn step(levels: &mut Levels, random: &mut Random) {
 /// A block is written where it is now and was not before, and to no other level.
 fn check_moves(levels: &Levels, block: u64, before: &[usize]) {
     let mut written: Vec<usize> =
-        levels.moves.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to).collect();
+        levels.moves.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();
     written.sort_unstable();
     let mut entered = holders(levels, block);
     entered.retain(|level| !before.contains(level));
     assert_eq!(written, entered, "block {block} was in {before:?}");
     for wanted in &levels.moves {
         if wanted.block != block {
-            assert!(wanted.from < wanted.to, "a victim goes down");
-            assert_eq!(holders(levels, wanted.block), [wanted.to]);
+            let from = wanted.from.expect("a victim is read where it was");
+            assert!(from.level < wanted.to.level, "a victim goes down");
+            assert_eq!(holders(levels, wanted.block), [wanted.to.level]);
         }
     }
 }

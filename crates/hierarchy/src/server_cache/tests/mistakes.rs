@@ -192,6 +192,40 @@ fn what_the_backing_cannot_return_is_an_error_and_does_not_stay() {
 fn a_copy_that_cannot_be_written_is_dropped_and_the_write_is_done() {
     let mut cache = faulty_cache(Some(Op::Write), None, None);
     assert_eq!(status(&mut cache, us(0), blocks(Op::Write, 0, 1)), Status::Done);
+    assert_eq!(cache.counts.recovered, 1);
     submit(&mut cache, us(10), blocks(Op::Read, 0, 1));
-    assert_eq!((cache.counts.recovered, cache.counts.read_misses), (1, 1));
+    assert_eq!(
+        (cache.counts.recovered, cache.counts.read_misses),
+        (2, 1),
+        "its fill cannot be written either"
+    );
+    submit(&mut cache, us(20), blocks(Op::Read, 0, 1));
+    assert_eq!(cache.counts.read_misses, 2, "what could not be written is not found");
+    cache.check_invariants();
+}
+
+#[test]
+fn a_victim_that_cannot_be_read_or_written_is_dropped() {
+    for (upper, lower) in [(Some(Op::Read), None), (None, Some(Op::Write))] {
+        let mut cache = faulty_cache(upper, lower, None);
+        submit(&mut cache, us(0), blocks(Op::Read, 0, 1));
+        submit(&mut cache, us(10), blocks(Op::Read, 1, 1));
+        assert_eq!(cache.counts.recovered, 1, "block 0 does not come down");
+        submit(&mut cache, us(20), blocks(Op::Read, 0, 1));
+        assert_eq!(cache.counts.read_misses, 3);
+        cache.check_invariants();
+    }
+}
+
+#[test]
+fn a_block_that_could_not_be_fetched_and_is_a_victim_already_does_not_move() {
+    let mut cache = faulty_cache(None, None, Some(Op::Read));
+    submit(&mut cache, us(0), blocks(Op::Write, 1, 1));
+    submit(&mut cache, us(10), blocks(Op::Write, 5, 1));
+    submit(&mut cache, us(20), blocks(Op::Trim, 5, 1));
+    // Block 0 comes in, and goes out again for block 1, which is in the lower level.
+    assert_eq!(status(&mut cache, us(30), blocks(Op::Read, 0, 2)), Status::MediaError);
+    assert_eq!(status(&mut cache, us(40), blocks(Op::Read, 1, 1)), Status::Done);
+    assert_eq!(cache.counts.read_misses, 1);
+    cache.check_invariants();
 }
