@@ -93,9 +93,9 @@ def told(*arguments: object) -> str:
     return done.stdout
 
 
-def refused(*arguments: object) -> str:
+def refused(*arguments: object, status: int = 2) -> str:
     done = ctl(*arguments)
-    assert done.exit_code == 2, done.output
+    assert done.exit_code == status, done.output
     assert not done.stdout
     return done.stderr
 
@@ -328,13 +328,13 @@ def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) ->
 
 
 def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) -> None:
-    assert "nothing is served from" in refused("stats", tmp_path / "no.img")
-    assert "not a control socket" in refused("stats", f"{server.image}.sock")
+    assert "nothing is served from" in refused("stats", tmp_path / "no.img", status=1)
+    assert "not a control socket" in refused("stats", f"{server.image}.sock", status=1)
     dead = tmp_path / "dead.img.ctl"
     with socket.socket(socket.AF_UNIX) as wire:
         wire.bind(str(dead))
-    assert "nothing listens there any more" in refused("stats", tmp_path / "dead.img")
-    assert "name the trace" in refused("record", server.image)
+    assert "nothing listens there any more" in refused("stats", tmp_path / "dead.img", status=1)
+    assert "begins with the name of a trace" in refused("record", server.image)
     assert "ends in .svg" in refused("wear", server.image, "--out", tmp_path / "wear.bmp")
 
 

@@ -172,8 +172,9 @@ def test_a_read_only_device_takes_no_writes(tmp_path: Path) -> None:
 
 
 def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> None:
-    # Each read takes half a second: they are all under way when the server is asked to end.
-    server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="500 ms"))
+    # The device takes 120 ms for each, one after the other: they are all under way when the
+    # server is asked to end, and all done before it cuts its clients off.
+    server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, "slow", latency="120 ms"))
     try:
         with Client(server.uri) as client:
             began = time.monotonic()
