@@ -335,7 +335,7 @@ def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) ->
         wire.bind(str(dead))
     assert "nothing listens there any more" in refused("stats", tmp_path / "dead.img", status=1)
     assert "begins with the name of a trace" in refused("record", server.image)
-    assert "ends in .svg" in refused("wear", server.image, "--out", tmp_path / "wear.bmp")
+    assert "end it in .svg" in refused("wear", server.image, "--out", tmp_path / "wear.bmp")
 
 
 def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
