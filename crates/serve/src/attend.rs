@@ -1,6 +1,6 @@
 //! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
 
-use crate::clients::Clients;
+use crate::clients::{Clients, pause};
 use crate::control::{self, LINE_MAX};
 use crate::listen::Listener;
 use crate::metrics::{self, HEAD_MAX};
@@ -108,11 +108,6 @@ pub(crate) fn metrics(socket: &Socket, watch: &Watch<'_>) {
         Ok(())
     };
     let _ = talk();
-}
-
-#[expect(clippy::disallowed_methods, reason = "callers come in wall time")]
-fn pause(time: Duration) {
-    std::thread::sleep(time);
 }
 
 #[expect(clippy::disallowed_methods, reason = "callers come in wall time")]

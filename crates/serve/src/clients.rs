@@ -157,8 +157,9 @@ impl Clients {
     }
 }
 
+/// Nothing happens in this thread for so long.
 #[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
-fn pause(time: Duration) {
+pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 

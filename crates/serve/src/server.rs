@@ -2,7 +2,7 @@
 
 use crate::attend::{attend, control, metrics};
 use crate::awake;
-use crate::clients::Clients;
+use crate::clients::{Clients, pause};
 use crate::connection::{House, talk};
 use crate::image::ImageError;
 use crate::linger::Places;
@@ -270,9 +270,4 @@ impl Server {
 #[expect(clippy::disallowed_methods, reason = "a server serves in wall time")]
 fn now() -> Instant {
     Instant::now()
-}
-
-#[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
-fn pause(time: Duration) {
-    std::thread::sleep(time);
 }
