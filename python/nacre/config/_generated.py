@@ -1168,6 +1168,16 @@ class LocalityGatheringCleaning(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProductAverageCleaning(Table):
+    """Locality gathering and hybrid by the letter of their paper, without a fitted setting."""
+
+    segments_per_partition: int | None = None
+    """Segments in a partition; divides the segments of the array. Default: 1."""
+    kind: Literal["product_average"] = "product_average"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HybridCleaning(Table):
     """FIFO inside partitions, locality gathering between them."""
 
@@ -1539,6 +1549,7 @@ Cleaning: TypeAlias = (
     GreedyCleaning
     | FifoCleaning
     | LocalityGatheringCleaning
+    | ProductAverageCleaning
     | HybridCleaning
     | CostBenefitCleaning
     | DChoicesCleaning
@@ -1623,6 +1634,7 @@ __all__ = [
     "PeriodicArrival",
     "Placement",
     "PoissonArrival",
+    "ProductAverageCleaning",
     "QuantilesLatency",
     "QuantilesLatencyPoints",
     "RecordedArrival",

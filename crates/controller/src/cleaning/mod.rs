@@ -19,6 +19,7 @@ pub mod fifo;
 pub mod greedy;
 pub mod hybrid;
 pub mod locality_gathering;
+pub mod product_average;
 
 #[cfg(test)]
 pub(crate) mod laws;
@@ -29,7 +30,7 @@ pub(crate) mod trial;
 #[cfg(test)]
 pub(crate) mod workbench;
 
-use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_config::{Families, Family, Problem, Problems, Slot, Table, room_of};
 use nacre_device::Builder;
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
@@ -99,6 +100,7 @@ pub static ROOMS: &Table<CleaningFamily> = &[
     greedy::ROOM,
     fifo::ROOM,
     locality_gathering::ROOM,
+    product_average::ROOM,
     hybrid::ROOM,
     cost_benefit::ROOM,
     d_choices::ROOM,
@@ -224,4 +226,20 @@ impl View<'_> {
         let Partition { count, active, .. } = self.partitions[partition];
         (self.places[place].cleaned_at, (place + count - active - 1) % count)
     }
+}
+
+/// Partitions are of equal size, that is, their size divides the segments.
+fn check_partitions(size: u32, segments: u32, path: &str) -> Result<(), Problems> {
+    if segments.is_multiple_of(size) {
+        return Ok(());
+    }
+    let divides = |size: &u32| segments.is_multiple_of(*size);
+    let below = (1..size.min(segments)).rev().find(divides).expect("1 divides every number");
+    let nearest = match (size + 1..=segments).find(divides) {
+        Some(above) => format!("{below} or {above}, the nearest that divide them"),
+        None => format!("at most {segments}, which is one partition"),
+    };
+    let problem = format!("the array's {segments} segments do not divide into partitions of this size");
+    let problem = Problem::new(&format!("{path}.segments_per_partition"), None, problem).given(size);
+    Err(problem.remedy(format!("use {nearest}, or another number of segments")).into())
 }

@@ -64,8 +64,9 @@ fn the_ends_of_the_partition_sizes_are_gathering_and_fifo() {
 
 #[test]
 fn every_policy_keeps_every_page_at_every_utilisation() {
-    let policies = ["greedy", "fifo", "locality_gathering", "hybrid", "cost_benefit", "d_choices"]
-        .map(|kind| format!("\"{kind}\""));
+    let policies =
+        ["greedy", "fifo", "locality_gathering", "product_average", "hybrid", "cost_benefit", "d_choices"]
+            .map(|kind| format!("\"{kind}\""));
     for described in &policies {
         for live in [0.05, 0.5, 0.97] {
             let mut cleaner = policy(described, 32).unwrap();

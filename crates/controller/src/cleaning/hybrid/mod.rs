@@ -28,8 +28,8 @@
 //! cheaper with more segments until one is less than 1 % of the array.
 
 use super::redistribution::{Redistribution, Settings};
-use super::{Cleaner, CleaningFamily, Decision, View};
-use nacre_config::{Configuration, Descriptor, Problem, Problems, Room};
+use super::{Cleaner, CleaningFamily, Decision, View, check_partitions};
+use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Ratio;
 use nacre_kernel::state::State;
 
@@ -84,7 +84,7 @@ pub const ROOM: Room<CleaningFamily> = Room {
     ),
     build: |slot, context| {
         let config: Config = slot.config(context.families());
-        check(&config, context.segments(), slot.path())?;
+        check_partitions(config.segments_per_partition, context.segments(), slot.path())?;
         let redistribution = Redistribution::new(config.redistribution.clone());
         Ok(Box::new(Hybrid { config, redistribution, cleanings: Vec::new() }))
     },
@@ -138,21 +138,4 @@ impl Hybrid {
         *cleanings = 0;
         (mixed != oldest).then_some(mixed)
     }
-}
-
-/// Partitions are of equal size, that is, their size divides the segments.
-fn check(config: &Config, segments: u32, path: &str) -> Result<(), Problems> {
-    let size = config.segments_per_partition;
-    if segments.is_multiple_of(size) {
-        return Ok(());
-    }
-    let divides = |size: &u32| segments.is_multiple_of(*size);
-    let below = (1..size.min(segments)).rev().find(divides).expect("1 divides every number");
-    let nearest = match (size + 1..=segments).find(divides) {
-        Some(above) => format!("{below} or {above}, the nearest that divide them"),
-        None => format!("at most {segments}, which is one partition"),
-    };
-    let problem = format!("the array's {segments} segments do not divide into partitions of this size");
-    let problem = Problem::new(&format!("{path}.segments_per_partition"), None, problem).given(size);
-    Err(problem.remedy(format!("use {nearest}, or another number of segments")).into())
 }
