@@ -1,5 +1,7 @@
+use super::WRITES;
 use crate::record::WornOut;
-use crate::{Document, Files, check, run};
+use crate::{Checked, Document, Files, check, run};
+use nacre_config::Problems;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
@@ -26,12 +28,15 @@ impl Files for NoFiles {
 }
 
 fn result(workload: &str, requests: u64, stack: &str) -> Result<WornOut, String> {
-    let text =
-        format!("[workload]\n{workload}requests = {requests}\n[stack]\n{stack}[run]\nwear_out = true\n");
-    let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None });
-    let checked = checked.map_err(|problems| problems.to_string())?;
+    let checked = checked(workload, requests, stack).map_err(|problems| problems.to_string())?;
     let outcome = run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(()));
     Ok(outcome.map_err(|problems| problems.to_string())?.record.worn_out.expect("it was asked for"))
+}
+
+fn checked(workload: &str, requests: u64, stack: &str) -> Result<Checked, Problems> {
+    let text =
+        format!("[workload]\n{workload}requests = {requests}\n[stack]\n{stack}[run]\nwear_out = true\n");
+    check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None })
 }
 
 fn worn_out(workload: &str, requests: u64, stack: &str) -> WornOut {
@@ -108,6 +113,25 @@ fn domains_and_an_interval_that_follows_outlast_an_attack_that_one_domain_does_n
     let following = years("interval = 128, domains = 64, adapt = true");
     assert!(one < 300.0, "{one} s");
     assert!(many > 86_400.0 && following > many, "{many} s and {following} s");
+}
+
+/// A life of 2^40 writes is not one step, and ends where whoever watches wants it to.
+#[test]
+fn writing_on_can_be_ended_between_bounded_steps() {
+    let stack = SMALL.replace("endurance = 500", "endurance = 4294967294");
+    let stack = format!("{stack}wear_levelling = {{ kind = \"start_gap\", interval = 4 }}\n");
+    let checked = checked(HAMMER, 10, &stack).unwrap_or_else(|problems| panic!("{problems}"));
+    let (mut steps, mut before) = (0, 10);
+    let outcome = run(&checked, &NoFiles, &mut |progress| {
+        if progress.preconditioning && progress.done > 10 {
+            assert!(progress.done - before <= WRITES, "{} writes in one step", progress.done - before);
+            (steps, before) = (steps + 1, progress.done);
+        }
+        if steps == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let outcome = outcome.unwrap_or_else(|problems| panic!("{problems}"));
+    assert!(steps == 3 && !outcome.record.complete);
+    assert!(outcome.record.worn_out.is_none());
 }
 
 #[test]
