@@ -46,6 +46,16 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class HeldOut:
+    """A fitted value and the neutral one that stands for not fitting it, with the reason."""
+
+    path: str
+    fitted: str
+    neutral: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Paper:
     """A published system, its claims in the order of the paper, and the plan of its runs."""
 
@@ -54,6 +64,7 @@ class Paper:
     claims: tuple[Claim, ...]
     drawings: Mapping[str, Drawing]
     plan: Plan
+    held_out: tuple[HeldOut, ...] = ()
 
     @property
     def figures(self) -> list[str]:
@@ -114,13 +125,14 @@ def read(folder: Path) -> Paper:
         name: _drawing(Entry(table, f"{place}: figure {name}"), groups)
         for name, table in tables.items()
     }
+    held_out = tuple(map(_held_out, document.entries("held_out")))
     document.done()
     ids = [(claim.figure, claim.id) for claim in claims]
     if twice := next((pair for pair in ids if ids.count(pair) > 1), None):
         raise document.wrong(f"two claims are called {'/'.join(twice)}")
     if stray := drawings.keys() - {claim.figure for claim in claims}:
         raise document.wrong(f'no claim is about the figure "{min(stray)}"')
-    return Paper(folder.name, title, claims, drawings, groups)
+    return Paper(folder.name, title, claims, drawings, groups, held_out)
 
 
 def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
@@ -147,3 +159,14 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
     )
     entry.done()
     return drawing
+
+
+def _held_out(entry: Entry) -> HeldOut:
+    held_out = HeldOut(
+        path=entry.take("path", str),
+        fitted=entry.take("fitted", str),
+        neutral=entry.take("neutral", str),
+        why=entry.take("why", str),
+    )
+    entry.done()
+    return held_out

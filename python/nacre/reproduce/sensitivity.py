@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from statistics import stdev
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
 from nacre import quantity, toml
-from nacre.record import Record
 from nacre.reproduce.claim import Claim
-from nacre.reproduce.execute import execute
-from nacre.reproduce.judge import Row, row_of, said
-from nacre.reproduce.measures import Results
-from nacre.reproduce.outcome import Outcomes, Result
+from nacre.reproduce.judge import Row, said
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
+from nacre.reproduce.trial import Progress, Swaps, Trial, with_setting
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
 """By what a value is multiplied."""
@@ -24,10 +21,6 @@ SEEDS = (1, 2, 3, 4, 5)
 _DOUBTFUL = ("fitted", "assumed")
 _STUDENT = 2.776
 """Of 95 % of Student's distribution with four degrees of freedom: one less than there are seeds."""
-
-Swaps: TypeAlias = Mapping[Job, Job]
-"""Runs that are made in place of others."""
-Progress: TypeAlias = Callable[[int, int, float], bool | None]
 
 
 class Moved(TypedDict):
@@ -98,78 +91,38 @@ def sensitivity(target: Target, watch: Progress | None) -> list[Sensitivity] | N
         for claim in target.paper.claims
         if claim.figure in target.figures and claim.grade == "prediction"
     ]
-    trial = _Trial(target, predictions)
-    seeds = [{job: _with(job, "run.seed", str(seed)) for job in trial.jobs} for seed in SEEDS]
+    trial = Trial(target, predictions)
+    seeds = [
+        {job: with_setting(job, "run.seed", str(seed)) for job in trial.jobs} for seed in SEEDS
+    ]
     if not trial.run([trial.jobs, *(swaps.values() for swaps in seeds)], watch):
         return None
     moves = {
         value: (_moved(jobs, value, LESS), _moved(jobs, value, MORE))
-        for value, jobs in trial.doubtful().items()
+        for value, jobs in _doubtful(trial).items()
     }
     if not trial.run([swaps.values() for pair in moves.values() for swaps in pair], watch):
         return None
     return [_of(claim, trial, seeds, moves) for claim in predictions]
 
 
-class _Trial:
-    """The runs of some claims, and those made in place of them."""
-
-    def __init__(self, target: Target, claims: Sequence[Claim]) -> None:
-        self._target = target
-        self._ended: dict[Job, Result | BaseException] = {}
-        self.jobs: dict[Job, float] = {}
-        for claim in claims:
-            for job, seconds in self._needed(claim).items():
-                self.jobs[job] = seconds
-
-    def run(self, groups: Iterable[Iterable[Job]], watch: Progress | None) -> bool:
-        """Runs what has not been run; False if `watch` ended it."""
-        usual = max(self.jobs.values(), default=1.0)
-        wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
-        jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
-        return execute(
-            jobs,
-            self._ended.__setitem__,
-            lambda done, share: bool(watch and watch(done, len(jobs), share)),
-        )
-
-    def doubtful(self) -> dict[Value, list[Job]]:
-        """The numbers that were fitted or assumed, with the runs that used them."""
-        found: dict[Value, list[Job]] = {}
-        for job in self.jobs:
-            record = self._ended[job]
-            for origin in record.origins if isinstance(record, Record) else ():
-                given = origin["value"]
-                if origin["confidence"] in _DOUBTFUL and not origin["path"].startswith("run."):
-                    if isinstance(given, list | tuple):
-                        given = tuple(map(str, given))
-                    value = Value(origin["path"], given, origin["confidence"], origin["source"])
-                    if value.times(LESS) is not None:
-                        found.setdefault(value, []).append(job)
-        return found
-
-    def of(self, claim: Claim) -> set[Job]:
-        """The runs of a claim."""
-        return set(self._needed(claim))
-
-    def judge(self, claim: Claim, swaps: Swaps) -> Row:
-        """The row of a claim, with some runs made in place of others."""
-        ended = {job: self._ended[swaps.get(job, job)] for job in self.jobs}
-        return row_of(claim, Results(self._target.paper, Outcomes(ended)))
-
-    def _needed(self, claim: Claim) -> dict[Job, float]:
-        """The runs of a claim, with about the seconds each takes."""
-        paper = self._target.paper
-        return {
-            point.job: paper.plan[selection.group].seconds
-            for selection in filter(None, (claim.of, claim.to))
-            for point in paper.points(selection)
-        }
+def _doubtful(trial: Trial) -> dict[Value, list[Job]]:
+    """The numbers that were fitted or assumed, with the runs that used them."""
+    found: dict[Value, list[Job]] = {}
+    for job, origin in trial.origins():
+        given = origin["value"]
+        if origin["confidence"] in _DOUBTFUL and not origin["path"].startswith("run."):
+            if isinstance(given, list | tuple):
+                given = tuple(map(str, given))
+            value = Value(origin["path"], given, origin["confidence"], origin["source"])
+            if value.times(LESS) is not None:
+                found.setdefault(value, []).append(job)
+    return found
 
 
 def _of(
     claim: Claim,
-    trial: _Trial,
+    trial: Trial,
     seeds: Sequence[Swaps],
     moves: Mapping[Value, tuple[Swaps, Swaps]],
 ) -> Sensitivity:
@@ -230,9 +183,4 @@ def _times(text: str, factor: Decimal) -> str | None:
 
 def _moved(jobs: Iterable[Job], value: Value, factor: Decimal) -> Swaps:
     text = value.times(factor) or ""
-    return {job: _with(job, value.path, text) for job in jobs}
-
-
-def _with(job: Job, path: str, text: str) -> Job:
-    settings = dict(job.settings) | {path: text}
-    return Job(job.scenario, tuple(sorted(settings.items())), job.mixes, job.dilate)
+    return {job: with_setting(job, value.path, text) for job in jobs}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nacre.reproduce.held_out import Held, Without
 from nacre.reproduce.judge import Row, failed, number, unexpected
 from nacre.reproduce.outcome import NOT_RUN
 from nacre.reproduce.sensitivity import Doubt, Sensitivity
 from nacre.summary import Table
 from nacre.text import NOTHING
 
+_MOVED = 0.01
+"""By how much of itself a number has to change to be told."""
 _COLUMNS = (
     "figure", "metric", "class", "published", "simulated", "error", "passes", "verdict",
 )  # fmt: skip
@@ -90,6 +93,33 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
     ]  # fmt: skip
 
 
+def without(found: Sequence[Held]) -> Table:
+    """A line for each row that a fitted value moves by more than a hundredth, or decides."""
+    cells = [
+        [held["value"], held["neutral"], row["figure"], row["metric"], *_compared(row)]
+        for held in found
+        for row in held["rows"]
+        if row["held"] != row["holds"] or _differ(row["fitted"], row["without"])
+    ]
+    return Table(
+        "Without one fitted value at a time",
+        ("fitted", "in its place", "figure", "metric", "before", "without", "verdict"),
+        [False, False, False, False, True, True, False],
+        cells, prose=["metric", "fitted"],
+    )  # fmt: skip
+
+
+def _compared(row: Without) -> list[str]:
+    if row["without"] is None:
+        return [number(row["fitted"], row["unit"]), "refused", NOTHING]
+    verdict = "stays" if row["held"] == row["holds"] else "flips"
+    return [*(number(row[key], row["unit"]) for key in ("fitted", "without")), verdict]
+
+
+def _differ(before: float | None, after: float | None) -> bool:
+    return bool(before) and after is not None and abs(after / (before or 1) - 1) > _MOVED
+
+
 def _simulated(row: Sensitivity) -> str:
     return number(row["simulated"], row["unit"])
 
@@ -110,7 +140,5 @@ def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
 def _matters(row: Sensitivity, doubt: Doubt) -> bool:
     """Whether a value moves a prediction by more than a hundredth."""
     base = row["simulated"]
-    if not base:
-        return False
     ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]
-    return any(end is not None and abs(end / base - 1) > 0.01 for end in ends)
+    return any(_differ(base, end) for end in ends)

@@ -1,0 +1,85 @@
+"""Fitted values taken away one at a time, and what the rows are without them."""
+
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre.cli import reproduce as command
+from nacre.reproduce import work
+from nacre.reproduce.held_out import held_out
+from nacre.reproduce.judge import said
+from small_paper import CLAIMS, SCENARIO, written
+
+FITTED = (
+    'read = { value = "10 us", source = "gives 100,000 requests a second", confidence = "fitted" }'
+)
+HELD_OUT = """
+[[held_out]]
+path = "stack.read.latency"
+fitted = "10 us"
+neutral = "20 us"
+why = "as a write"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = written(tmp_path / "papers", CLAIMS + HELD_OUT)
+    (folder / "tiny" / "small.toml").write_text(SCENARIO.replace('read = "10 us"', FITTED))
+    return folder
+
+
+def test_rows_are_judged_without_a_fitted_value(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (held,) = held_out(work.targets(None, folder)[0], None) or []
+    assert (held["value"], held["neutral"], held["why"]) == (
+        "stack.read.latency = 10 us", "20 us", "as a write",
+    )  # fmt: skip
+    rows = {row["id"]: row for row in held["rows"]}
+    rate = rows["tiny/rate/rate"]
+    assert (rate["fitted"], rate["held"], rate["without"], rate["holds"]) == (
+        100_000, True, 50_000, False,
+    )  # fmt: skip
+    rises = rows["tiny/fig1/rises"]
+    assert rises["fitted"] == pytest.approx(rises["without"])
+    assert len(rows) == 2, "arithmetic and unclosed rows are not judged"
+    command.carry_out_held_out(work.targets(None, folder), as_json=False)
+    table = capsys.readouterr().out
+    assert [line.split()[-1] for line in table.splitlines() if "requests a second" in line] == [
+        "flips"
+    ]
+    assert "stack.read.latency = 10 us: 20 us in its place, as a write" in table
+
+
+def test_a_neutral_value_the_model_refuses_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path, CLAIMS + HELD_OUT.replace('"20 us"', '"20 kHz"'))
+    (folder / "tiny" / "small.toml").write_text(SCENARIO.replace('read = "10 us"', FITTED))
+    command.carry_out_held_out(work.targets(None, folder), as_json=False)
+    assert "refused" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
+def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
+    """Of the runs that answer its rows; what is only drawn beside them decides none."""
+    (target,) = work.targets(paper)
+    answering = [
+        point.job
+        for claim in target.paper.claims
+        for selection in filter(None, (claim.of, claim.to))
+        for point in target.paper.points(selection)
+    ]
+    fitted = {
+        (origin["path"], said(origin["value"]))
+        for job in {job for job in answering if not job.dilate}
+        for origin in nacre.check(job.scenario, job.overrides()).origins
+        if origin["confidence"] == "fitted"
+    }
+    assert {(held.path, held.fitted) for held in target.paper.held_out} >= fitted
+
+
+def test_questions_are_asked_one_at_a_time() -> None:
+    with pytest.raises(nacre.ConfigError, match="--hold-out and --out exclude each other"):
+        command._apart({"--sensitivity": False, "--hold-out": True, "--out": True})
