@@ -151,16 +151,35 @@ class Staging:
         self._stale = tuple(names)
 
     def commit(self) -> None:
-        """Moves what was staged into the directory."""
-        for name in (*self._staged, *self._stale):
+        """Moves what was staged into the directory; on an error all is as it was before."""
+        names = (*self._stale, *self._staged)
+        for name in names:
             self._check(name)
-        for name in self._stale:
-            (self.directory / name).unlink(missing_ok=True)
-        self._stale = ()
-        for name in self._staged:
-            (self._stage / name).replace(self.directory / name)
+        before = {name: self._kept(name) for name in names if look(self.directory / name)}
+        try:
+            for name in self._stale:
+                (self.directory / name).unlink(missing_ok=True)
+            for name in self._staged:
+                (self._stage / name).replace(self.directory / name)
+        except BaseException:
+            for name in names:
+                if kept := before.get(name):
+                    kept.replace(self.directory / name)
+                else:
+                    (self.directory / name).unlink(missing_ok=True)
+            raise
         self._committed.update(self._staged)
-        self._staged = []
+        self._stale, self._staged = (), []
+
+    def _kept(self, name: str) -> Path:
+        """A file of the directory, under another name that goes with the stage."""
+        kept = self._stage / f"before-{name}"
+        kept.unlink(missing_ok=True)
+        try:
+            os.link(self.directory / name, kept, follow_symlinks=False)
+        except OSError:
+            shutil.copy2(self.directory / name, kept, follow_symlinks=False)
+        return kept
 
     def _check(self, name: str) -> None:
         """Raises `OSError` where a file is that is nobody's result."""
@@ -233,7 +252,9 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
             error.filename = str(target)
         raise
     finally:
-        path.unlink(missing_ok=True)
+        # What cannot be removed is in nobody's way; the file is there, or the error says why not.
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
