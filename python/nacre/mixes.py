@@ -173,6 +173,24 @@ class Mixes:
                 staging.figures_of_mixes(self)
         return Path(directory)
 
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Mixes:
+        """Reads what `nacre mixes --out` left; raises `ConfigError` for another directory."""
+        import polars as pl
+
+        folder = Path(directory)
+        try:
+            document = json.loads((folder / "mixes.json").read_bytes())
+            frame = pl.read_parquet((folder / "mixes.parquet").read_bytes())
+            tiers = tuple(Tier(**tier) for tier in document["tiers"])
+            counts = (document["reads"], document["writes"])
+            sizes = (document["read_bytes"], document["write_bytes"])
+            return cls(document["name"], tiers, counts, frame, sizes)
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+            problem = f"it holds no mixes: {' '.join(str(error).split())}"
+            hint = "give what `nacre mixes --out` wrote"
+            raise config_error([Problem(path=str(folder), problem=problem, hint=hint)]) from None
+
     def __len__(self) -> int:
         return int(self._frame.height)
 

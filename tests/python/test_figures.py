@@ -141,7 +141,7 @@ def test_a_run_without_time_has_no_throughput_to_draw() -> None:
 
 def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(record: Record) -> None:
     heading = record.plot_latency().to_dict()["title"]["text"]
-    assert "99 in 100 reads take at most" in heading
+    assert "99 in 100 at most" in heading
     assert "more than" not in heading
 
 

@@ -95,7 +95,7 @@ def _one(record: Record, ops: Sequence[Op]) -> alt.TitleParams:
     summary = record.latency[op]
     return theme.title(
         f"Half of the {op}s take at most {duration(summary.p50_ns)};"
-        f" 99 in 100 {op}s take at most {duration(summary.p99_ns)}",
+        f" 99 in 100 at most {duration(summary.p99_ns)}",
         f"{record.name}: latency of "
         + " and ".join(f"{count(record.latency[o].count)} {o}s" for o in ops if record.latency[o]),
     )

@@ -34,7 +34,8 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
     tiers make a line over the share of the first.
     """
     best = found.best(1, by).to_dicts()[0]
-    headline = f"Best {_TITLES[by]}: {_value(best[by], by)} with {said(best, found.names)}"
+    headline = f"Best {_TITLES[by]}: {_value(best[by], by)}"
+    mix = f"with {said(best, found.names)}"
     subtitle = f"{found.name}: every mix in equal steps, extents placed best, one access at a time"
     if len(found.names) < 3:
         chart = _line(found, by, best)
@@ -47,7 +48,7 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
             _TITLES[by],
             is_least=by in ("mean_ns", "cost"),
         )
-    titled = chart.properties(title=theme.title(headline, subtitle))
+    titled = chart.properties(title=theme.title(headline, mix, subtitle))
     return theme.themed(titled)
 
 

@@ -1,5 +1,5 @@
-"""Reports: self-contained HTML made of saved records."""
+"""Reports: self-contained HTML made of saved results."""
 
-from nacre.report.page import report
+from nacre.report.results import report
 
 __all__ = ["report"]

@@ -1,84 +1,77 @@
-"""One HTML page from records alone: no network, no script."""
+"""A whole HTML page in the look of the house: no network, no script."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
-
-from nacre.comparison import compare
-from nacre.figures import record_figures
-from nacre.figures.export import svg
-from nacre.report.fragment import paragraphs, table
-from nacre.summary import Table, components, facts, latencies, setting
-from nacre.text import NOTHING, printable
-
-if TYPE_CHECKING:
-    from nacre.record import Record
 
 _STYLE = """
-body { font: 15px/1.5 'Liberation Sans', Arial, Helvetica, sans-serif; color: #222;
-  max-width: 960px; margin: 40px auto; padding: 0 24px; }
+:root { color-scheme: light dark; --ink: #222; --soft: #666; --line: #ddd; --paper: #fff;
+  --link: #0072B2; --box: #f3f6f9; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --soft: #a5a5a5; --line: #3c3c3c;
+  --paper: #161616; --link: #56B4E9; --box: #22272c; } }
+body { font: 15px/1.5 'Liberation Sans', Arial, Helvetica, sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 960px; margin: 40px auto; padding: 0 24px; }
 h1 { font-size: 26px; margin: 0 0 24px; } h2 { font-size: 20px; margin: 48px 0 10px;
-  border-top: 1px solid #ddd; padding-top: 24px; }
-table { font-size: 13px; } th { color: #666; font-weight: normal; border-bottom: 1px solid #ccc; }
-figure { margin: 20px 0; overflow-x: auto; } svg { max-width: 100%; height: auto; }
-details { margin: 12px 0; } summary { cursor: pointer; color: #0072B2; }
+  border-top: 1px solid var(--line); padding-top: 24px; }
+h3 { font-size: 15px; margin: 28px 0 6px; }
+.headline { font-size: 18px; line-height: 1.45; background: var(--box); border-radius: 6px;
+  padding: 14px 18px; margin: 0 0 18px; }
+.wide { overflow-x: auto; } .wide td, .wide th { vertical-align: top; }
+table { font-size: 13px; } th { color: var(--soft); font-weight: normal;
+  border-bottom: 1px solid var(--line); }
+figure { margin: 20px 0; overflow-x: auto; background: #fff; border-radius: 6px; }
+svg { max-width: 100%; height: auto; }
+details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
+pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x: auto;
+  font-size: 13px; }
+@media (max-width: 600px) { body { margin: 16px auto; padding: 0 14px; } h1 { font-size: 22px; }
+  .headline { font-size: 16px; padding: 12px 14px; } .wide table { min-width: 720px; } }
 """
 
 
-def report(records: Mapping[str, Record], title: str = "Nacre report") -> str:
-    """A page with the records side by side, then each on its own."""
-    parts = [f"<h1>{escape(title)}</h1>"]
-    if len(records) > 1:
-        together = compare(records)
-        parts += [_frame(records), _figure(svg(together.plot_latency()))]
-        parts.append(_figure(svg(together.plot_time_spent())))
-    parts += [_section(name, record) for name, record in records.items()]
-    return document(title, "".join(parts))
-
-
 def document(title: str, body: str) -> str:
-    """A whole page in the look of the house."""
+    """A whole page."""
     return (
         "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
         f"<body>{body}</body></html>\n"
     )
 
 
-def _section(name: str, record: Record) -> str:
-    figures = "".join(_figure(svg(chart)) for chart in record_figures(record).values())
-    tables = table(latencies(record)) + table(components(record))
-    return (
-        f"<h2>{escape(printable(name))}</h2>{paragraphs(facts(record))}{tables}{figures}"
-        f"<details><summary>Every value, and where it comes from</summary>"
-        f"{table(_origins(record))}</details>"
-    )
+def said_aloud(sentences: Iterable[str]) -> str:
+    """The headline of a section; nothing where there is nothing to say."""
+    text = " ".join(sentences)
+    return f"<p class='headline'>{escape(text)}</p>" if text else ""
 
 
-def _origins(record: Record) -> Table:
-    rows = [
-        [o.path, setting(o.value), o["from"], o.place, o.source, o.confidence]
-        for o in record.origins
-    ]
-    columns = ["value", "is", "from", "place", "source", "confidence"]
-    return Table("", columns, [False] * 6, rows)
+def heading(text: str) -> str:
+    """The name of a result."""
+    return f"<h2>{escape(text)}</h2>"
 
 
-def _frame(records: Mapping[str, Record]) -> str:
-    rows = []
-    columns: list[str] = []
-    for row in compare(records).frame().iter_rows(named=True):
-        columns = list(row)
-        rows.append(
-            [
-                value if isinstance(value, str) else NOTHING if value is None else f"{value:,.4g}"
-                for value in row.values()
-            ]
-        )
-    return table(Table("", columns, [name != "name" for name in columns], rows))
+def part(title: str, *content: str) -> str:
+    """A titled part of a section; nothing without content."""
+    shown = "".join(content)
+    return f"<h3>{escape(title)}</h3>{shown}" if shown else ""
 
 
-def _figure(drawing: str) -> str:
+def wide(content: str) -> str:
+    """What scrolls by itself where it is wider than the page."""
+    return f"<div class='wide'>{content}</div>" if content else ""
+
+
+def figure(drawing: str) -> str:
+    """A drawing as SVG."""
     return f"<figure>{drawing}</figure>"
+
+
+def folded(summary: str, content: str) -> str:
+    """What is shown when it is asked for."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def listing(text: str) -> str:
+    """Text to be copied."""
+    return f"<pre>{escape(text)}</pre>"

@@ -1,0 +1,132 @@
+"""What a result says in two or three sentences, as a person would say it aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from nacre.summary_mixes import by
+from nacre.text import amount, count, duration, percent, si
+
+if TYPE_CHECKING:
+    from nacre.mixes import Mixes
+    from nacre.record import Component, Record
+    from nacre.study.result import StudyResult
+
+_ALIKE = 0.01
+"""Differences below this share are not told."""
+_IDLE = 0.1
+"""What is busy for less of the time limits nothing."""
+
+
+def of_record(record: Record) -> list[str]:
+    """How fast, what limits it, and where the time goes."""
+    done = record.requests.completed
+    if not done or not record.simulated_s:
+        return ["Nothing was measured."]
+    said = [f"{si(record.throughput.iops).strip()} requests a second.", *_latencies(record)]
+    return [*said, *_limit(record), *_spent(record)]
+
+
+def of_records(records: Mapping[str, Record]) -> list[str]:
+    """Which of several is fastest, in mean latency of reads, or of writes where none reads."""
+    known = {
+        name: latency.mean_ns
+        for op in ("write", "read")
+        for name, record in records.items()
+        if (latency := record.latency[op]) and all(each.latency[op] for each in records.values())
+    }
+    if len(known) < 2:
+        return []
+    op = "read" if all(record.latency["read"] for record in records.values()) else "write"
+    order = sorted(known, key=lambda name: known[name])
+    (first, second), last = order[:2], order[-1]
+    if known[last] < known[first] * (1 + _ALIKE):
+        return [f"All {len(order)} have the same mean {op} latency, {duration(known[first])}."]
+    said = f"{first} has the lowest mean {op} latency, {duration(known[first])}"
+    said += f"; {second} follows with {duration(known[second])}"
+    if last != second:
+        said += f", and {last} is last with {duration(known[last])}"
+    return [f"{said}."]
+
+
+def of_study(result: StudyResult) -> list[str]:
+    """What is best, and what decides it."""
+    from nacre.study.summary import cell, title
+
+    objectives = result.questions.objectives
+    front = result.pareto()
+    said = [f"{result.designs.height:,} designs."]
+    if objectives and front.height:
+        first, best = objectives[0], front.row(0, named=True)
+        axes = [axis.name for axis in result.questions.axes if best[axis.name] is not None]
+        chosen = " and ".join(f"{name} {best[name]}" for name in axes)
+        reached = cell(first.column, best[first.column])
+        said.append(f"The best {title(first.column)} is {reached}, with {chosen}.")
+        shares = result.sensitivity().filter(objective=first.column).sort("share", descending=True)
+        if shares.height and shares["share"][0] is not None:
+            share = percent(shares["share"][0])
+            said.append(
+                f"Most of it is decided by {shares['axis'][0]}: {share} of the differences."
+            )
+    return said
+
+
+def of_mixes(mixes: Mixes) -> list[str]:
+    """The best mix of tiers."""
+    score = by(mixes)
+    best = mixes.best(1, score).row(0, named=True)
+    parts = [f"{percent(best[name])} {name}" for name in mixes.names if best[name]]
+    said = f"The best of {count(len(mixes))} mixes is {', '.join(parts)}:"
+    said += f" {duration(best['mean_ns'])} a request"
+    if best["cost"] is not None:
+        said += f", {amount(round(best['cost'], 4))} a GiB{_in(mixes)}"
+    return [f"{said}, one after the other on idle devices."]
+
+
+def _in(mixes: Mixes) -> str:
+    return (
+        f" in {mixes.bases[0]}" if len(mixes.bases) == 1 and mixes.bases[0] != "not stated" else ""
+    )
+
+
+def _latencies(record: Record) -> list[str]:
+    said = []
+    for op in ("read", "write"):
+        if latency := record.latency[op]:
+            said.append(
+                f"A {op} takes {duration(latency.mean_ns)} on average,"
+                f" and one in a hundred more than {duration(latency.p99_ns)}."
+            )
+    return said
+
+
+def _limit(record: Record) -> list[str]:
+    """What the stack has too little of, or how busy its busiest part is."""
+    for finding in record.findings:
+        if finding.kind == "saturated":
+            where = f" {finding.paths[0]} is the busiest part." if finding.paths else ""
+            return [
+                f"Requests come faster than they are served, so latencies grow with the run.{where}"
+            ]
+    busiest = max(record.components, key=_use, default=None)
+    if busiest is None or not _use(busiest):
+        return []
+    share = percent(_use(busiest))
+    if _use(busiest) < _IDLE:
+        return [f"No part of the stack is busy for more than {share} of the time."]
+    return [f"The busiest part is {busiest.path}, {share} of the time."]
+
+
+def _use(part: Component) -> float:
+    return float(part.utilisation or 0.0)
+
+
+def _spent(record: Record) -> list[str]:
+    said = []
+    for op in ("read", "write"):
+        if parts := record.time_spent[op]:
+            most = max(parts, key=lambda part: part.share)
+            where = f"{most.component} ({most.activity.replace('_', ' ')})"
+            said.append(f"A {op} spends {percent(most.share)} of its time in {where}.")
+    return said
