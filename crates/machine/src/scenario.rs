@@ -51,6 +51,11 @@ pub struct RunConfig {
     /// Stop after this many requests, warm-up included.
     #[config(min = 1)]
     pub requests: Option<u64>,
+    /// Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their
+    /// 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and
+    /// the record says whether it came to that.
+    #[config(min = "0.01 %", max = "100 %")]
+    pub until: Option<Ratio>,
     /// Stop before the first request that is issued at or after this simulated time.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,

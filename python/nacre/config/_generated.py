@@ -1455,6 +1455,8 @@ class Run(Table):
     """After the run, go on with writes of the workload until the first block or row is worn out: when that is, at the rate at which the run wrote. It takes no simulated time. Default: false."""
     requests: int | None = None
     """Stop after this many requests, warm-up included."""
+    until: str | float | None = None
+    """Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and the record says whether it came to that."""
     duration: str | None = None
     """Stop before the first request that is issued at or after this simulated time."""
 

@@ -150,6 +150,9 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
         let remedy = "leave it out; workload.limit takes so many of the whole trace";
         wrong("run.requests", "a part does not know how many requests the others have", remedy);
     }
+    if checked.run.until.is_some() {
+        wrong("run.until", "a part does not know how well the others know their means", "leave it out");
+    }
     if checked.run.wear_out {
         wrong(
             "run.wear_out",
