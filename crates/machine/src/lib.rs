@@ -13,6 +13,7 @@
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
+//! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
@@ -24,6 +25,7 @@ pub mod drive;
 mod endurance;
 pub mod identity;
 pub mod meter;
+pub mod policies;
 mod precondition;
 pub mod record;
 pub mod rooms;

@@ -37,7 +37,8 @@ mod _core {
     use super::split::{run_part, split_parts, split_together};
     #[pymodule_export]
     use super::trace::{
-        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,
+        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses,
+        trace_policies, trace_sample,
     };
 
     #[pymodule_init]
