@@ -34,10 +34,12 @@ __all__ = [
     "trace_from_columns",
     "trace_info",
     "trace_misses",
+    "trace_policies",
     "trace_sample",
 ]
 
 __version__: str
+MINIATURE_BLOCKS_MIN: int
 
 class Error(Exception):
     """Whatever Nacre reports; the root of its exceptions."""
@@ -195,6 +197,16 @@ def trace_misses(
     seed: int,
     progress: _TraceProgress,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
+def trace_policies(
+    paths: list[str],
+    options: _Options,
+    policies: list[str],
+    sizes: list[int],
+    block_bytes: int,
+    share: float,
+    seed: int,
+    progress: _TraceProgress,
+) -> str: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...

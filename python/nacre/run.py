@@ -14,7 +14,7 @@ from nacre import _core, toml
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.record import Record
 from nacre.scenario import Scenario, Source, read, with_functions
-from nacre.view import View
+from nacre.shown import CheckedScenario
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
 """Called about ten times a second with requests done, requests in all (or None) and seconds
@@ -84,12 +84,12 @@ def run(
     return record
 
 
-def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
+def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> CheckedScenario:
     """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     with source.cited():
         document = _core.check(source.text, source.name, source.directory, settings, cleaners)
-    return View(source.placed(json.loads(document)))
+    return CheckedScenario(source.placed(json.loads(document)))
 
 
 _FURTHER = 1000

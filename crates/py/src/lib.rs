@@ -45,6 +45,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::bugs::tell_through_exceptions();
         super::errors::register(module)?;
+        module.add("MINIATURE_BLOCKS_MIN", nacre_shape::miniature::BLOCKS_MIN)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

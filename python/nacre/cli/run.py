@@ -23,12 +23,10 @@ from nacre.study.engine import Engine
 from nacre.study.split import Kept, conduct, planned
 from nacre.study.work import engine_called
 from nacre.summary import (
-    Table,
     assumed,
     components,
     facts,
     latencies,
-    setting,
     time_spent,
     time_split,
 )
@@ -135,15 +133,10 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
     if as_json:
         write_json(resolved.to_dict())
         return
-    rows = [
-        [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
-        for o in resolved.origins
-    ]
-    columns = ["value", "is", "from", "confidence", "source"]
-    write_table(Table("", columns, [False] * 5, rows, prose=["is", "source"]))
+    write_table(resolved.table())
     count = len(assumed(resolved.origins))
     write_line()
-    write_line(f"{scenario}: no mistakes; {len(rows)} values, {count} assumed")
+    write_line(f"{scenario}: no mistakes; {len(resolved.origins)} values, {count} assumed")
 
 
 def _simulate(
