@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-wheel check bench fuzz wheel wheel-test gen fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-wheel check bench fuzz wheel wheel-test sdist docs gen reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -77,6 +77,13 @@ wheel: $(UV_READY) ## the release wheel, into dist/
 wheel-test: wheel ## the release wheel, installed with pip into an empty environment, runs there
 	PYTHON=$(PYTHON) tests/wheel.sh dist/*.whl pip
 
+sdist: $(UV_READY) ## the source distribution, into dist/
+	rm -f dist/*.tar.gz
+	$(UV) build --sdist --out-dir dist --python $(PYTHON)
+
+docs: environment ## the documents as a static site, into out/docs
+	$(BIN)/python tools/site.py out/docs
+
 test-wheel: environment
 	rm -rf target/wheel-test
 	$(UV) build --quiet --wheel --out-dir target/wheel-test --python $(PYTHON) \
@@ -85,6 +92,9 @@ test-wheel: environment
 
 gen: ## write what is generated from the rooms: schemas, Python classes, the model reference
 	$(XTASK) gen
+
+reference: environment ## write what is generated from Python: docs/api.md, man pages, presets
+	$(BIN)/python tools/reference.py
 
 fmt: environment ## format Rust and Python
 	cargo fmt --all

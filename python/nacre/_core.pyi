@@ -131,7 +131,7 @@ class Memory:
     def statistics(self) -> str: ...
     def clock(self) -> tuple[float, float]: ...
 
-_Cleaners = list[tuple[str, Callable[[CleaningView], int]]]
+_Cleaners = list[tuple[str, Callable[..., Any]]]
 
 def run(
     scenario: str,

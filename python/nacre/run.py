@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from nacre import _core, toml
 from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.prices import Prices, priced
 from nacre.record import Record
 from nacre.scenario import Scenario, Source, read, with_functions
 from nacre.shown import CheckedScenario
@@ -27,6 +28,7 @@ def run(
     *,
     seed: int | None = None,
     until: str | None = None,
+    prices: Prices | None = None,
     progress: bool | Progress = False,
     start: str | os.PathLike[str] | Record | None = None,
     save_state: str | os.PathLike[str] | None = None,
@@ -34,15 +36,18 @@ def run(
     """Simulates a scenario in virtual time.
 
     `scenario` is a shipped name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a cleaning
-    policy belongs, a value may be a function of yours: `{"stack.cleaning": oldest}`. It is called
-    with a `nacre.CleaningView` and returns the index of the place to clean. `progress` shows a
+    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a policy belongs,
+    a value may be one of yours: a function that cleans or places, a class that keeps a cache. What
+    they are called with and return is in `nacre.policies`. `progress` shows a
     bar on standard error, or calls a function of yours.
 
     `until` runs on until the mean latencies are known so well: `"1 %"` is what half of a 95 %
     confidence interval may be of its mean. A workload that is drawn, and whose requests or
     transactions are counted, goes on past its number then, a thousand times as far at most; where
     that is not enough, or a trace ends before, a finding of the record says so.
+
+    `prices` converts prices that are counted in different things: `{"USD 2009": "1.42 USD 2023"}`
+    says what one of a basis is.
 
     `save_state` is a file for the state behind the last request, and `start` the file, or the
     record of the run, whose state this one goes on from: with the next request of the same
@@ -53,6 +58,7 @@ def run(
     whatever a function of yours raises.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
+    priced(source, settings, prices)
     if until is not None:
         settings += _going_on(source, settings, until)
     begin, place = _state_of(start), None if save_state is None else os.fspath(save_state)

@@ -1,10 +1,12 @@
-//! A replacement policy alone, without a device around it.
+//! Policies by themselves: a cache without a device around it, and what a caller needs to bring a policy of its own.
 
 use crate::rooms::Rooms;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};
 use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
 
-pub use nacre_hierarchy::replacement::Replacement;
+pub use nacre_hierarchy::placement::external::Decider;
+pub use nacre_hierarchy::placement::{Exchange, View as PlacementView};
+pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
 
 /// A cache of `blocks`, at least one, under the policy that `text` says as a scenario would: a name, or a table of its
 /// settings.

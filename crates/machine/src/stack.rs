@@ -6,9 +6,12 @@ use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use crate::split::Way;
 use nacre_config::problem::{both, nearest};
-use nacre_config::{Families, Problem, Problems, Slot, room_of};
-use nacre_controller::cleaning::Cleaner;
+use nacre_config::{Families, Family, Problem, Problems, Slot, room_of};
+use nacre_controller::cleaning::{Cleaner, CleaningFamily};
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
+use nacre_hierarchy::placement::PlacementFamily;
+use nacre_hierarchy::placement::external::Decider;
+use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
@@ -42,6 +45,16 @@ pub trait Files {
 
     /// A new cleaning policy that the caller brought under `name`, written in another language.
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
+        None
+    }
+
+    /// What makes a new replacement policy that the caller brought under `name`.
+    fn replacement(&self, _name: &str) -> Option<Brought> {
+        None
+    }
+
+    /// What decides for a placement, that the caller brought under `name`.
+    fn decider(&self, _name: &str) -> Option<Box<dyn Decider>> {
         None
     }
 }
@@ -292,12 +305,22 @@ impl Builder for StackBuilder<'_, '_> {
         Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
     }
 
-    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
-        let cleaner = self.files.cleaner(name).map(|cleaner| Box::new(cleaner) as Box<dyn Any>);
-        cleaner.ok_or_else(|| {
+    fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+        let brought = match family {
+            CleaningFamily::NAME => self.files.cleaner(name).map(|found| Box::new(found) as Box<dyn Any>),
+            ReplacementFamily::NAME => {
+                self.files.replacement(name).map(|found| Box::new(found) as Box<dyn Any>)
+            }
+            PlacementFamily::NAME => self.files.decider(name).map(|found| Box::new(found) as Box<dyn Any>),
+            _ => None,
+        };
+        brought.ok_or_else(|| {
+            let setting = path.trim_end_matches(".function");
             Problem::new(path, None, "no function was given under this name")
                 .given(format!("{name:?}"))
-                .remedy("in Python, give the function itself: nacre.run(scenario, {\"stack.cleaning\": function})")
+                .remedy(format!(
+                    "in Python, give the function itself: nacre.run(scenario, {{{setting:?}: function}})"
+                ))
                 .into()
         })
     }

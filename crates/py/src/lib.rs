@@ -12,6 +12,7 @@ mod catalog;
 mod cleaning;
 mod errors;
 mod memory;
+mod policies;
 mod progress;
 mod run;
 mod serve;

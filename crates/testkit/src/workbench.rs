@@ -165,7 +165,7 @@ impl Builder for Workbench {
         Err(Problem::new(path, None, "there is no workload here").into())
     }
 
-    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+    fn external_policy(&mut self, _: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
         Err(Problem::new(path, None, "there is no such policy").given(name).into())
     }
 

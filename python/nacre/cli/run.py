@@ -8,17 +8,19 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.arguments import ConvertedPrices, Json, Scenario, Settings, place, settings_of
 from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.prices import given, priced
 from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import RECORD_FILES, Staging
+from nacre.scenario import assignments, read
 from nacre.study.engine import Engine
 from nacre.study.split import Kept, conduct, planned
 from nacre.study.work import engine_called
@@ -50,6 +52,7 @@ def run(
             metavar="SHARE", help='Run on until the mean latencies are known so well, as "1 %".'
         ),
     ] = None,
+    prices: ConvertedPrices = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -87,6 +90,11 @@ def run(
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
+    if prices:
+        converted = read(scenario)
+        assigned = assignments(overrides)
+        priced(converted, assigned, given(prices))
+        overrides = dict(assigned)
     tls = (tls_ca, tls_cert, tls_key)
     _only_of_parts(split, engine, address, tls, workers)
     _only_of_one(split, start, save_state, until)

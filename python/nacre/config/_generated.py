@@ -1092,6 +1092,16 @@ class WTinylfuReplacement(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExternalReplacement(Table):
+    """A policy that the caller brings, for example a Python class."""
+
+    function: str
+    """The name under which the caller brought it."""
+    kind: Literal["external"] = "external"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FixedPlacement(Table):
     """Extents stay where they are laid out."""
 
@@ -1126,6 +1136,20 @@ class DynamicPlacement(Table):
     weigh: Literal["latency", "accesses"] | None = None
     """What extents are compared by. Default: latency."""
     kind: Literal["dynamic"] = "dynamic"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalPlacement(Table):
+    """A placement that the caller brings, for example a Python function."""
+
+    function: str
+    """The name under which the caller brought it."""
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out in the beginning. Default: spread."""
+    epoch: str | None = None
+    """How long accesses are counted before the function is asked. Default: 1 h."""
+    kind: Literal["external"] = "external"
     """Which room this is."""
 
 
@@ -1537,6 +1561,7 @@ Replacement: TypeAlias = (
     | S3FifoReplacement
     | SieveReplacement
     | WTinylfuReplacement
+    | ExternalReplacement
     | Preset
     | str
 )
@@ -1544,6 +1569,7 @@ Placement: TypeAlias = (
     FixedPlacement
     | StaticOptimalPlacement
     | DynamicPlacement
+    | ExternalPlacement
     | Preset
     | str
 )
@@ -1604,6 +1630,8 @@ __all__ = [
     "EnvyDevice",
     "ExponentialLatency",
     "ExternalCleaning",
+    "ExternalPlacement",
+    "ExternalReplacement",
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",

@@ -120,6 +120,7 @@ class Design(Questions):
 
     source: scenario.Source
     settings: Mapping[str, object]
+    prices: Mapping[str, str]
     budget: Budget
     document: Mapping[str, object]
 
@@ -147,6 +148,7 @@ def read(given: Given) -> Reading:
     summary = entry.take("summary", str, "a text", "")
     source = _scenario(entry, folder)
     settings = _settings(entry)
+    prices = entry.take("prices", Mapping, 'a table, as "USD 2009" = "1.42 USD 2023"', {})
     seeds = _seeds(entry)
     search = _search(entry.entry("search"))
     confidence = _confidence(entry.entry("study"), searches=search is not None)
@@ -171,7 +173,12 @@ def read(given: Given) -> Reading:
     design = None
     if source and not mistakes.found:
         design = Design(
-            **vars(questions), source=source, settings=settings, budget=budget, document=document
+            **vars(questions),
+            source=source,
+            settings=settings,
+            prices=prices,
+            budget=budget,
+            document=document,
         )
     return Reading(questions, design, mistakes, source, settings)
 

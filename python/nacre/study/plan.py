@@ -65,7 +65,7 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
     if design.search is not None:
         from nacre.study.search import Searching
 
-        points = Points(design.source, design.settings)
+        points = Points(design.source, design.settings, design.prices)
         found = problems(points, ((each, design.axes) for each in one_by_one(design.axes)))
         if found:
             raise config_error(found)
@@ -148,7 +148,7 @@ def _combination(
 
 def _planned(design: Design) -> Planner:
     """The plan of all combinations; raises `ConfigError` where there are mistakes."""
-    points = Points(design.source, design.settings)
+    points = Points(design.source, design.settings, design.prices)
     confidence = design.confidence
     repeats = confidence.least if confidence else len(design.seeds) or 1
     most = (design.budget.points or POINTS_MAX) // repeats

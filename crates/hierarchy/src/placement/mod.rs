@@ -9,6 +9,7 @@ pub mod by_size;
 pub mod surface;
 
 pub mod dynamic;
+pub mod external;
 pub mod fixed;
 pub mod static_optimal;
 
@@ -18,6 +19,7 @@ mod tests;
 mod workbench;
 
 use assignment::Speed;
+use external::Decider;
 use nacre_config::{Choice, Families, Family, Problems, Table};
 use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::Time;
@@ -49,10 +51,14 @@ pub trait PlacementContext {
 
     /// How often, and in what sizes, the whole workload reads and writes each extent; sizes ascend.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
+
+    /// What decides at the end of an epoch, that the caller brought under `name`. Errors: there is none.
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 
 /// The placements, in the order users see them.
-pub static ROOMS: &Table<PlacementFamily> = &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM];
+pub static ROOMS: &Table<PlacementFamily> =
+    &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
 
 /// Which tier an extent lies in.
 pub trait Placement: State + Send {
