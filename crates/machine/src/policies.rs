@@ -4,8 +4,7 @@ use crate::rooms::Rooms;
 use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};
 use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
 
-pub use nacre_hierarchy::placement::external::Decider;
-pub use nacre_hierarchy::placement::{Exchange, View as PlacementView};
+pub use nacre_hierarchy::placement::{Decider, Exchange, View as PlacementView};
 pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
 
 /// A cache of `blocks`, at least one, under the policy that `text` says as a scenario would: a name, or a table of its

@@ -19,7 +19,6 @@ mod tests;
 mod workbench;
 
 use assignment::Speed;
-use external::Decider;
 use nacre_config::{Choice, Families, Family, Problems, Table};
 use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::Time;
@@ -73,6 +72,12 @@ pub trait Placement: State + Send {
     /// An epoch is over. Appends what should move, most urgent first. What is not done when the next epoch
     /// ends is forgotten.
     fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
+}
+
+/// What decides at the end of an epoch, brought by the caller.
+pub trait Decider: State + Send {
+    /// Appends what should move, most urgent first; as [`Placement::decide`].
+    fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
 /// What a placement may see at the end of an epoch.

@@ -1,8 +1,7 @@
 //! Builds placements for tests, over tiers and accesses that are given.
 
 use super::assignment::Speed;
-use super::external::Decider;
-use super::{Placement, PlacementContext, PlacementFamily, ROOMS};
+use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
 use crate::workbench;
 use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};

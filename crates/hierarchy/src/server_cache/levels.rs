@@ -108,7 +108,11 @@ impl Level {
         match &self.empty {
             Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
             // A policy that another language brought is told of each block.
-            None => self.places.blocks().for_each(|block| drop(self.policy.remove(block))),
+            None => {
+                for block in self.places.blocks() {
+                    self.policy.remove(block);
+                }
+            }
         }
         self.places = Places::new(self.blocks);
     }

@@ -55,9 +55,8 @@ mod report;
 mod tests;
 
 use crate::placement::assignment::Speed;
-use crate::placement::external::Decider;
 use crate::placement::surface::boundary;
-use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
+use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
 use nacre_config::{
     Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,

@@ -13,10 +13,13 @@
 //! # Checks
 //! The function of that name decides; a name that nobody brought is the user's mistake, named with its place.
 
-use super::{Exchange, Layout, Placement, PlacementFamily, View};
+use super::{Decider, Exchange, Layout, Placement, PlacementFamily, View};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
+
+#[cfg(test)]
+mod tests;
 
 /// A placement brought by the caller.
 #[derive(Clone, Debug, Configuration)]
@@ -29,12 +32,6 @@ pub struct Config {
     /// How long accesses are counted before the function is asked.
     #[config(default = "1 h", min = "1 us", source = "assumed: that of `dynamic`")]
     pub epoch: Time,
-}
-
-/// What decides at the end of an epoch.
-pub trait Decider: State + Send {
-    /// Appends what should move, most urgent first; as [`Placement::decide`].
-    fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
 /// This room.

@@ -16,6 +16,9 @@
 use super::ReplacementFamily;
 use nacre_config::{Configuration, Descriptor, Room};
 
+#[cfg(test)]
+mod tests;
+
 /// A policy brought by the caller.
 #[derive(Clone, Debug, Configuration)]
 pub struct Config {
