@@ -1426,8 +1426,18 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFill(Table):
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:."""
+
+    share: str | float | None = None
+    """How much of the stack's capacity is written, from its beginning. Default: 100 %."""
+    request: str | None = None
+    """Bytes of one write. Default: 128 KiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -1445,10 +1455,12 @@ class Run(Table):
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
-    precondition: int | None = None
-    """Writes that bring the stack into the state they leave behind, before simulated time begins: they take no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of the trace; the requests that are served stay the same. Default: 0."""
+    fill: RunFill | None = None
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent: it is as new."""
+    precondition: int | Workload | None = None
+    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is steady."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
     wear_out: bool | None = None
@@ -1641,6 +1653,7 @@ __all__ = [
     "Replacement",
     "RhythmArrival",
     "Run",
+    "RunFill",
     "RunUntilSteady",
     "S3FifoReplacement",
     "Scenario",

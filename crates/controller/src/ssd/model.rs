@@ -48,6 +48,8 @@ pub(super) struct Book {
     pub(super) host: HostCounts,
     pub(super) buffer_hits: u64,
     pub(super) unwritten_reads: u64,
+    /// Units that trims emptied.
+    pub(super) trimmed: u64,
     pub(super) partial_writes: u64,
     pub(super) refused_writes: u64,
     pub(super) lookups: u64,
@@ -191,6 +193,7 @@ impl<S: Store> Ssd<S> {
             if self.array.table[unit as usize] != 0 {
                 done = done.max(self.translate(at, unit as u32, true, true));
                 self.array.trim(unit as u32);
+                self.book.trimmed += 1;
                 if S::CARRIES_BYTES {
                     self.unlanded.trim(unit as u32, at);
                 }
