@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, ctl, describe, mixes, report, reproduce, run, serve, study, trace
+from nacre.cli import (
+    catalog,
+    ctl,
+    describe,
+    importing,
+    mixes,
+    report,
+    reproduce,
+    run,
+    serve,
+    study,
+    trace,
+)
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
@@ -32,6 +44,7 @@ app.add_typer(catalog.app, name="catalog")
 app.command()(describe.describe)
 app.command()(describe.new)
 app.command()(describe.schema)
+app.add_typer(importing.app, name="import", no_args_is_help=True)
 app.command()(report.report)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
