@@ -735,6 +735,10 @@ class HddDevice(Table):
     """Sustained transfer rate of the innermost tracks."""
     interface_rate: str | None = None
     """How fast buffered bytes cross the interface. Default: 600 MB/s."""
+    scheduling: Literal["arrival", "nearest"] | None = None
+    """Which request is served next. Default: arrival."""
+    queue: int | None = None
+    """How many requests it chooses among, cached writes included. Default: 32."""
     read_ahead: str | None = None
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None
@@ -892,6 +896,20 @@ class OnyxDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceSlcCache(Table):
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+
+    size: str
+    """The most data that lies in such cells."""
+    bits: int | None = None
+    """Bits that a cell holds otherwise: so much less data fits. Default: 3."""
+    read: str
+    """Reading a page."""
+    program: str
+    """Programming a page."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
     """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
 
@@ -945,6 +963,8 @@ class SsdDevice(Table):
     """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
     buffer: str
     """DRAM that buffers writes."""
+    slc_cache: SsdDeviceSlcCache | None = None
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
     buffer_kept: str | float | None = None
     """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
     power_protected: bool | None = None
@@ -1667,6 +1687,7 @@ __all__ = [
     "ShapedWorkloadGroup",
     "SieveReplacement",
     "SsdDevice",
+    "SsdDeviceSlcCache",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
     "TiersDevice",

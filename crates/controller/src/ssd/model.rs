@@ -110,8 +110,8 @@ impl<S: Store> Ssd<S> {
         let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
         let mut known = at;
         if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
-            let (_, operation) = self.array.locate(entry - 1);
-            let spot = self.array.geometry.spot(operation);
+            let (superblock, operation) = self.array.locate(entry - 1);
+            let spot = self.array.spot(superblock, operation);
             known = self.schedule.fetch(at, spot, 1, Activity::Translate).done;
             self.schedule.counts.mapping_reads += 1;
         }
