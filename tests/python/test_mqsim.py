@@ -207,3 +207,38 @@ def test_flows_outside_the_drive_and_files_of_something_else_are_refused(tmp_pat
     device.write_text("{}")
     with pytest.raises(nacre.ConfigError, match="it is no XML"):
         mqsim.read_drive(device)
+
+
+RESULTS = """<MQSim_Results><Host><Host.IO_Flow><Name>flow</Name><Request_Count>500</Request_Count>
+<IOPS_Read>38000</IOPS_Read><IOPS_Write>0</IOPS_Write>
+<Device_Response_Time>104</Device_Response_Time></Host.IO_Flow></Host></MQSim_Results>"""
+
+
+def test_both_run_the_same_flow_where_the_other_is_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, workload = _files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC | {"Read_Percentage": "0"})
+    drive = mqsim.read_drive(device)
+    flows = mqsim.read_flows(workload, drive)[0]
+    found = mqsim.translate(drive, flows, flow=1)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    with pytest.raises(nacre.Error, match="there is no MQSim on the path"):
+        mqsim.compare(device, flows[0], found, tmp_path)
+    program = programs / "MQSim"
+    given = f'cp "$4" {tmp_path}/given.xml'
+    results = f'cat > "${{4%.xml}}_scenario_1.xml" <<END\n{RESULTS}\nEND'
+    program.write_text(f"#!/bin/sh\n{given}\n{results}\n")
+    program.chmod(0o755)
+    rows = {row.name: row for row in mqsim.compare(device, flows[0], found, tmp_path)}
+    assert (tmp_path / "given.xml").read_text().count("<IO_Flow_Parameter_Set_Synthetic>") == 1
+    assert rows["requests"].nacre == 500
+    assert rows["requests"].difference == 0
+    reads = rows["reads a second"]
+    assert reads.mqsim == 38_000
+    assert reads.difference == pytest.approx(reads.nacre / 38_000 - 1)
+    assert "small depths" in rows["reads a second"].because
+    program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
+    with pytest.raises(nacre.Error, match="wrote no results; it said: no such geometry"):
+        mqsim.compare(device, flows[0], found, tmp_path)

@@ -185,6 +185,7 @@ class Flow:
 
     is_trace: bool
     settings: Settings
+    texts: Mapping[str, str]
 
 
 def read_drive(path: Path) -> Settings:
@@ -227,7 +228,8 @@ def _flow(
     known = TRACE if is_trace else SYNTHETIC
     found = _read(path, list(entry), known, _FLOW_OPTIONAL, problems)
     problems += _out_of_range(path, found, drive)
-    return Flow(is_trace, found)
+    texts = {leaf.tag: (leaf.text or "").strip() for leaf in entry}
+    return Flow(is_trace, found, texts)
 
 
 def _root(path: Path, tag: str) -> ElementTree.Element:
