@@ -37,6 +37,7 @@ pub mod stack;
 
 pub use drive::{Progress, Ran, Span, run, run_span};
 pub use nacre_config::{Problem, Problems};
+pub use precondition::Fill;
 pub use record::{Columns, Outcome, Record};
 pub use saved::SavedRun;
 pub use scenario::{Checked, Document, check};

@@ -6,7 +6,7 @@ use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use crate::split::Way;
 use nacre_config::problem::{both, nearest};
-use nacre_config::{Families, Family, Problem, Problems, Slot, room_of};
+use nacre_config::{CountOr, Families, Family, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_hierarchy::placement::{Decider, PlacementFamily};
@@ -64,7 +64,8 @@ pub struct Built {
     pub device: Box<dyn Device>,
     /// Who asks.
     pub workload: Box<dyn Workload>,
-    /// The same workload with draws of its own, for preconditioning, where that is asked for.
+    /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
+    /// another one.
     pub preconditioning: Option<Box<dyn Workload>>,
     /// How many components the device has.
     pub components: usize,
@@ -96,8 +97,17 @@ pub(crate) fn build_watched(
         check_reach(&*workload, slot, capacity)?;
     }
     builder.draws = "precondition.";
-    let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
-    let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
+    let preconditioning = match &checked.run.precondition {
+        _ if !checked.run.takes_writes() => None,
+        CountOr::Count(_) => Some(builder.workload(slot)?),
+        CountOr::Room(slot) => {
+            let workload = builder.workload(slot)?;
+            if let Some(capacity) = device.capacity() {
+                check_reach(&*workload, slot, capacity)?;
+            }
+            Some(workload)
+        }
+    };
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 

@@ -16,6 +16,7 @@ from nacre.cli import (
     describe,
     imports,
     mixes,
+    mqsim,
     report,
     reproduce,
     run,
@@ -45,6 +46,8 @@ app.command()(describe.describe)
 app.command()(describe.new)
 app.command()(describe.schema)
 app.add_typer(imports.app, name="import", no_args_is_help=True)
+imports.app.command("mqsim")(mqsim.import_mqsim)
+app.add_typer(mqsim.comparisons, name="compare", no_args_is_help=True)
 app.command()(report.report)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)

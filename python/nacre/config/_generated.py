@@ -735,6 +735,10 @@ class HddDevice(Table):
     """Sustained transfer rate of the innermost tracks."""
     interface_rate: str | None = None
     """How fast buffered bytes cross the interface. Default: 600 MB/s."""
+    scheduling: Literal["arrival", "nearest"] | None = None
+    """Which request is served next. Default: arrival."""
+    queue: int | None = None
+    """How many requests it chooses among, cached writes included. Default: 32."""
     read_ahead: str | None = None
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None
@@ -892,6 +896,20 @@ class OnyxDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceSlcCache(Table):
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+
+    size: str
+    """The most data that lies in such cells."""
+    bits: int | None = None
+    """Bits that a cell holds otherwise: so much less data fits. Default: 3."""
+    read: str
+    """Reading a page."""
+    program: str
+    """Programming a page."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
     """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
 
@@ -945,6 +963,8 @@ class SsdDevice(Table):
     """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
     buffer: str
     """DRAM that buffers writes."""
+    slc_cache: SsdDeviceSlcCache | None = None
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
     buffer_kept: str | float | None = None
     """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
     power_protected: bool | None = None
@@ -1450,8 +1470,18 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFill(Table):
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:."""
+
+    share: str | float | None = None
+    """How much of the stack's capacity is written, from its beginning. Default: 100 %."""
+    request: str | None = None
+    """Bytes of one write. Default: 128 KiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -1469,10 +1499,12 @@ class Run(Table):
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
-    precondition: int | None = None
-    """Writes that bring the stack into the state they leave behind, before simulated time begins: they take no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of the trace; the requests that are served stay the same. Default: 0."""
+    fill: RunFill | None = None
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent: it is as new."""
+    precondition: int | Workload | None = None
+    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is steady."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
     wear_out: bool | None = None
@@ -1671,6 +1703,7 @@ __all__ = [
     "Replacement",
     "RhythmArrival",
     "Run",
+    "RunFill",
     "RunUntilSteady",
     "S3FifoReplacement",
     "Scenario",
@@ -1684,6 +1717,7 @@ __all__ = [
     "ShapedWorkloadGroup",
     "SieveReplacement",
     "SsdDevice",
+    "SsdDeviceSlcCache",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
     "TiersDevice",

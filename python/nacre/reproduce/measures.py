@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.reproduce import envy, onyx, pcm_enterprise
+from nacre.reproduce import drives, envy, onyx, pcm_enterprise
 from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
@@ -16,6 +16,7 @@ from nacre.reproduce.plan import Point, Selection
 from nacre.view import View
 
 OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
+    "drives": drives.MEASURES,
     "envy": envy.MEASURES,
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,

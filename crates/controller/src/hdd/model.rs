@@ -1,7 +1,8 @@
 //! The model behind `hdd`: one arm, a queue in order of arrival, a buffer.
 
-use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
+use super::queue::Queue;
+use super::{Config, Scheduling};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
@@ -24,6 +25,7 @@ pub(super) struct Hdd<S> {
     config: Config,
     disk: Disk,
     arm: Timeline,
+    queue: Queue,
     interface: Link,
     #[state(varies)]
     read_ahead: Option<ReadAhead>,
@@ -66,6 +68,10 @@ impl<S: Store> Hdd<S> {
             path,
             disk: Disk::new(layout, curve, draw, config.write_settle),
             arm: Timeline::new(),
+            queue: Queue::new(match config.scheduling {
+                Scheduling::Arrival => 0,
+                Scheduling::Nearest => config.queue as usize,
+            }),
             interface: Link::new(config.interface_rate),
             read_ahead: None,
             write_cache: WriteCache::new(config.write_cache.0),
@@ -80,6 +86,21 @@ impl<S: Store> Hdd<S> {
 
     /// Reserves the arm for an access as early as possible from `earliest` on; returns start and parts.
     fn access(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
+        let disk = &self.disk;
+        let plan = |end: Time, head_at| disk.plan_from(head_at, end, address, bytes, is_write);
+        let (start, access) = match self.queue.nearest(earliest, plan) {
+            Some(access) => (self.arm.reserve(earliest, access.total()), access),
+            None => self.access_in_turn(earliest, address, bytes, is_write),
+        };
+        let end = start + access.total();
+        self.charged_to = self.charged_to.max(end);
+        self.disk.perform(access, address + bytes);
+        self.queue.put(end, address + bytes);
+        (start, access)
+    }
+
+    /// The same for an access from where the arm was left last.
+    fn access_in_turn(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
         // How long an access takes depends on when it begins, and whether it fits into a gap on how long
         // it takes. Each round moves the start on to the next gap; behind the last one everything fits.
         let mut start = self.arm.earliest_start(earliest, Time::from_ps(1));
@@ -88,8 +109,6 @@ impl<S: Store> Hdd<S> {
             let possible = self.arm.earliest_start(start, access.total());
             if possible == start {
                 self.arm.reserve(start, access.total());
-                self.charged_to = self.charged_to.max(start + access.total());
-                self.disk.perform(access, address + bytes);
                 return (start, access);
             }
             start = possible;
@@ -294,6 +313,7 @@ impl<S: Store> Device for Hdd<S> {
         let loss = self.bytes.power_fail(at, chance);
         self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
         self.arm = Timeline::new();
+        self.queue.clear();
         self.interface.clear();
         self.read_ahead = None;
         self.write_cache = WriteCache::new(self.config.write_cache.0);

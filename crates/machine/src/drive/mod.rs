@@ -94,10 +94,9 @@ pub(crate) fn findings(
         // Who cannot be saved is to say so before the run and not behind it.
         saved::save(&driver)?;
     }
-    let prepared = match (span.from, preconditioning) {
-        (Some(from), _) => from.restore(&mut driver).map(ControlFlow::Continue)?,
-        (None, Some(mut workload)) => driver.prepare(&mut *workload, span.preparations, watch)?,
-        (None, None) => ControlFlow::Continue(()),
+    let prepared = match span.from {
+        Some(from) => from.restore(&mut driver).map(ControlFlow::Continue)?,
+        None => driver.prepare(preconditioning, span.preparations, watch)?,
     };
     let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
@@ -137,6 +136,8 @@ pub(crate) struct Driver<'a> {
     units_before: u64,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
+    /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
+    pub(crate) prepared_writes: u64,
     /// How a steady state was looked for.
     pub(crate) steadiness: Option<Steadiness>,
     /// When the last request came, in an open loop.
@@ -163,6 +164,7 @@ impl<'a> Driver<'a> {
             measured: 0,
             units_before: 0,
             worn_out: None,
+            prepared_writes: checked.run.first_writes(),
             steadiness: None,
             last_arrival: None,
             next_look: BATCH as u64,
