@@ -3,6 +3,7 @@
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
+`crash` loses its power anywhere and says what was lost; `crash_drawn` draws the stack, too;
 `serve` makes the device a block device for real programs, and `Control` steers it meanwhile;
 `reproduce` recomputes published results and says how far off each one is;
 `study` sweeps over many designs, or searches among them; `run_split` runs a large trace in parts;
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nacre.catalog import catalog
     from nacre.comparison import Comparison, compare
     from nacre.control import Control
+    from nacre.crash import Crash, crash, crash_drawn
     from nacre.errors import (
         ConfigError,
         Error,
@@ -42,6 +44,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Control",
+    "Crash",
     "Error",
     "Memory",
     "Mixes",
@@ -56,6 +59,8 @@ __all__ = [
     "catalog",
     "check",
     "compare",
+    "crash",
+    "crash_drawn",
     "mixes",
     "open",
     "reproduce",
@@ -72,6 +77,7 @@ _HOMES = {
     "Comparison": "nacre.comparison",
     "ConfigError": "nacre.errors",
     "Control": "nacre.control",
+    "Crash": "nacre.crash",
     "Error": "nacre.errors",
     "Memory": "nacre.memory",
     "Mixes": "nacre.mixes",
@@ -86,6 +92,8 @@ _HOMES = {
     "catalog": "nacre.catalog",
     "check": "nacre.run",
     "compare": "nacre.comparison",
+    "crash": "nacre.crash",
+    "crash_drawn": "nacre.crash",
     "mixes": "nacre.mixes",
     "open": "nacre.memory",
     "reproduce": "nacre.reproduce",

@@ -1,0 +1,104 @@
+"""`nacre crash`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import Json, Settings, place, settings_of
+from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
+from nacre.crash import Crash, crash_drawn
+from nacre.crash import crash as crash_scenario
+from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.progress import Bar
+from nacre.saving import CRASH_FILES, Staging
+from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
+
+
+@guarded
+def crash(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SCENARIO]",
+            help="A TOML file or the name of a shipped scenario; without one everything is drawn.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    points: Annotated[int, typer.Option(min=1, help="Losses of power to try.")] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, max=SEED_MAX, help="Of everything that is drawn.")
+    ] = 1,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A fault of the medium beside losses of power, as bit_rot; may be repeated.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
+    if scenario is None and (settings or fault):
+        problem = "without a scenario everything is drawn, faults and settings too"
+        raise config_error([Problem(problem=problem, hint="give a scenario, or only a seed")])
+    with ExitStack() as stack:
+        staging = stack.enter_context(Staging(out, CRASH_FILES)) if out else None
+        interruption = stack.enter_context(Interruption())
+        bar = stack.enter_context(Bar("crashing", "points"))
+
+        def progress(done: int, total: int | None) -> bool:
+            bar(done, total)
+            return interruption.asked
+
+        if scenario is None:
+            found = crash_drawn(seed, points=points, progress=progress)
+        else:
+            overrides = settings_of(scenario, settings)
+            found = crash_scenario(
+                scenario,
+                overrides,
+                points=points,
+                seed=seed,
+                faults=fault or [],
+                progress=progress,
+            )
+        if staging:
+            staging.crash(found)
+    if as_json:
+        write_json(found.to_dict())
+    else:
+        _show(found, out)
+    flush()
+    if found.finding is not None:
+        raise typer.Exit(FAILED)
+    if interruption.asked:
+        complain(f"interrupted: {found.points} of {points} points were tried")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show(found: Crash, out: Path | None) -> None:
+    if found.scenario is not None:
+        write_text(found.scenario)
+        write_line()
+    for line in crash_facts(found):
+        write_prose(line)
+    if found.finding is not None:
+        write_line()
+        for step in found.finding.steps:
+            write_line(step)
+    for table in (fault_table(found), recovery_table(found), branch_table(found)):
+        write_line()
+        write_table(table)
+    if out:
+        write_line()
+        write_line(f"results are in {out}")
