@@ -9,6 +9,7 @@ from nacre.text import NOTHING, count, duration, size
 
 if TYPE_CHECKING:
     from nacre.crash import Crash
+    from nacre.crash_program import Pulled
 
 _NS = 1e9
 _PERSISTENCE = {
@@ -43,6 +44,29 @@ def finding_facts(found: Crash) -> list[str]:
     lines = [f"a promise was broken: {finding.problem}"]
     if not finding.repeats:
         lines.append("the same steps on a new device do not do it: its saved state is not all of it")
+    return lines
+
+
+def pulled_facts(pulled: Pulled) -> list[str]:
+    """What became of the data of a program under which the power was pulled."""
+    outages = [each.outage for each in pulled.rounds]
+    ended = sum(each.ended is not None for each in pulled.rounds)
+    lost = sum(outage.bytes_lost for outage in outages)
+    lines = [
+        f"the power was pulled {count(len(outages))} times, seed {pulled.seed};"
+        f" {count(sum(outage.under_way for outage in outages))} writes were under way,"
+        f" {count(sum(outage.acknowledged_lost for outage in outages))} acknowledged ones"
+        f" and {size(lost)} were lost",
+    ]
+    if ended:
+        lines.append(f"{count(ended)} times the program had ended before")
+    checked = [each for each in pulled.rounds if each.check is not None]
+    if pulled.failed:
+        last = checked[-1]
+        lines.append(f"the check failed with status {last.check}: {last.said.strip()}")
+        lines.append(f"the image is kept in {pulled.kept}")
+    elif checked:
+        lines.append(f"the check found nothing wrong, {count(len(checked))} times")
     return lines
 
 

@@ -14,10 +14,17 @@ from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
 from nacre.crash import Crash, crash_drawn
 from nacre.crash import crash as crash_scenario
+from nacre.crash_program import crash_program
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.progress import Bar
 from nacre.saving import CRASH_FILES, Staging
-from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
+from nacre.summary_crash import (
+    branch_table,
+    crash_facts,
+    fault_table,
+    pulled_facts,
+    recovery_table,
+)
 
 
 @guarded
@@ -27,6 +34,13 @@ def crash(
         typer.Argument(
             metavar="[SCENARIO]",
             help="A TOML file or the name of a shipped scenario; without one everything is drawn.",
+        ),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND...]",
+            help="A program of yours that is run on the device, which it finds as $NACRE_URI.",
         ),
     ] = None,
     settings: Settings = None,
@@ -41,6 +55,19 @@ def crash(
             help="A fault of the medium beside losses of power, as bit_rot; may be repeated.",
         ),
     ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Run after every loss of power under your program: 0 is good."
+        ),
+    ] = None,
+    times: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Losses of power under your program.")
+    ] = 10,
+    within: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="The power fails so long after its start."),
+    ] = 2.0,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
@@ -48,6 +75,12 @@ def crash(
     as_json: Json = False,
 ) -> None:
     """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
+    if scenario is not None and command:
+        _pull(scenario, settings or [], command, check, times, within, seed, as_json=as_json)
+        return
+    if check is not None:
+        problem = "a check is run after losses of power under a program"
+        raise config_error([Problem(path="--check", problem=problem, hint="add: -- COMMAND")])
     if scenario is None and (settings or fault):
         problem = "without a scenario everything is drawn, faults and settings too"
         raise config_error([Problem(problem=problem, hint="give a scenario, or only a seed")])
@@ -83,6 +116,44 @@ def crash(
         raise typer.Exit(FAILED)
     if interruption.asked:
         complain(f"interrupted: {found.points} of {points} points were tried")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _pull(
+    scenario: str,
+    settings: list[str],
+    command: list[str],
+    check: str | None,
+    times: int,
+    within: float,
+    seed: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Runs the user's program, and pulls the power under it."""
+    settings_of(scenario, settings)
+    with Interruption() as interruption, Bar("pulling", "times") as bar:
+        pulled = crash_program(
+            scenario,
+            settings,
+            command,
+            check=check,
+            times=times,
+            within_s=within,
+            seed=seed,
+            stop=lambda: interruption.asked,
+            tell=lambda done: bar(done, times),
+        )
+    if as_json:
+        write_json(pulled.to_dict())
+    else:
+        for line in pulled_facts(pulled):
+            write_prose(line)
+    flush()
+    if pulled.failed:
+        raise typer.Exit(FAILED)
+    if interruption.asked:
+        complain(f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times")
         raise typer.Exit(INTERRUPTED)
 
 
