@@ -5,8 +5,8 @@ As root, since it mounts, and with libnbd's tools and e2fsprogs installed:
     nacre crash ssd.toml --times 100 --within 5 \
         --check "python crash_sqlite.py check /tmp/crash" -- python crash_sqlite.py work /tmp/crash
 
-`work` inserts rows, one transaction after the other, and notes in a file of the host how many SQLite
-said were committed. `check` mounts what the device kept, and fails if rows are missing or the
+`work` inserts rows, one transaction after the other, and notes in a file of the host how many
+SQLite said were committed. `check` mounts what the device kept, and fails if rows are missing or the
 database is not whole.
 """
 
@@ -67,7 +67,7 @@ def check(base: Path, committed: Path) -> None:
 @contextmanager
 def mounted(folder: Path, *, make: bool) -> Iterator[Path]:
     """The file system on the device, made anew if that is asked for."""
-    with subprocess.Popen(["nbdfuse", folder / "fuse", os.environ["NACRE_URI"]]):
+    with subprocess.Popen(["nbdfuse", folder / "fuse", os.environ["NACRE_URI"]]):  # noqa: S603, S607
         try:
             device = folder / "fuse" / "nbd"
             until = time.monotonic() + PATIENCE_S
@@ -94,12 +94,12 @@ def release(folder: Path) -> None:
 
 def said(*command: str | Path) -> str:
     """What a program that has to succeed prints."""
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()  # noqa: S603
 
 
 def quietly(*command: str | Path) -> None:
     """Runs a program that may fail."""
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
 
 
 if __name__ == "__main__":

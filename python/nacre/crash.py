@@ -95,7 +95,9 @@ def crash(
     """
     source = read(scenario)
     known = _core.crash_faults()
-    problems = [unknown("there is no fault called", name, known) for name in faults if name not in known]
+    problems = [
+        unknown("there is no fault called", name, known) for name in faults if name not in known
+    ]
     if problems:
         raise config_error(problems)
     with source.cited():
@@ -112,9 +114,7 @@ def crash(
     return _crash(document, name=source.name, scenario=None, seed=seed)
 
 
-def crash_drawn(
-    seed: int, *, points: int = 10_000, progress: Progress | None = None
-) -> Crash:
+def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
     """The same for a stack, a workload and faults that are all drawn from `seed`."""
     text, document = _core.crash_drawn(
         _within("seed", seed), _within("points", points), _answering(progress)

@@ -41,7 +41,7 @@ class Round(View):
 
 
 class Pulled(View):
-    """What became of the data of a program; `kept` is the folder of the image when a check failed."""
+    """What became of the data of a program; `kept` is the folder of an image that failed."""
 
     parts = {"rounds": Round}  # noqa: RUF012
     name: str
@@ -200,4 +200,3 @@ def _check(check: str, environment: Mapping[str, str]) -> dict[str, Any]:
         check=False,
     )
     return {"check": done.returncode, "said": done.stdout[-_SAID:]}
-

@@ -43,7 +43,9 @@ def finding_facts(found: Crash) -> list[str]:
         return []
     lines = [f"a promise was broken: {finding.problem}"]
     if not finding.repeats:
-        lines.append("the same steps on a new device do not do it: its saved state is not all of it")
+        lines.append(
+            "the same steps on a new device do not do it: its saved state is not all of it"
+        )
     return lines
 
 
@@ -99,7 +101,9 @@ def recovery_table(found: Crash) -> Table:
 
 def branch_table(found: Crash) -> Table:
     """What happened on the way, and how often."""
-    rows = [[name.replace("_", " "), count(times)] for name, times in found.branches.items() if times]
+    rows = [
+        [name.replace("_", " "), count(times)] for name, times in found.branches.items() if times
+    ]
     return Table("", ["on the way", "points"], [False, True], rows)
 
 

@@ -7,11 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from serving import NACRE, scenario
-
 import nacre
+import pytest
 from nacre.errors import ConfigError
+from serving import NACRE, scenario
 
 CACHED = """
 schema = 1
@@ -76,7 +75,7 @@ def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: st
 
 
 def test_mistakes_are_named(disk: str) -> None:
-    with pytest.raises(ConfigError, match="no fault called.*did you mean"):
+    with pytest.raises(ConfigError, match=r"no fault called.*did you mean"):
         nacre.crash(disk, faults=["bitrot"])
     with pytest.raises(ConfigError, match="points"):
         nacre.crash(disk, points=-1)
@@ -99,7 +98,10 @@ def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> Non
     done = command(disk, "--points", "300", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     assert "every promise was kept" in done.stdout
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["crash.html", "crash.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "crash.html",
+        "crash.json",
+    ]
     page = (tmp_path / "out" / "crash.html").read_text()
     assert "every promise was kept" in page
     assert "http" not in page.replace("http://www.w3.org/", "")
@@ -153,11 +155,11 @@ def test_the_power_is_pulled_under_a_program_and_its_data_is_checked(tmp_path: P
     count, check = programs(tmp_path, "")
     device = str(scenario(tmp_path, mib=1))
     done = command(
-        device, "--times", "3", "--within", "0.3", "--check", check, "--json", "--", *count
+        device, "--times", "2", "--within", "0.3", "--check", check, "--json", "--", *count
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert [each["check"] for each in document["rounds"]] == [0, 0, 0]
+    assert [each["check"] for each in document["rounds"]] == [0, 0]
     assert all(each["ended"] is None for each in document["rounds"])
     assert int((tmp_path / "heard").read_text()) > 0
 

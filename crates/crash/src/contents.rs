@@ -15,7 +15,7 @@ impl Content {
     /// What a block holds after write number `write`. No other write and no other block has these bytes: the word
     /// follows from both, one to one.
     pub(crate) fn of(write: u32, block: u64) -> Content {
-        Content::Word(mix(u64::from(write) << 32 | block & 0xFFFF_FFFF))
+        Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
     }
 
     /// The content of these bytes.
@@ -75,14 +75,14 @@ const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 /// The finisher of splitmix64 (Steele, Lea and Flood 2014): neighbouring numbers share no byte but by chance, and
 /// every number comes from one.
 fn mix(number: u64) -> u64 {
-    let number = (number ^ number >> 30).wrapping_mul(FIRST);
-    let number = (number ^ number >> 27).wrapping_mul(SECOND);
-    number ^ number >> 31
+    let number = (number ^ (number >> 30)).wrapping_mul(FIRST);
+    let number = (number ^ (number >> 27)).wrapping_mul(SECOND);
+    number ^ (number >> 31)
 }
 
 /// The number that [`mix`] made `word` of.
 fn unmix(word: u64) -> u64 {
-    let unshift = |word: u64, by: u32| (1..=64 / by).fold(word, |found, _| word ^ found >> by);
+    let unshift = |word: u64, by: u32| (1..=64 / by).fold(word, |found, _| word ^ (found >> by));
     let word = unshift(word, 31).wrapping_mul(inverse(SECOND));
     let word = unshift(word, 27).wrapping_mul(inverse(FIRST));
     unshift(word, 30)

@@ -250,7 +250,7 @@ impl<'a> Life<'a> {
         let mut recovery = self.recover(back)?;
         if let Some((share, off)) = loss.again {
             let whole = u128::from((recovery.done - back).as_ps());
-            let again = back + Time::from_ps((whole * u128::from(share) >> 16) as u64);
+            let again = back + Time::from_ps(((whole * u128::from(share)) >> 16) as u64);
             self.device.power_fail(again, &mut chance);
             back = again + off;
             recovery = recovery.beside(self.recover(back)?);

@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, crash, ctl, describe, mixes, report, reproduce, run, serve, study, trace
+from nacre.cli import (
+    catalog,
+    crash,
+    ctl,
+    describe,
+    mixes,
+    report,
+    reproduce,
+    run,
+    serve,
+    study,
+    trace,
+)
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 

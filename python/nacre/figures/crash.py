@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NS = 1e9
 
 
-def recovery_figure(found: Crash) -> alt.TopLevelMixin | None:
+def recovery_figure(found: Crash) -> alt.Chart | None:
     """The share of recoveries that are over, by time; None where none takes time."""
     bars, recovery = found.recovery.bars, found.recovery
     if recovery.p50_s is None or not recovery.max_s:
@@ -29,7 +29,7 @@ def recovery_figure(found: Crash) -> alt.TopLevelMixin | None:
         f" the longest {duration(recovery.max_s * _NS)}",
         f"{found.name}: share of {count(recovery.count)} recoveries that are over",
     )
-    line = (
+    line: alt.Chart = (
         alt.Chart(theme.data(rows), title=title, width=620, height=240)
         .mark_line(interpolate="step-after")
         .encode(
