@@ -6,8 +6,8 @@ As root, since it mounts, and with libnbd's tools and e2fsprogs installed:
         --check "python crash_sqlite.py check /tmp/crash" -- python crash_sqlite.py work /tmp/crash
 
 `work` inserts rows, one transaction after the other, and notes in a file of the host how many
-SQLite said were committed. `check` mounts what the device kept, and fails if rows are missing or the
-database is not whole.
+SQLite said were committed. `check` mounts what the device kept, and fails if rows are missing or
+the database is not whole.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \
 pub(crate) fn measure(report: &Report) {
     let scenario = checked(DRIVE);
     let mut stack = OfScenario::new(&scenario, &NoFiles).expect("it carries bytes");
-    let mut go = || ControlFlow::Continue(());
+    let go = || ControlFlow::Continue(());
     let seconds = best_of(|| {
         let found = crash(&mut stack, &Options::new(POINTS, 1), &mut |_| go());
         assert!(found.finding.is_none(), "a promise was broken");

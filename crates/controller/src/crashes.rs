@@ -97,7 +97,6 @@ fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) 
     let exhausted = exhaust(&mut Described::new(workbench(1), toml), block_bytes, actions, length);
     let report = &exhausted.report;
     assert!(report.finding.is_none(), "{:?}", report.finding);
-    println!("{} sequences, {} points", exhausted.sequences, report.points());
     assert_eq!(exhausted.sequences, (actions.len() as u64).pow(length as u32));
     assert!(report.points() > 10 * exhausted.sequences, "{} points", report.points());
 }
