@@ -32,11 +32,13 @@ def main() -> None:
     for name in ("fuse", "mounted"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     release(folder)
-    with mounted(folder, make=word == "work" and os.environ["NACRE_ROUND"] == "0") as path:
+    committed = folder / "committed"
+    # Until something was committed, the power may have failed before there was a file system.
+    with mounted(folder, make=not committed.exists()) as path:
         if word == "work":
-            work(path / "base", folder / "committed")
+            work(path / "base", committed)
         else:
-            check(path / "base", folder / "committed")
+            check(path / "base", committed)
 
 
 def work(base: Path, committed: Path) -> None:
@@ -66,7 +68,7 @@ def check(base: Path, committed: Path) -> None:
 
 @contextmanager
 def mounted(folder: Path, *, make: bool) -> Iterator[Path]:
-    """The file system on the device, made anew if that is asked for."""
+    """The file system on the device; where there is none, it may be made."""
     with subprocess.Popen(["nbdfuse", folder / "fuse", os.environ["NACRE_URI"]]):  # noqa: S603, S607
         try:
             device = folder / "fuse" / "nbd"
@@ -75,8 +77,9 @@ def mounted(folder: Path, *, make: bool) -> Iterator[Path]:
                 time.sleep(0.02)
             loop = said("losetup", "--find", "--show", "--direct-io=on", device)
             (folder / "loop").write_text(loop)
-            if make:
-                said("mkfs.ext4", "-q", loop)
+            if make and not quietly("mount", loop, folder / "mounted"):
+                said("mkfs.ext4", "-q", "-F", loop)
+            quietly("umount", folder / "mounted")
             said("mount", loop, folder / "mounted")
             yield folder / "mounted"
         finally:
@@ -97,9 +100,12 @@ def said(*command: str | Path) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()  # noqa: S603
 
 
-def quietly(*command: str | Path) -> None:
-    """Runs a program that may fail."""
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+def quietly(*command: str | Path) -> bool:
+    """Runs a program that may fail; whether it did well."""
+    done = subprocess.run(  # noqa: S603
+        command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    return done.returncode == 0
 
 
 if __name__ == "__main__":
