@@ -20,12 +20,19 @@ XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-targe
 # Seconds that `make fuzz` gives each target.
 FUZZ_S := 60
 
+# Seconds that `make crash` takes, and the first seed of the stacks it draws.
+CRASH_S := 60
+CRASH_SEED := $(shell date +%s)
+
+# Stacks that `make test` draws, from seeds that follow from the commit.
+CRASHED := 40
+
 # Whatever environment the user is in, the project's own is .venv.
 unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-wheel check bench fuzz wheel wheel-test sdist docs gen reference fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -38,6 +45,7 @@ test: test-rust test-python test-wheel ## every test
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
 	cargo test $(TESTED) -- --quiet
 	$(XTASK) gen --check
+	$(XTASK) crash $$(git rev-parse HEAD 2>/dev/null || echo 1) $(CRASHED)
 
 test-python: environment clients ## the Python tests, with the documents' examples
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
@@ -63,6 +71,9 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 	$(UV) run --no-project --python $(PYTHON) --with bchlib==2.1.3 crates/bench/rival_codes.py \
 		> out/bench/rival_codes.json || echo "bchlib did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
+
+crash: ## drawn stacks lose their power on all cores, for CRASH_S seconds from CRASH_SEED on
+	$(XTASK) crash $(CRASH_SEED) for $(CRASH_S)
 
 fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are
 	@tools/fuzz.sh $(FUZZ_S)

@@ -3,6 +3,7 @@
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
+`crash` loses its power anywhere and says what was lost; `crash_drawn` draws the stack, too;
 `serve` makes the device a block device for real programs, and `Control` steers it meanwhile;
 `reproduce` recomputes published results and says how far off each one is;
 `study` sweeps over many designs, or searches among them; `run_split` runs a large trace in parts;
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from nacre.catalog import catalog
     from nacre.comparison import Comparison, compare
     from nacre.control import Control
+    from nacre.crash import Crash, crash, crash_drawn
     from nacre.errors import (
         ConfigError,
         Error,
@@ -48,6 +50,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Control",
+    "Crash",
     "Error",
     "Memory",
     "MissRatioCurve",
@@ -65,6 +68,8 @@ __all__ = [
     "check",
     "compare",
     "config",
+    "crash",
+    "crash_drawn",
     "mixes",
     "open",
     "reproduce",
@@ -83,6 +88,7 @@ _HOMES = {
     "Comparison": "nacre.comparison",
     "ConfigError": "nacre.errors",
     "Control": "nacre.control",
+    "Crash": "nacre.crash",
     "Error": "nacre.errors",
     "Memory": "nacre.memory",
     "MissRatioCurve": "nacre.miss_ratio",
@@ -99,6 +105,8 @@ _HOMES = {
     "catalog": "nacre.catalog",
     "check": "nacre.run",
     "compare": "nacre.comparison",
+    "crash": "nacre.crash",
+    "crash_drawn": "nacre.crash",
     "mixes": "nacre.mixes",
     "open": "nacre.memory",
     "reproduce": "nacre.reproduce",

@@ -152,6 +152,18 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def crash(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    points: int,
+    seed: int,
+    faults: list[str],
+    progress: _TraceProgress = None,
+) -> str: ...
+def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
+def crash_faults() -> list[str]: ...
 def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
 def mixes(
     scenario: str,

@@ -5,6 +5,7 @@
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER` |
 //! | `codes FOLDER` | measures error-correcting codes alone |
+//! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
@@ -19,6 +20,7 @@
 
 mod caches;
 mod codes;
+mod crash;
 mod curves;
 mod flash_drive;
 mod flash_memory;
@@ -34,7 +36,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -45,6 +47,10 @@ fn main() -> ExitCode {
         ["run", folder] => run(Path::new(folder)),
         ["codes", folder] => {
             codes::measure(&Report::begin(Path::new(folder)));
+            Ok(())
+        }
+        ["crash"] => {
+            crash::measure(&Report::begin(Path::new(".")));
             Ok(())
         }
         ["curves", folder] => {
@@ -85,5 +91,6 @@ fn run(folder: &Path) -> Result<()> {
     pcm_drive::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
+    crash::measure(&report);
     runs::measure(&report, folder)
 }

@@ -12,6 +12,7 @@
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
+//! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
 //! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
@@ -21,6 +22,7 @@
 mod accesses;
 pub mod catalog;
 mod clock;
+pub mod crash;
 pub mod drive;
 mod endurance;
 pub mod identity;
@@ -43,7 +45,5 @@ pub use saved::SavedRun;
 pub use scenario::{Checked, Document, check};
 pub use stack::Files;
 
-#[cfg(test)]
-mod crashes;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 mod bugs;
 mod catalog;
 mod cleaning;
+mod crash;
 mod errors;
 mod memory;
 mod policies;
@@ -28,6 +29,8 @@ mod _core {
     use super::catalog::{catalog, formats, rooms, schema_of, shipped_scenarios};
     #[pymodule_export]
     use super::cleaning::CleaningView;
+    #[pymodule_export]
+    use super::crash::{crash, crash_drawn, crash_faults};
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]

@@ -12,6 +12,7 @@ import typer
 from nacre import __version__
 from nacre.cli import (
     catalog,
+    crash,
     ctl,
     describe,
     imports,
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(run.check)
+app.command()(crash.crash)
 app.command()(mixes.mixes)
 app.command()(reproduce.reproduce)
 app.command()(study.study)
