@@ -10,6 +10,8 @@
 //! interface. What the buffer takes or gives crosses one request after the other. A cached write goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
 //! the last one.
 //!
+//! With `spin_down_after`, a drive that rested so long stands, at `standby_power`; the next access waits for `spin_up`.
+//!
 //! Requests are served in order of submission. One that is submitted later but arrives earlier (below a
 //! cache, say) takes a gap of the arm's timeline if it fits; its seek begins where the arm was left by the
 //! request submitted before it, and the requests already planned stay as they are.
@@ -17,7 +19,8 @@
 //! # Leaves out
 //! Reordering of queued requests (NCQ, elevator): under deep queues of small random requests real drives
 //! are faster. Reads of data that is still in the write cache go to the platter. One buffer segment, so
-//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. Spin-down.
+//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. The rest after the last access
+//! counts as idle, however long.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994.
@@ -34,7 +37,7 @@ mod tests;
 use model::Hdd;
 use nacre_config::{Configuration, Descriptor, Reader, Room};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bandwidth, Bytes, Power, Price, Rate, Time};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Time};
 use nacre_media::disk::{SeekCurve, SeekTimes};
 use nacre_media::persistence::Linear;
 use nacre_media::store::Nothing;
@@ -95,6 +98,20 @@ pub struct Config {
     pub seek_power: Option<Power>,
     /// Power while waiting for a sector, reading or writing, idling included.
     pub active_power: Option<Power>,
+    /// Rest after which the platters stop; absent means never.
+    #[config(min = "1 ms", max = "30 d")]
+    pub spin_down_after: Option<Time>,
+    /// Time the platters need to come up to speed.
+    #[config(
+        default = "10 s",
+        max = "10 min",
+        source = "assumed: what data sheets of disks of 2008 say, typical"
+    )]
+    pub spin_up: Time,
+    /// Power while the platters stand.
+    pub standby_power: Option<Power>,
+    /// Energy to stop the platters and bring them up to speed, beyond idling.
+    pub spin_up_energy: Option<Energy>,
     /// Price of its capacity.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
