@@ -7,6 +7,7 @@
 //! | `codes FOLDER` | measures error-correcting codes alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
+//! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
@@ -20,6 +21,7 @@
 mod caches;
 mod codes;
 mod curves;
+mod disk_caches;
 mod flash_drive;
 mod flash_memory;
 mod key_value;
@@ -34,7 +36,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | disk-caches | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["disk-caches"] => disk_caches::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
@@ -82,6 +85,7 @@ fn run(folder: &Path) -> Result<()> {
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
+    disk_caches::measure(&report)?;
     pcm_drive::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
