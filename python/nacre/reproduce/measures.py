@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.reproduce import envy, onyx, pcm_enterprise
+from nacre.reproduce import envy, nvm_servers, onyx, pcm_enterprise
 from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
@@ -17,6 +17,7 @@ from nacre.view import View
 
 OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "envy": envy.MEASURES,
+    "nvm-servers": nvm_servers.MEASURES,
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }
