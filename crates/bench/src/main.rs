@@ -8,6 +8,7 @@
 //! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
+//! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
@@ -22,6 +23,7 @@ mod caches;
 mod codes;
 mod crash;
 mod curves;
+mod disk_caches;
 mod flash_drive;
 mod flash_memory;
 mod key_value;
@@ -36,7 +38,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | disk-caches | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["disk-caches"] => disk_caches::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
@@ -88,6 +91,7 @@ fn run(folder: &Path) -> Result<()> {
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
+    disk_caches::measure(&report)?;
     pcm_drive::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);

@@ -231,7 +231,8 @@ fn default_run() -> Vec<Resolved> {
 /// Puts the settings of the named catalogue entries under those the user gave.
 fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
     if let Some(preset) = node.get("preset").cloned() {
-        match preset.text().map(|name| (name, catalog::find(name))) {
+        let settings = |name: &str| catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP);
+        match preset.text().map(|name| (name, settings(name))) {
             Some((_, Some(entry))) => merge_under(node, &entry.settings),
             Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
             None => problems.push(
@@ -259,7 +260,8 @@ fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
 
 fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     let entries = catalog::entries();
-    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let settings = entries.iter().filter(|entry| entry.family != catalog::ROADMAP);
+    let names: Vec<&str> = settings.map(|entry| entry.name).collect();
     let nearest = nearest(name, names.iter().copied());
     let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
     Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")

@@ -60,6 +60,32 @@ class ZipfWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExponentialWorkload(Table):
+    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space used; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read. Default: 100 %."""
+    trim_share: str | float | None = None
+    """Share of requests that trim; the rest write. Default: 0 %."""
+    mean: str | float | None = None
+    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    scatter: bool | None = None
+    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["exponential"] = "exponential"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HotColdWorkload(Table):
     """Most accesses to a small part of the data, as in 10/90."""
 
@@ -290,6 +316,62 @@ class KvWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dbt2Workload(Table):
+    """DBT-2: the transactions of TPC-C as page requests of a database."""
+
+    clients: int | None = None
+    """Clients, each of which asks again when its answer is there. Default: 32."""
+    think: str | None = None
+    """Time a client waits between an answer and its next question. Default: 0 s."""
+    processors: int | None = None
+    """Processors that clients share. Default: 8."""
+    transactions: int | None = None
+    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    warehouses: int | None = None
+    """Warehouses: about 100 MB each. Default: 20."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 8 KiB."""
+    log_block: str | None = None
+    """Bytes of a log block; a power of two. Default: 8 KiB."""
+    log: str | None = None
+    """Bytes of the log's room, which is used round and round. Default: 48 MiB."""
+    operation: str | None = None
+    """Processor time of a row that is looked up. Default: 50 us."""
+    commit: str | None = None
+    """Processor time of a commit. Default: 200 us."""
+    kind: Literal["dbt2"] = "dbt2"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecwebWorkload(Table):
+    """SPECweb99: the files of a web server, directories by Zipf's law."""
+
+    clients: int | None = None
+    """Clients, each of which asks again when its answer is there. Default: 32."""
+    think: str | None = None
+    """Time a client waits between an answer and its next question. Default: 0 s."""
+    processors: int | None = None
+    """Processors that clients share. Default: 8."""
+    answers: int | None = None
+    """How many answers there are in all. Absent: the run's own limit ends it."""
+    directories: int | None = None
+    """Directories: about 5 MB each. Default: 360."""
+    theta: float | None = None
+    """Exponent of the law by which directories are asked for. Default: 1.0."""
+    read: str | None = None
+    """Bytes of a file that are read at a time. Default: 64 KiB."""
+    logged: str | float | None = None
+    """Share of requests that also write to a log. Default: 5 %."""
+    request: str | None = None
+    """Processor time of a request. Default: 500 us."""
+    send: str | None = None
+    """Processor time of every 64 KiB that are sent. Default: 200 us."""
+    kind: Literal["specweb"] = "specweb"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceWorkloadPart(Table):
     """A part of the trace alone. Absent: all of it."""
 
@@ -370,6 +452,28 @@ class ZipfPattern(Table):
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
     kind: Literal["zipf"] = "zipf"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExponentialPattern(Table):
+    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+
+    footprint: str
+    """Bytes of address space used; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read. Default: 100 %."""
+    trim_share: str | float | None = None
+    """Share of requests that trim; the rest write. Default: 0 %."""
+    mean: str | float | None = None
+    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    scatter: bool | None = None
+    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
 
@@ -646,6 +750,162 @@ class ServerCacheDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DramDiskCacheDevice(Table):
+    """A disk cache in DRAM: the pages an operating system keeps of a slower device."""
+
+    capacity: str
+    """Bytes of pages it holds."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 2 KiB."""
+    dirty_limit: str | float | None = None
+    """Share of the pages that may be dirty. Default: 10 %."""
+    latency: str | None = None
+    """Time until the first byte. Default: 55 ns."""
+    bandwidth: str | None = None
+    """How fast bytes follow. Default: 4 GB/s."""
+    chip: str | None = None
+    """Bytes of a chip. Default: 128 MiB."""
+    rank: int | None = None
+    """Chips that work together. Default: 8."""
+    active_power: str | None = None
+    """Power of a chip that reads or writes, idling included."""
+    idle_power: str | None = None
+    """Power of a chip at rest."""
+    power_down_power: str | None = None
+    """Power of a chip that is powered down."""
+    power_down_after: str | None = None
+    """Rest after which chips are powered down. Default: 1 us."""
+    price: str | None = None
+    """Price of its capacity."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["dram_disk_cache"] = "dram_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlashDiskCacheDevice(Table):
+    """A cache of a disk's pages in flash, with a controller that follows the wear of every page."""
+
+    blocks: int
+    """Erase blocks."""
+    slots: int | None = None
+    """Slots of a block: pages of one bit in a cell, of which each is two pages of two bits; a power of two. Default: 64."""
+    spare: str | None = None
+    """Bytes stored beside a page of 2 KiB. Default: 64 B."""
+    dies: int | None = None
+    """Dies, each of which does one thing at a time; blocks lie on them in turn. Default: 4."""
+    slc_read: str | None = None
+    """Reading a page in SLC. Default: 25 us."""
+    slc_program: str | None = None
+    """Programming a page in SLC. Default: 250 us."""
+    slc_erase: str | None = None
+    """Erasing a block whose slots are mostly SLC. Default: 500 us."""
+    mlc_read: str | None = None
+    """Reading a page in MLC. Default: 50 us."""
+    mlc_program: str | None = None
+    """Programming a page in MLC. Default: 900 us."""
+    mlc_erase: str | None = None
+    """Erasing a block whose slots are mostly MLC. Default: 3.5 ms."""
+    slc_endurance: int | None = None
+    """Erases that a slot in SLC is made for. Default: 100000."""
+    mlc_endurance: int | None = None
+    """Erases that a slot in MLC is made for. Default: 10000."""
+    bit_error_rate: float | None = None
+    """Share of bits that are wrong after as many erases as a slot is made for. Default: 1e-6."""
+    error_exponent: float | None = None
+    """The power of the erases with which that share grows. Default: 3.0."""
+    endurance_spread: float | None = None
+    """Standard deviation of the logarithm of the erases that slots take. Default: 0.1."""
+    drift: str | float | None = None
+    """By what share of itself the rate of wrong bits grows in a day of lying. Default: 1 %."""
+    active_power: str | None = None
+    """Power of a die that reads, programs or erases, idling included."""
+    idle_power: str | None = None
+    """Power of a die that does nothing."""
+    price: str | None = None
+    """Price of its capacity, as it is new."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    density: Literal["slc", "mlc"] | None = None
+    """How many bits a cell holds at first. Default: mlc."""
+    ecc: Ecc
+    """The code of new pages, for pages of 2 KiB."""
+    raises_strength: bool | None = None
+    """Whether pages that come to the end of their code get a stronger one. Default: true."""
+    strongest: int | None = None
+    """The most wrong bits that the strongest code puts right. Default: 12."""
+    lowers_density: bool | None = None
+    """Whether slots that come to the end of their code go on with one bit in a cell. Default: true."""
+    promotes: bool | None = None
+    """Whether pages that are read often move to slots with one bit in a cell. Default: true."""
+    promotes_at: int | None = None
+    """Hits after which a page is moved so; where its counter saturates. Default: 63."""
+    write_region: str | float | None = None
+    """Share of the blocks that are for written pages; with 0 % all blocks are for all pages. Default: 10 %."""
+    collects_above: str | float | None = None
+    """Share of programmed pages that are not valid above which a region is collected instead of evicted from. Default: 10 %."""
+    wear_gap: int | None = None
+    """By how much a block may be worn more than the one worn least before they change places. Default: 256."""
+    strength_weight: float | None = None
+    """Erases that one more bit of the codes of a block counts as, in its degree of wear. Default: 1.0."""
+    density_weight: float | None = None
+    """Erases that one more slot of a block with one bit in a cell counts as, in its degree of wear. Default: 1.0."""
+    lookup: str | None = None
+    """Time to find out where the pages of a request are. Default: 0 s."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["flash_disk_cache"] = "flash_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PcmDiskCacheDevice(Table):
+    """A disk cache in phase change memory, written in place, with its tables beside its pages."""
+
+    capacity: str
+    """Bytes of pages it holds."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 2 KiB."""
+    spare: str | None = None
+    """Bytes stored beside a page. Default: 64 B."""
+    banks: int | None = None
+    """Pages that are read or written at one time. Default: 4."""
+    read: str | None = None
+    """Reading a page. Default: 125 ns."""
+    write: str | None = None
+    """Writing a page. Default: 50 us."""
+    lookup: str | None = None
+    """Looking a page up in the tables. Default: 125 ns."""
+    ecc: Ecc
+    """The code of a page."""
+    endurance: int | None = None
+    """Writes that a frame is made for. Default: 10000000000."""
+    bit_error_rate: float | None = None
+    """Share of bits that are wrong after as many writes as a frame is made for. Default: 1e-6."""
+    error_exponent: float | None = None
+    """The power of the writes with which that share grows. Default: 3.0."""
+    endurance_spread: float | None = None
+    """Standard deviation of the logarithm of the writes that frames take. Default: 0.1."""
+    read_energy: str | None = None
+    """Energy to read a page."""
+    write_energy: str | None = None
+    """Energy to write a page."""
+    idle_power: str | None = None
+    """Power of all of it at rest."""
+    price: str | None = None
+    """Price of its capacity."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["pcm_disk_cache"] = "pcm_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TiersDeviceTier(Table):
     """The tiers, the fastest first."""
 
@@ -749,6 +1009,14 @@ class HddDevice(Table):
     """Power while the arm moves, idling included."""
     active_power: str | None = None
     """Power while waiting for a sector, reading or writing, idling included."""
+    spin_down_after: str | None = None
+    """Rest after which the platters stop; absent means never."""
+    spin_up: str | None = None
+    """Time the platters need to come up to speed. Default: 10 s."""
+    standby_power: str | None = None
+    """Power while the platters stand."""
+    spin_up_energy: str | None = None
+    """Energy to stop the platters and bring them up to speed, beyond idling."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None
@@ -1537,6 +1805,7 @@ class Scenario(Table):
 Workload: TypeAlias = (
     UniformWorkload
     | ZipfWorkload
+    | ExponentialWorkload
     | HotColdWorkload
     | SequentialWorkload
     | HammerWorkload
@@ -1545,6 +1814,8 @@ Workload: TypeAlias = (
     | ShapedWorkload
     | TpcaWorkload
     | KvWorkload
+    | Dbt2Workload
+    | SpecwebWorkload
     | TraceWorkload
     | Preset
     | str
@@ -1552,6 +1823,7 @@ Workload: TypeAlias = (
 Pattern: TypeAlias = (
     UniformPattern
     | ZipfPattern
+    | ExponentialPattern
     | HotColdPattern
     | SequentialPattern
     | HammerPattern
@@ -1574,6 +1846,9 @@ Arrival: TypeAlias = (
 Device: TypeAlias = (
     NetworkDevice
     | ServerCacheDevice
+    | DramDiskCacheDevice
+    | FlashDiskCacheDevice
+    | PcmDiskCacheDevice
     | TiersDevice
     | MeasuredDevice
     | HddDevice
@@ -1656,11 +1931,15 @@ __all__ = [
     "CostBenefitCleaning",
     "Crc32Ecc",
     "DChoicesCleaning",
+    "Dbt2Workload",
     "Device",
+    "DramDiskCacheDevice",
     "DynamicPlacement",
     "Ecc",
     "EnvyDevice",
     "ExponentialLatency",
+    "ExponentialPattern",
+    "ExponentialWorkload",
     "ExternalCleaning",
     "ExternalPlacement",
     "ExternalReplacement",
@@ -1668,6 +1947,7 @@ __all__ = [
     "FifoReplacement",
     "FioJsonLatency",
     "FixedPlacement",
+    "FlashDiskCacheDevice",
     "GreedyCleaning",
     "HammerPattern",
     "HammerWorkload",
@@ -1693,6 +1973,7 @@ __all__ = [
     "NoneWearLevelling",
     "OnyxDevice",
     "Pattern",
+    "PcmDiskCacheDevice",
     "PeriodicArrival",
     "Placement",
     "PoissonArrival",
@@ -1716,6 +1997,7 @@ __all__ = [
     "ShapedWorkload",
     "ShapedWorkloadGroup",
     "SieveReplacement",
+    "SpecwebWorkload",
     "SsdDevice",
     "SsdDeviceSlcCache",
     "StartGapWearLevelling",

@@ -10,6 +10,8 @@
 //! interface. What the buffer takes or gives crosses one request after the other. A cached write goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
 //! the last one.
 //!
+//! With `spin_down_after`, a drive that rested so long stands, at `standby_power`; the next access waits for `spin_up`.
+//!
 //! With `scheduling = "nearest"` the drive chooses among `queue` requests. When a request is told when it is done
 //! the ones that will come later are not known, so that the choice is made the other way round: the new request
 //! follows whichever of three quarters of those that wait or are served leaves the arm and the platters nearest to
@@ -26,7 +28,8 @@
 //! # Leaves out
 //! With `nearest`: who is overtaken by how many, and the limits that drives set to that; the way back from a request
 //! that was put between two others. Reads of data that is still in the write cache go to the platter. One buffer segment, so
-//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. Spin-down.
+//! two interleaved streams evict each other. Energy of reading ahead what nobody reads. The rest after
+//! the last access counts as idle, however long.
 //!
 //! # Sources
 //! Ruemmler and Wilkes, "An Introduction to Disk Drive Modeling", IEEE Computer 27(3), 1994; Jacobson and Wilkes,
@@ -46,7 +49,7 @@ mod tests;
 use model::Hdd;
 use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bandwidth, Bytes, Power, Price, Rate, Time};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Time};
 use nacre_media::disk::{SeekCurve, SeekTimes};
 use nacre_media::persistence::Linear;
 use nacre_media::store::Nothing;
@@ -125,6 +128,20 @@ pub struct Config {
     pub seek_power: Option<Power>,
     /// Power while waiting for a sector, reading or writing, idling included.
     pub active_power: Option<Power>,
+    /// Rest after which the platters stop; absent means never.
+    #[config(min = "1 ms", max = "30 d")]
+    pub spin_down_after: Option<Time>,
+    /// Time the platters need to come up to speed.
+    #[config(
+        default = "10 s",
+        max = "10 min",
+        source = "assumed: what data sheets of disks of 2008 say, typical"
+    )]
+    pub spin_up: Time,
+    /// Power while the platters stand.
+    pub standby_power: Option<Power>,
+    /// Energy to stop the platters and bring them up to speed, beyond idling.
+    pub spin_up_energy: Option<Energy>,
     /// Price of its capacity.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.

@@ -293,3 +293,24 @@ fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
     let few = per_second("scheduling = \"nearest\"\nqueue = 8", 64);
     assert_close("a short queue", few, served_nearest_first(9), 0.06);
 }
+
+/// A read every ten seconds: the platters stop a second after each, and take two to come up.
+#[test]
+fn platters_that_stand_take_time_and_energy_to_turn() {
+    let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby_power = \"1 W\"\n\
+        spin_down_after = \"1 s\"\nspin_up = \"2 s\"\nspin_up_energy = \"50 J\"\n";
+    let mut disk = drive(powers);
+    latency(&mut *disk, Time::ZERO, Op::Read, 0, BLOCK);
+    for read in 1..=10 {
+        let found = latency(&mut *disk, Time::from_s(10 * read), Op::Read, 0, BLOCK);
+        assert!(found >= Time::from_s(2) && found < Time::from_ms(2_020), "{found}");
+    }
+    let report = disk.report(Time::from_s(110));
+    assert_eq!(counter(&*disk, "spin_ups"), 10);
+    assert_eq!(report.energy(Activity::SpinUp), Energy(500.0));
+    assert_close("spinning up", report.busy_s(Activity::SpinUp), 20.0, 1e-9);
+    // It stands for 9 s after the first read, and 7 s after those that had to wait for 2 s.
+    let standing = 9.0 + 9.0 * 7.0;
+    let idle = report.idle_energy.expect("the power is given").0;
+    assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
+}

@@ -5,7 +5,7 @@
 //! request costs two or three cache lines and no allocation (docs/decisions/0002).
 
 mod arena;
-mod index;
+pub(crate) mod index;
 mod policy;
 
 pub mod arc;
