@@ -37,8 +37,11 @@ fn it_keeps_the_contract() {
 #[test]
 fn it_keeps_its_bytes_and_the_tables_beside_them() {
     for (options, ecc) in [("", BCH), ("page = \"1 KiB\"\nbanks = 1", "kind = \"none\"")] {
-        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &settings(options, ecc), 4);
-        assert!(crashes.losses > 30 && crashes.restarts > 15 && crashes.blocks_behind > 3, "{crashes:?}");
+        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &settings(options, ecc), 400);
+        assert!(
+            crashes.points() > 30 && crashes.restarts > 15 && crashes.branches["blocks_behind"] > 3,
+            "{crashes:?}"
+        );
     }
 }
 

@@ -148,7 +148,7 @@ impl Draw<'_> {
                 let values = hints::quantities(name)?;
                 values[pick(self.random, values.len())].to_string()
             }
-            Shape::Integer { .. } => {
+            Shape::Integer { .. } | Shape::CountOr(_) => {
                 let least = match field.min {
                     Some(Literal::Integer(least)) => least,
                     _ => 0,
