@@ -99,12 +99,14 @@ impl Workbench {
         Ok(document.expect("no problem was reported"))
     }
 
-    /// A catalogue entry as the inside of a table.
+    /// A catalogue entry as the inside of the table `device`: its own tables lie in that.
     pub fn catalogued(entry: &str) -> String {
-        entry
-            .lines()
-            .filter(|line| !line.starts_with("summary"))
-            .fold(String::new(), |text, line| text + line + "\n")
+        entry.lines().filter(|line| !line.starts_with("summary")).fold(String::new(), |text, line| match line
+            .strip_prefix('[')
+        {
+            Some(table) => text + "[device." + table + "\n",
+            None => text + line + "\n",
+        })
     }
 
     /// The slot that the inside of a TOML table describes.

@@ -67,7 +67,8 @@ fn level(policy: Box<dyn Replacement>) -> Level {
 
 /// Every policy of the table at every level, and one that refuses.
 fn stacks(inclusion: Inclusion) -> Vec<(String, Levels)> {
-    let policies = replacement::ROOMS.iter().map(|room| room.descriptor.kind).chain(["picky"]);
+    let rooms = replacement::ROOMS.iter().map(|room| room.descriptor.kind);
+    let policies = rooms.filter(|&kind| kind != "external").chain(["picky"]);
     let make = |kind: &str, capacity| match kind {
         "picky" => Box::new(Picky { held: Vec::new(), capacity, refuses: true }) as Box<dyn Replacement>,
         kind => workbench::policy(kind, capacity),
