@@ -46,7 +46,7 @@ def made_up(point: Point, better: float = 1.0) -> Record:
         case "decoder":
             document["time_spent"] = {"read": [spent("correct", 15.0 * int(labels["t"]))]}
         case "throughput":
-            size = {"32 MiB": 1.0, "64 MiB": 1.35, "128 MiB": 1.35**2}[labels["dram"]]
+            size = {"256 MiB": 1.0, "512 MiB": 1.35, "1 GiB": 1.35**2}[labels["dram"]]
             times = {"MLC": 0.95, "SLC": 1.0, "PCRAM": 1.65}[labels["cache"]]
             document["throughput"] = {"units_per_s": size * times}
         case "area":
@@ -64,7 +64,8 @@ def made_up(point: Point, better: float = 1.0) -> Record:
             }
         case "life":
             pages = 1000 * LIVES[labels["controller"]]
-            columns["stack.life.pages_to_half"] = np.array([pages])
+            columns["stack.life.pages_to_half"] = np.array([pages / 2])
+            columns["stack.life.pages_to_end"] = np.array([pages])
     document["components"] = [
         {"path": "stack", "kind": kind, "counters": counters, "energy_j": energy},
         {"path": "stack.backing", "kind": "hdd", "counters": {}, "energy_j": {"idle": 80.0}},

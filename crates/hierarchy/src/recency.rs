@@ -78,7 +78,7 @@ impl Recency {
     }
 
     /// Every thing of `list`, the one used longest ago first.
-    pub(crate) fn from_oldest(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn oldest_first(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
         let newer = |thing: u32| {
             let newer = self.links[thing as usize].newer;
             ((newer as usize) < self.things).then_some(newer)

@@ -972,6 +972,20 @@ class MeasuredDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class HddDeviceStandby(Table):
+    """When the platters stop, and what that takes; absent means never."""
+
+    after: str
+    """Rest after which they stop."""
+    power: str
+    """Power while they stand."""
+    spin_up: str | None = None
+    """Time they need to come up to speed. Default: 10 s."""
+    spin_up_energy: str
+    """Energy to stop them and bring them up to speed, beyond idling."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HddDevice(Table):
     """A hard disk drive: seek, rotation, transfer."""
 
@@ -1009,14 +1023,8 @@ class HddDevice(Table):
     """Power while the arm moves, idling included."""
     active_power: str | None = None
     """Power while waiting for a sector, reading or writing, idling included."""
-    spin_down_after: str | None = None
-    """Rest after which the platters stop; absent means never."""
-    spin_up: str | None = None
-    """Time the platters need to come up to speed. Default: 10 s."""
-    standby_power: str | None = None
-    """Power while the platters stand."""
-    spin_up_energy: str | None = None
-    """Energy to stop the platters and bring them up to speed, beyond idling."""
+    standby: HddDeviceStandby | None = None
+    """When the platters stop, and what that takes; absent means never."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None
@@ -1952,6 +1960,7 @@ __all__ = [
     "HammerPattern",
     "HammerWorkload",
     "HddDevice",
+    "HddDeviceStandby",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",

@@ -10,7 +10,7 @@
 //! interface. What the buffer takes or gives crosses one request after the other. A cached write goes to the platter as soon as the arm is free, in order of arrival, and a flush waits for
 //! the last one.
 //!
-//! With `spin_down_after`, a drive that rested so long stands, at `standby_power`; the next access waits for `spin_up`.
+//! With `standby`, a drive that rested so long stands, at a lower power; the next access waits for `spin_up`.
 //!
 //! With `scheduling = "nearest"` the drive chooses among `queue` requests. When a request is told when it is done
 //! the ones that will come later are not known, so that the choice is made the other way round: the new request
@@ -128,24 +128,31 @@ pub struct Config {
     pub seek_power: Option<Power>,
     /// Power while waiting for a sector, reading or writing, idling included.
     pub active_power: Option<Power>,
-    /// Rest after which the platters stop; absent means never.
+    /// When the platters stop, and what that takes; absent means never.
+    pub standby: Option<Standby>,
+    /// Price of its capacity.
+    pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
+}
+
+/// A drive whose platters stop when nobody asks.
+#[derive(Clone, Debug, Configuration)]
+pub struct Standby {
+    /// Rest after which they stop.
     #[config(min = "1 ms", max = "30 d")]
-    pub spin_down_after: Option<Time>,
-    /// Time the platters need to come up to speed.
+    pub after: Time,
+    /// Power while they stand.
+    pub power: Power,
+    /// Time they need to come up to speed.
     #[config(
         default = "10 s",
         max = "10 min",
         source = "assumed: what data sheets of disks of 2008 say, typical"
     )]
     pub spin_up: Time,
-    /// Power while the platters stand.
-    pub standby_power: Option<Power>,
-    /// Energy to stop the platters and bring them up to speed, beyond idling.
-    pub spin_up_energy: Option<Energy>,
-    /// Price of its capacity.
-    pub price: Option<Price>,
-    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
-    pub price_basis: Option<String>,
+    /// Energy to stop them and bring them up to speed, beyond idling.
+    pub spin_up_energy: Energy,
 }
 
 impl Config {

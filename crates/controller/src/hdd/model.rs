@@ -121,12 +121,12 @@ impl<S: Store> Hdd<S> {
 
     /// Brings the platters up to speed for an access at `start`, if they stand then; when they turn.
     fn spin_up(&mut self, start: Time) -> Time {
-        let Some(rest) = self.config.spin_down_after else { return start };
-        let stood_from = self.arm.free_from() + rest;
+        let Some(standby) = &self.config.standby else { return start };
+        let stood_from = self.arm.free_from() + standby.after;
         if start <= stood_from {
             return start;
         }
-        let time = self.config.spin_up;
+        let time = standby.spin_up;
         self.arm.reserve(start, time);
         let since = stood_from.max(self.book.since.unwrap_or_default());
         self.book.standing += start.saturating_sub(since);
@@ -138,7 +138,7 @@ impl<S: Store> Hdd<S> {
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let idle = self.config.idle_power?;
         let standing = self.book.standing.min(elapsed);
-        let standby = self.config.standby_power.unwrap_or(idle);
+        let standby = self.config.standby.as_ref().map_or(idle, |standby| standby.power);
         Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
     }
 
@@ -146,9 +146,10 @@ impl<S: Store> Hdd<S> {
     fn arm_ledger(&self) -> Ledger {
         let mut ledger = self.disk.ledger().clone();
         let ups = self.book.spin_ups;
-        let each = self.config.spin_up_energy.unwrap_or_default().0;
-        let busy = u128::from(self.config.spin_up.as_ps()) * u128::from(ups);
-        ledger.charge_sum(Activity::SpinUp, busy, Energy(each * ups as f64));
+        if let Some(standby) = &self.config.standby {
+            let busy = u128::from(standby.spin_up.as_ps()) * u128::from(ups);
+            ledger.charge_sum(Activity::SpinUp, busy, Energy(standby.spin_up_energy.0 * ups as f64));
+        }
         ledger
     }
 
@@ -163,7 +164,8 @@ impl<S: Store> Hdd<S> {
     ) -> (Time, Time) {
         let ups = self.book.spin_ups;
         let (start, access) = self.access(now, address, bytes, is_write);
-        let spun = self.config.spin_up * (self.book.spin_ups - ups);
+        let spin_up = self.config.standby.as_ref().map_or(Time::ZERO, |standby| standby.spin_up);
+        let spun = spin_up * (self.book.spin_ups - ups);
         breakdown.add(self.id, Activity::SpinUp, spun);
         breakdown.add(self.id, Activity::Queue, start - now - spun);
         breakdown.add(self.id, Activity::Seek, access.seek);

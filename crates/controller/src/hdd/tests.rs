@@ -297,8 +297,8 @@ fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
 /// A read every ten seconds: the platters stop a second after each, and take two to come up.
 #[test]
 fn platters_that_stand_take_time_and_energy_to_turn() {
-    let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby_power = \"1 W\"\n\
-        spin_down_after = \"1 s\"\nspin_up = \"2 s\"\nspin_up_energy = \"50 J\"\n";
+    let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby = { after = \"1 s\", \
+        power = \"1 W\", spin_up = \"2 s\", spin_up_energy = \"50 J\" }\n";
     let mut disk = drive(powers);
     latency(&mut *disk, Time::ZERO, Op::Read, 0, BLOCK);
     for read in 1..=10 {

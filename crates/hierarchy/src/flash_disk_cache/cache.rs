@@ -168,7 +168,7 @@ impl<S: Store> Device for FlashCache<S> {
         self.host.record(request);
         match request.op {
             Op::Read => self.read(start, request, data, breakdown),
-            Op::Write => self.write(start, request, data, breakdown),
+            Op::Write => self.write(start, request, &data, breakdown),
             Op::Trim => {
                 self.trim(request);
                 self.backing.submit(start, request, Data::None, breakdown)

@@ -241,7 +241,7 @@ impl<S: Store> FlashCache<S> {
         let mut uses = vec![Use::Retired; self.tables.blocks.len()];
         for region in 0..REGIONS {
             let Region { open, free, .. } = &self.regions[region];
-            let full = self.recency.from_oldest(region);
+            let full = self.recency.oldest_first(region);
             let open = open.iter().copied().filter(|&block| block != NO_BLOCK);
             let all = free.iter().map(|&block| (block, Use::Free));
             let all =

@@ -193,14 +193,14 @@ impl<S: Store> FlashCache<S> {
         &mut self,
         start: Time,
         request: &Request,
-        data: Data<'_>,
+        data: &Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         let mut parts = Parts::new(start, breakdown);
         let (first, count) = request.blocks(FLASH_PAGE);
         for key in first..first + count {
             let mark = breakdown.mark();
-            let written = self.write_page(key, start, request, &data, breakdown);
+            let written = self.write_page(key, start, request, data, breakdown);
             parts.add(written, mark, breakdown);
         }
         parts.completion()

@@ -278,7 +278,7 @@ impl<M: Memory> Device for FrameCache<M> {
         self.host.record(request);
         match request.op {
             Op::Read => self.read(start, request, data, breakdown),
-            Op::Write => self.write(start, request, data, breakdown),
+            Op::Write => self.write(start, request, &data, breakdown),
             Op::Trim => {
                 self.trim(request);
                 self.backing.submit(start, request, Data::None, breakdown)
@@ -328,9 +328,9 @@ impl<M: Memory> Device for FrameCache<M> {
         self.memory.check_invariants();
         self.index.check_invariants();
         assert_eq!(self.index.len() + self.free.len(), self.frames.len(), "frames with and without a page");
-        assert_eq!(self.used.from_oldest(0).count(), self.index.len(), "pages by use");
-        assert_eq!(self.dirty.from_oldest(0).count(), self.dirty_count as usize, "dirty pages");
-        for frame in self.used.from_oldest(0) {
+        assert_eq!(self.used.oldest_first(0).count(), self.index.len(), "pages by use");
+        assert_eq!(self.dirty.oldest_first(0).count(), self.dirty_count as usize, "dirty pages");
+        for frame in self.used.oldest_first(0) {
             assert_eq!(self.find(self.frames[frame as usize].key), Some(frame), "the page of frame {frame}");
         }
         self.backing.check_invariants();

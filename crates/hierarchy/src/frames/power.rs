@@ -34,7 +34,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     fn drop_where(&mut self, is_dropped: impl Fn(&FrameCache<M>, u32) -> bool) {
-        let all: Vec<u32> = self.used.from_oldest(0).filter(|&frame| is_dropped(self, frame)).collect();
+        let all: Vec<u32> = self.used.oldest_first(0).filter(|&frame| is_dropped(self, frame)).collect();
         all.into_iter().for_each(|frame| self.vacate(frame));
     }
 

@@ -232,14 +232,14 @@ impl<M: Memory> FrameCache<M> {
         &mut self,
         start: Time,
         request: &Request,
-        data: Data<'_>,
+        data: &Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         let mut parts = Parts::new(start, breakdown);
         let (first, count) = request.blocks(self.settings.page.0);
         for key in first..first + count {
             let mark = breakdown.mark();
-            let written = self.write_page(key, start, request, &data, breakdown);
+            let written = self.write_page(key, start, request, data, breakdown);
             parts.add(written, mark, breakdown);
         }
         parts.completion()
@@ -351,7 +351,7 @@ impl<M: Memory> FrameCache<M> {
         let mut all_back = start;
         if M::IS_VOLATILE {
             let mut leaving: Vec<(u64, u32)> =
-                self.dirty.from_oldest(0).map(|frame| (self.frames[frame as usize].key, frame)).collect();
+                self.dirty.oldest_first(0).map(|frame| (self.frames[frame as usize].key, frame)).collect();
             leaving.sort_unstable();
             let mut from = start;
             for (_, frame) in leaving {

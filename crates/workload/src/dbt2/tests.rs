@@ -35,15 +35,13 @@ fn a_transaction_reads_and_writes_what_the_standard_says() {
     let end = script.reach();
     let (mut reads, mut writes) = (0, 0);
     for step in &steps {
-        match *step {
-            Step::Read(address, bytes) => {
-                (reads, _) = (reads + 1, assert!(address + u64::from(bytes) <= end))
-            }
-            Step::Write(address, bytes) => {
-                (writes, _) = (writes + 1, assert!(address + u64::from(bytes) <= end))
-            }
-            Step::Work(_) => {}
-        }
+        let (count, address, bytes) = match *step {
+            Step::Read(address, bytes) => (&mut reads, address, bytes),
+            Step::Write(address, bytes) => (&mut writes, address, bytes),
+            Step::Work(_) => continue,
+        };
+        *count += 1;
+        assert!(address + u64::from(bytes) <= end);
     }
     // Looked up: (new order 3 + 2 x 10, payment 3 + 2 x 0.6, status 3 + 2 x 0.6, delivery 40, stock level 1 + 220);
     // two reads each. Appended: new order 2 + 10, payment 1, each read nearly always. Status: customer, order, line.
