@@ -7,7 +7,7 @@ use nacre_testkit::planted::{Mistake, Planted};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[track_caller]
-fn crash(toml: &str) {
+pub(crate) fn crash(toml: &str) {
     let crashes = keeps_its_bytes(workbench(1), toml, 6);
     assert!(crashes.losses > 50 && crashes.restarts > 20, "{crashes:?}");
     assert!(crashes.while_recovering > 5 && crashes.blocks_behind > 5, "{crashes:?}");

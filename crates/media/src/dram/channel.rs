@@ -159,6 +159,16 @@ impl Channel {
         }
     }
 
+    /// The reads or writes that were given last have the row of `place` close by itself, as early as it may from
+    /// `from` on; gives the clock. It takes no command of its own.
+    #[inline]
+    pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
+        let command = Command { kind: Kind::Precharge, place };
+        let clock = self.earliest(command, from);
+        self.note(command, clock, 1);
+        clock
+    }
+
     /// The row that is open in the bank of `place`.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {

@@ -5,12 +5,13 @@
 //! row of a table (what comes first, what comes later, where, how many clocks), and the command bus carries one
 //! command a clock. A command that the state of a bank does not allow, or that comes too early, is refused with a
 //! panic: no controller may give it. Commands that open and close rows find their place between reads and writes
-//! that were given before, so that rows are opened while data of others moves.
+//! that were given before, so that rows are opened while data of others moves. A row closes by itself after its last
+//! burst where that was asked for (auto-precharge).
 //! With the times of another part the same channel is STT-MRAM: longer activation and precharge, no refresh.
 //!
 //! # Leaves out
 //! Which command comes next, which is a controller's to decide; power-down and self refresh, mode registers,
-//! calibration, training, burst chop, auto-precharge; bits. A command that could have gone more than 65,536 clocks
+//! calibration, training, burst chop; bits. A command that could have gone more than 65,536 clocks
 //! before the newest one goes no earlier than that.
 //!
 //! # Sources
