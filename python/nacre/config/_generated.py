@@ -963,6 +963,8 @@ class SsdDevice(Table):
     """What it takes to resume it. Default: 0 s."""
     suspensions: int | None = None
     """How often one program or erase may be suspended. Default: 8."""
+    host: HostInterface | None = None
+    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
     link: str
     """Bandwidth of the link to the host, each way."""
     driver: str | None = None
@@ -1080,7 +1082,7 @@ class NvramCardDevice(Table):
     processors: int | None = None
     """Processors of the card. Default: 1."""
     processing: str | None = None
-    """What a processor takes for a request. Default: 150 ns."""
+    """What a processor takes for a command. Default: 150 ns."""
     volatile: bool | None = None
     """Whether the memory loses its content without power. Default: true."""
     written: Literal["in_row", "closed"] | None = None

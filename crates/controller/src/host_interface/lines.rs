@@ -76,6 +76,10 @@ impl HostInterface for Lines {
         self.rules.line
     }
 
+    fn has_commands(&self) -> bool {
+        false
+    }
+
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         self.answers.clear();
         self.issued = Step::none(now);

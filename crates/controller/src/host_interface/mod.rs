@@ -89,6 +89,9 @@ pub trait HostInterface: State + Send {
     /// The most bytes of a piece of a request.
     fn piece(&self) -> u64;
 
+    /// Whether the device is given commands, on which its processors work; loads and stores need none of them.
+    fn has_commands(&self) -> bool;
+
     /// The host issues `request` at `now`; over when the device knows of it.
     fn begin(&mut self, now: Time, request: &Request) -> Step;
 

@@ -4,7 +4,7 @@ use super::config::{Config, RowPolicy};
 use crate::memory_scheduling::{Access, MemoryScheduler};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Ledger, Time};
-use nacre_media::dram::{Channel, Command, Kind, Place};
+use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use std::collections::VecDeque;
 
 /// How accesses went.
@@ -28,6 +28,10 @@ pub(super) struct MemoryChannel {
     scheduler: Box<dyn MemoryScheduler>,
     #[state(skip = "from the configuration")]
     rows: RowPolicy,
+    #[state(skip = "from the configuration")]
+    ahead: usize,
+    #[state(skip = "from the configuration")]
+    clocks: Clocks,
     /// Of each rank, when its next refresh is due.
     due: Vec<u64>,
     /// When the latest accesses had asked for their last burst, the oldest first.
@@ -35,6 +39,37 @@ pub(super) struct MemoryChannel {
     /// When the last data is over the lines.
     busy_until: Time,
     pub(super) book: Book,
+}
+
+/// Spans of the part in clocks, for they are wanted at every access.
+#[derive(Clone, Copy, Debug)]
+struct Clocks {
+    /// Of a clock.
+    ps: u64,
+    activate_to_access: u64,
+    precharge: u64,
+    read_latency: u64,
+    write_latency: u64,
+    /// Of the data of a burst.
+    data: u64,
+}
+
+impl Clocks {
+    fn of(part: &Part) -> Clocks {
+        Clocks {
+            ps: part.clock.as_ps(),
+            activate_to_access: part.clocks(part.activate_to_access),
+            precharge: part.clocks(part.precharge),
+            read_latency: part.read_latency,
+            write_latency: part.write_latency,
+            data: part.burst / 2,
+        }
+    }
+
+    #[inline]
+    fn time(&self, clocks: u64) -> Time {
+        Time::from_ps(clocks * self.ps)
+    }
 }
 
 /// What was done since measuring began.
@@ -65,8 +100,10 @@ impl MemoryChannel {
         let interval = config.part.refreshing().map_or(u64::MAX, |(every, _)| config.part.clocks(every));
         MemoryChannel {
             channel,
+            ahead: scheduler.ahead() as usize,
             scheduler,
             rows: config.rows,
+            clocks: Clocks::of(&config.part),
             due: vec![interval; config.ranks as usize],
             asked: VecDeque::new(),
             busy_until: Time::ZERO,
@@ -90,7 +127,7 @@ impl MemoryChannel {
 
     #[inline]
     fn access(&mut self, from: u64, access: &Access, is_write: bool, is_first: bool, served: &mut Served) {
-        let is_full = self.asked.len() >= self.scheduler.ahead() as usize;
+        let is_full = self.asked.len() >= self.ahead;
         let before = if is_full { self.asked.pop_front() } else { None };
         let from = before.map_or(from, |before| from.max(before + 1));
         self.refresh(access.place.rank, from);
@@ -99,29 +136,23 @@ impl MemoryChannel {
         let kind = if is_write { Kind::Write } else { Kind::Read };
         let (first, last) = self.channel.give_bursts(Command { kind, place }, from, access.bursts);
         self.asked.push_back(last);
-        let part = self.channel.part();
-        let (latency, data) = match is_write {
-            true => (part.write_latency, part.burst / 2),
-            false => (part.read_latency, part.burst / 2),
-        };
-        let time = |clocks: u64| Time::from_ps(clocks * part.clock.as_ps());
-        let moving = time(data * access.bursts);
+        let clocks = self.clocks;
+        let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
+        let moving = clocks.time(clocks.data * access.bursts);
         let activity = if is_write { Activity::Write } else { Activity::Read };
         self.book.lines.charge(activity, moving);
         // Of accesses to several rows, only the first has to wait for its own.
-        served.alone += if is_first { time(opening + latency) + moving } else { moving };
-        served.begun = served.begun.min(time(first + latency));
-        served.done = served.done.max(time(last + latency + data));
-        let precharge = part.precharge;
-        let closed = match self.rows {
+        served.alone += if is_first { clocks.time(opening + latency) + moving } else { moving };
+        served.begun = served.begun.min(clocks.time(first + latency));
+        served.done = served.done.max(clocks.time(last + latency + clocks.data));
+        let closes = match self.rows {
             RowPolicy::Closed => true,
             RowPolicy::OpenForReads => is_write,
             RowPolicy::Open => false,
         };
-        if closed {
+        if closes {
             let clock = self.channel.close_by_itself(place, last);
-            let clock = Time::from_ps(clock * self.channel.part().clock.as_ps());
-            served.closed = served.closed.max(clock + precharge);
+            served.closed = served.closed.max(clocks.time(clock + clocks.precharge));
         }
     }
 
@@ -137,12 +168,12 @@ impl MemoryChannel {
             Some(_) => {
                 self.book.row_conflicts += 1;
                 self.channel.give(Command { kind: Kind::Precharge, place }, from);
-                clocks += self.channel.part().clocks(self.channel.part().precharge);
+                clocks += self.clocks.precharge;
             }
             None => {}
         }
         self.channel.give(Command { kind: Kind::Activate, place }, from);
-        clocks + self.channel.part().clocks(self.channel.part().activate_to_access)
+        clocks + self.clocks.activate_to_access
     }
 
     /// Gives every refresh of `rank` that is due by `from`.

@@ -72,7 +72,7 @@ pub struct Config {
     /// Processors of the card.
     #[config(default = 1, min = 1, max = 1024, source = "assumed: one pipeline")]
     pub processors: u32,
-    /// What a processor takes for a request.
+    /// What a processor takes for a command.
     #[config(default = "150 ns", max = "1 s", source = "assumed: some 40 clocks of a pipeline at 250 MHz")]
     pub processing: Time,
     /// Whether the memory loses its content without power.

@@ -2,11 +2,12 @@
 //!
 //! # Models
 //! A request comes over the `host` interface in pieces (NVMe: pages of 4 KiB; loads and stores: lines). One of the
-//! `processors` works on it for `processing`. Each piece lies in rows of the channels' banks: neighbouring spans of
-//! `interleave` bytes lie in neighbouring channels, then groups, banks and ranks. The `scheduler` orders accesses to
-//! rows, and every command (activate, read, write, precharge, refresh) is given as the constraints of the memory part
-//! allow. `rows` stay open, are closed after each access, or only after a write. A refresh goes before what comes
-//! after it, when the rows of its rank are closed. The card holds each piece as a whole between link and memory.
+//! `processors` works on it for `processing`, unless it is a load or a store. Each piece lies in rows of the
+//! channels' banks: neighbouring spans of `interleave` bytes lie in neighbouring channels, then groups, banks and
+//! ranks. The `scheduler` orders accesses to rows, and every command (activate, read, write, precharge, refresh) is
+//! given as the constraints of the memory part allow. `rows` stay open, are closed after each access, or only after
+//! a write. A refresh goes before what comes after it, when the rows of its rank are closed. The card holds each
+//! piece as a whole between link and memory.
 //!
 //! *Volatile memory* is saved to flash when power fails, on the energy of a capacitor: `dump_power` for `dump_setup`
 //! and for every page of flash, with what its error correction takes. What has changed since the flash was last as

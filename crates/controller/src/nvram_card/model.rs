@@ -105,7 +105,7 @@ impl<S: Store> NvramCard<S> {
     fn begin(&mut self, now: Time, request: &Request) -> Way {
         let begun = self.interface.begin(now.max(self.ready), request);
         let processing = self.config.processing;
-        if processing.is_zero() {
+        if processing.is_zero() || !self.interface.has_commands() {
             return Way { step: begun, medium: Time::ZERO };
         }
         let done = self.processors.reserve(begun.there, processing) + processing;

@@ -75,6 +75,10 @@ impl HostInterface for Direct {
         4096
     }
 
+    fn has_commands(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         self.processors.work(now, self.driver)
     }

@@ -170,6 +170,10 @@ impl HostInterface for Nvme {
         4096
     }
 
+    fn has_commands(&self) -> bool {
+        true
+    }
+
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         let placed = self.place(now);
         let submitted = self.processors.work(placed, self.config.driver);

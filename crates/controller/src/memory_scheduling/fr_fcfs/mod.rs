@@ -52,7 +52,7 @@ struct FrFcfs {
 
 impl MemoryScheduler for FrFcfs {
     fn order(&self, accesses: &mut [Access], is_open: &dyn Fn(Place) -> bool) {
-        if accesses.len() > 1 {
+        if accesses.len() > 1 && accesses.iter().any(|access| is_open(access.place)) {
             accesses.sort_by_key(|access| !is_open(access.place));
         }
     }
