@@ -150,6 +150,13 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def step(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    requests: Sequence[tuple[str, int, int]],
+) -> str: ...
 def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
 def mixes(
     scenario: str,

@@ -10,7 +10,19 @@ from typing import Annotated
 import typer
 
 from nacre import __version__
-from nacre.cli import catalog, ctl, describe, mixes, report, reproduce, run, serve, study, trace
+from nacre.cli import (
+    catalog,
+    ctl,
+    describe,
+    mixes,
+    report,
+    reproduce,
+    run,
+    serve,
+    step,
+    study,
+    trace,
+)
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
@@ -24,6 +36,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(run.check)
+app.command()(step.step)
 app.command()(mixes.mixes)
 app.command()(reproduce.reproduce)
 app.command()(study.study)
