@@ -8,6 +8,7 @@
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
 //! | `key-value` | measures the key-value store alone |
+//! | `memory-card` | measures NVRAM cards alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
@@ -23,6 +24,7 @@ mod curves;
 mod flash_drive;
 mod flash_memory;
 mod key_value;
+mod memory_card;
 mod pcm_drive;
 mod report;
 mod runs;
@@ -34,7 +36,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
+        ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
@@ -83,6 +86,7 @@ fn run(folder: &Path) -> Result<()> {
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
     pcm_drive::measure(&report)?;
+    memory_card::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
     runs::measure(&report, folder)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.reproduce import envy, onyx, pcm_enterprise
+from nacre.reproduce import envy, nvram_cards, onyx, pcm_enterprise
 from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
@@ -17,6 +17,7 @@ from nacre.view import View
 
 OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "envy": envy.MEASURES,
+    "nvram-cards": nvram_cards.MEASURES,
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }
