@@ -20,12 +20,19 @@ XTASK := cargo build --quiet $(TESTED) --bin xtask && $${CARGO_TARGET_DIR:-targe
 # Seconds that `make fuzz` gives each target.
 FUZZ_S := 60
 
+# Seconds that `make crash` takes, and the first seed of the stacks it draws.
+CRASH_S := 60
+CRASH_SEED := $(shell date +%s)
+
+# Stacks that `make test` draws, from seeds that follow from the commit.
+CRASHED := 40
+
 # Whatever environment the user is in, the project's own is .venv.
 unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-wheel check bench fuzz wheel wheel-test gen fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -38,6 +45,7 @@ test: test-rust test-python test-wheel ## every test
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
 	cargo test $(TESTED) -- --quiet
 	$(XTASK) gen --check
+	$(XTASK) crash $$(git rev-parse HEAD 2>/dev/null || echo 1) $(CRASHED)
 
 test-python: environment clients ## the Python tests, with the documents' examples
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
@@ -64,6 +72,9 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 		> out/bench/rival_codes.json || echo "bchlib did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
 
+crash: ## drawn stacks lose their power on all cores, for CRASH_S seconds from CRASH_SEED on
+	$(XTASK) crash $(CRASH_SEED) for $(CRASH_S)
+
 fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are
 	@tools/fuzz.sh $(FUZZ_S)
 
@@ -77,6 +88,13 @@ wheel: $(UV_READY) ## the release wheel, into dist/
 wheel-test: wheel ## the release wheel, installed with pip into an empty environment, runs there
 	PYTHON=$(PYTHON) tests/wheel.sh dist/*.whl pip
 
+sdist: $(UV_READY) ## the source distribution, into dist/
+	rm -f dist/*.tar.gz
+	$(UV) build --sdist --out-dir dist --python $(PYTHON)
+
+docs: environment ## the documents as a static site, into out/docs
+	$(BIN)/python tools/site.py out/docs
+
 test-wheel: environment
 	rm -rf target/wheel-test
 	$(UV) build --quiet --wheel --out-dir target/wheel-test --python $(PYTHON) \
@@ -85,6 +103,9 @@ test-wheel: environment
 
 gen: ## write what is generated from the rooms: schemas, Python classes, the model reference
 	$(XTASK) gen
+
+reference: environment ## write what is generated from Python: docs/api.md, man pages, presets
+	$(BIN)/python tools/reference.py
 
 fmt: environment ## format Rust and Python
 	cargo fmt --all

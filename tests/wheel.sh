@@ -18,6 +18,7 @@ else
 fi
 
 environment/bin/nacre run server-cache --json > record.json
+test -s environment/share/man/man1/nacre-run.1
 environment/bin/python - <<'EOF'
 import json
 import pathlib

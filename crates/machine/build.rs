@@ -14,6 +14,7 @@ fn main() -> io::Result<()> {
     for (name, folder) in [
         ("CATALOG_DEVICES", "catalog/devices"),
         ("CATALOG_WORKLOADS", "catalog/workloads"),
+        ("CATALOG_ROADMAPS", "catalog/roadmaps"),
         ("SCENARIOS", "scenarios"),
     ] {
         let folder = root.join(folder);

@@ -4,10 +4,12 @@
 `step` issues single requests and says where every nanosecond went;
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
+`crash` loses its power anywhere and says what was lost; `crash_drawn` draws the stack, too;
 `serve` makes the device a block device for real programs, and `Control` steers it meanwhile;
 `reproduce` recomputes published results and says how far off each one is;
 `study` sweeps over many designs, or searches among them; `run_split` runs a large trace in parts;
-`catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces.
+`catalog` and `scenarios` list what is shipped; `trace` reads, converts and samples block traces;
+`config` has a class for every model and a function for every preset, so that editors know them.
 """
 
 from __future__ import annotations
@@ -17,11 +19,13 @@ import sys
 TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
 
 if TYPE_CHECKING:
-    from nacre import trace
+    from nacre import config, trace
     from nacre._core import CleaningView, __version__
+    from nacre.cache_curves import CacheCurves
     from nacre.catalog import catalog
     from nacre.comparison import Comparison, compare
     from nacre.control import Control
+    from nacre.crash import Crash, crash, crash_drawn
     from nacre.errors import (
         ConfigError,
         Error,
@@ -30,34 +34,44 @@ if TYPE_CHECKING:
         TransactionTooLarge,
     )
     from nacre.memory import Memory, open  # noqa: A004 (as of gzip and shelve: nacre.open)
+    from nacre.miss_ratio import MissRatioCurve
     from nacre.mixes import Mixes, mixes
     from nacre.record import Record
     from nacre.reproduce import Reproduction, reproduce
     from nacre.run import check, run
     from nacre.scenario import scenarios
     from nacre.serve import Service, serve
+    from nacre.shown import CheckedScenario, TraceInfo
     from nacre.step import step
     from nacre.study import StudyResult, run_split, study
 
 __all__ = [
+    "CacheCurves",
+    "CheckedScenario",
     "CleaningView",
     "Comparison",
     "ConfigError",
     "Control",
+    "Crash",
     "Error",
     "Memory",
+    "MissRatioCurve",
     "Mixes",
     "Record",
     "Reproduction",
     "Service",
     "StudyResult",
     "TraceError",
+    "TraceInfo",
     "TransactionError",
     "TransactionTooLarge",
     "__version__",
     "catalog",
     "check",
     "compare",
+    "config",
+    "crash",
+    "crash_drawn",
     "mixes",
     "open",
     "reproduce",
@@ -71,24 +85,31 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CacheCurves": "nacre.cache_curves",
+    "CheckedScenario": "nacre.shown",
     "CleaningView": "nacre._core",
     "Comparison": "nacre.comparison",
     "ConfigError": "nacre.errors",
     "Control": "nacre.control",
+    "Crash": "nacre.crash",
     "Error": "nacre.errors",
     "Memory": "nacre.memory",
+    "MissRatioCurve": "nacre.miss_ratio",
     "Mixes": "nacre.mixes",
     "Record": "nacre.record",
     "Reproduction": "nacre.reproduce",
     "Service": "nacre.serve",
     "StudyResult": "nacre.study",
     "TraceError": "nacre.errors",
+    "TraceInfo": "nacre.shown",
     "TransactionError": "nacre.errors",
     "TransactionTooLarge": "nacre.errors",
     "__version__": "nacre._core",
     "catalog": "nacre.catalog",
     "check": "nacre.run",
     "compare": "nacre.comparison",
+    "crash": "nacre.crash",
+    "crash_drawn": "nacre.crash",
     "mixes": "nacre.mixes",
     "open": "nacre.memory",
     "reproduce": "nacre.reproduce",
@@ -115,8 +136,8 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from importlib import import_module
 
-        if name == "trace":
-            return import_module("nacre.trace")
+        if name in ("config", "trace"):
+            return import_module(f"nacre.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found = getattr(import_module(_HOMES[name]), name)

@@ -34,10 +34,12 @@ __all__ = [
     "trace_from_columns",
     "trace_info",
     "trace_misses",
+    "trace_policies",
     "trace_sample",
 ]
 
 __version__: str
+MINIATURE_BLOCKS_MIN: int
 
 class Error(Exception):
     """Whatever Nacre reports; the root of its exceptions."""
@@ -129,7 +131,7 @@ class Memory:
     def statistics(self) -> str: ...
     def clock(self) -> tuple[float, float]: ...
 
-_Cleaners = list[tuple[str, Callable[[CleaningView], int]]]
+_Cleaners = list[tuple[str, Callable[..., Any]]]
 
 def run(
     scenario: str,
@@ -157,6 +159,18 @@ def step(
     overrides: _Overrides,
     requests: Sequence[tuple[str, int, int]],
 ) -> str: ...
+def crash(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    points: int,
+    seed: int,
+    faults: list[str],
+    progress: _TraceProgress = None,
+) -> str: ...
+def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
+def crash_faults() -> list[str]: ...
 def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
 def mixes(
     scenario: str,
@@ -202,6 +216,16 @@ def trace_misses(
     seed: int,
     progress: _TraceProgress,
 ) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
+def trace_policies(
+    paths: list[str],
+    options: _Options,
+    policies: list[str],
+    sizes: list[int],
+    block_bytes: int,
+    share: float,
+    seed: int,
+    progress: _TraceProgress,
+) -> str: ...
 def trace_convert(
     paths: list[str], output: str, to: str, options: _Options, progress: _TraceProgress
 ) -> str: ...

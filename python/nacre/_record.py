@@ -83,7 +83,7 @@ class LatencySummary(View):
     mean_ns: float
     """Mean."""
     mean_ci95_ns: float | None
-    """Half-width of the mean's 95 % confidence interval, by batch means; null below 512 requests."""
+    """Half-width of the mean's 95 % confidence interval, by batch means that a test found independent; null below 512 requests, and where no batches are."""
     min_ns: float
     """Smallest."""
     p50_ns: float
@@ -307,7 +307,7 @@ class Caution(View):
     """What keeps a figure of a record from being taken at its face."""
 
     kind: str
-    """`saturated`, `not_steady`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
+    """`saturated`, `not_steady`, `dependent`, `not_narrow`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`."""
     text: str
     """What it is, in words."""
     paths: tuple[str, ...]

@@ -27,6 +27,7 @@ class Comparison:
     def frame(self) -> pl.DataFrame:
         """One row per record: latencies in microseconds, throughput, cost, hit ratio.
 
+        `read_mean_within_us` is half of the 95 % confidence interval of the mean beside it.
         Transactions, cleaning and wear have columns where at least one of the records has them.
         """
         import polars as pl
@@ -86,6 +87,9 @@ def _row(name: str, record: Record) -> dict[str, object]:
         for field in ("mean", "p50", "p95", "p99"):
             value = summary[f"{field}_ns"] if summary else None
             row[f"{op}_{field}_us"] = None if value is None else value / 1000
+            if field == "mean":
+                within = summary.mean_ci95_ns if summary else None
+                row[f"{op}_mean_within_us"] = None if within is None else within / 1000
     row |= {"cost": record.cost, "cost_basis": record.cost_basis}
     row["read_hit_ratio"] = record.hit_ratio()
     row["units_per_s"] = record.throughput.units_per_s

@@ -203,6 +203,8 @@ def _holds(shape: Mapping[str, Any]) -> str:
             return " or ".join(word["word"] for word in shape["words"])
         case "slot":
             return f"a {shape['family']}"
+        case "count_or":
+            return f"a whole number or a {shape['family']}"
         case "list":
             return f"a list of {_holds(shape['of'])}"
         case "optional":

@@ -15,6 +15,7 @@ import numpy as np
 
 from nacre import _core
 from nacre.errors import Error, Problem, config_error, unknown
+from nacre.prices import Prices, priced
 from nacre.scenario import Scenario, assignments, read
 
 if TYPE_CHECKING:
@@ -211,18 +212,21 @@ def mixes(
     overrides: Mapping[str, object] | None = None,
     *,
     steps: int = 20,
+    prices: Prices | None = None,
     progress: bool | Progress = False,
 ) -> Mixes:
     """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
 
     The stack of the scenario is of kind `tiers`; shares, sizes and placement it gives are not
-    used. The workload is read once, and nothing is simulated. `progress` shows a bar on standard
-    error, or calls a function of yours.
+    used. The workload is read once, and nothing is simulated. `prices` converts prices that are
+    counted in different things, as of `run`. `progress` shows a bar on standard error, or calls a
+    function of yours.
 
     Raises `ConfigError` for a stack that is no tiers, for a workload without an end and for more
     steps than extents, and `Error` if `progress` ended it.
     """
     source, settings = read(scenario), assignments(overrides)
+    priced(source, settings, prices)
     count = operator.index(steps)
     if not 1 <= count <= STEPS_MAX:
         problem = Problem(

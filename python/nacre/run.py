@@ -10,11 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeAlias
 
-from nacre import _core
+from nacre import _core, toml
 from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.prices import Prices, priced
 from nacre.record import Record
-from nacre.scenario import Scenario, read, with_functions
-from nacre.view import View
+from nacre.scenario import Scenario, Source, read, with_functions
+from nacre.shown import CheckedScenario
 
 Progress: TypeAlias = Callable[[int, int | None, float], bool | None]
 """Called about ten times a second with requests done, requests in all (or None) and seconds
@@ -26,6 +27,8 @@ def run(
     overrides: Mapping[str, object] | None = None,
     *,
     seed: int | None = None,
+    until: str | None = None,
+    prices: Prices | None = None,
     progress: bool | Progress = False,
     start: str | os.PathLike[str] | Record | None = None,
     save_state: str | os.PathLike[str] | None = None,
@@ -33,10 +36,18 @@ def run(
     """Simulates a scenario in virtual time.
 
     `scenario` is a shipped name, the path of a TOML file, a table, or a typed configuration.
-    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a cleaning
-    policy belongs, a value may be a function of yours: `{"stack.cleaning": oldest}`. It is called
-    with a `nacre.CleaningView` and returns the index of the place to clean. `progress` shows a
+    `overrides` maps dotted paths to values: `{"workload.rate": "20 kHz"}`; where a policy belongs,
+    a value may be one of yours: a function that cleans or places, a class that keeps a cache. What
+    they are called with and return is in `nacre.policies`. `progress` shows a
     bar on standard error, or calls a function of yours.
+
+    `until` runs on until the mean latencies are known so well: `"1 %"` is what half of a 95 %
+    confidence interval may be of its mean. A workload that is drawn, and whose requests or
+    transactions are counted, goes on past its number then, a thousand times as far at most; where
+    that is not enough, or a trace ends before, a finding of the record says so.
+
+    `prices` converts prices that are counted in different things: `{"USD 2009": "1.42 USD 2023"}`
+    says what one of a basis is.
 
     `save_state` is a file for the state behind the last request, and `start` the file, or the
     record of the run, whose state this one goes on from: with the next request of the same
@@ -47,6 +58,9 @@ def run(
     whatever a function of yours raises.
     """
     source, (settings, cleaners), seed = read(scenario), with_functions(overrides), _seed(seed)
+    priced(source, settings, prices)
+    if until is not None:
+        settings += _going_on(source, settings, until)
     begin, place = _state_of(start), None if save_state is None else os.fspath(save_state)
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
@@ -76,12 +90,34 @@ def run(
     return record
 
 
-def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> View:
+def check(scenario: Scenario, overrides: Mapping[str, object] | None = None) -> CheckedScenario:
     """Every value a scenario resolves to, with its origin; raises `ConfigError` otherwise."""
     source, (settings, cleaners) = read(scenario), with_functions(overrides)
     with source.cited():
         document = _core.check(source.text, source.name, source.directory, settings, cleaners)
-    return View(source.placed(json.loads(document)))
+    return CheckedScenario(source.placed(json.loads(document)))
+
+
+_FURTHER = 1000
+"""How many times as far as it says a workload may go until its means are known."""
+_COUNTS = ("requests", "transactions")
+
+
+def _going_on(source: Source, settings: list[tuple[str, str]], until: str) -> list[tuple[str, str]]:
+    """What sets a run to go on until its means are known."""
+    if "%" not in until:
+        hint = 'give a share with its sign, as "1 %"'
+        problem = Problem(path="until", problem="it is not a share", given=until, hint=hint)
+        raise config_error([problem])
+    asked = ("run.until", toml.value(until))
+    with source.cited():
+        resolved = json.loads(_core.resolve(source.text, source.name, [*settings, asked]))
+    counts = [key for key in _COUNTS if isinstance(resolved["workload"].get(key), int)]
+    most = (1 << 63) // _FURTHER
+    further = [
+        (f"workload.{key}", str(min(resolved["workload"][key], most) * _FURTHER)) for key in counts
+    ]
+    return [asked, *further]
 
 
 def _seed(seed: int | None) -> int | None:

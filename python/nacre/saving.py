@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nacre.crash import Crash
     from nacre.mixes import Mixes
     from nacre.record import Record
 
@@ -40,9 +41,11 @@ FIGURE_FILES = tuple(
 )
 RECORD_FILES = (RECORD_FILE, *FIGURE_FILES)
 MIXES_FILES = tuple(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png"))
+CRASH_FILES = ("crash.json", "crash.html", "crash.txt")
 _SEALS = {
     RECORD_FILE: "schema",
     "mixes.json": "mixes",
+    "crash.json": "blocks_audited",
     "rows.json": "paper",
     "served.json": "wall_s",
 }
@@ -144,6 +147,20 @@ class Staging:
 
         for suffix, data in export.images(mixes.plot(by(mixes))).items():
             self.write(f"mixes.{suffix}", data)
+        self.commit()
+
+    def crash(self, found: Crash) -> None:
+        """Commits what losses of power found, as a page, as JSON, and the steps as text."""
+        from nacre.report.crash import crash_page
+
+        self.write("crash.html", crash_page(found).encode())
+        if found.finding is not None:
+            steps = "\n".join(found.finding.steps)
+            self.write("crash.txt", f"{found.scenario or ''}---\n{steps}\n".encode())
+        else:
+            self.discard(["crash.txt"])
+        document = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        self.write("crash.json", f"{document}\n".encode())
         self.commit()
 
     def discard(self, names: Iterable[str]) -> None:

@@ -25,8 +25,8 @@ class Configuration(Protocol):
         ...
 
 
-Cleaner: TypeAlias = Callable[[_core.CleaningView], int]
-"""A cleaning policy: sees one partition, and names the index of the place to be cleaned."""
+Policy: TypeAlias = Callable[..., Any]
+"""A policy in Python: see `nacre.policies`."""
 
 Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration"
 
@@ -112,27 +112,31 @@ def assignments(overrides: Mapping[str, object] | None) -> list[tuple[str, str]]
 
 def with_functions(
     overrides: Mapping[str, object] | None,
-) -> tuple[list[tuple[str, str]], list[tuple[str, Cleaner]]]:
+) -> tuple[list[tuple[str, str]], list[tuple[str, Policy]]]:
     """The overrides as `--set` would give them, and the functions among them by name.
 
-    A function stands for a cleaning policy, `{ kind = "external", function = NAME }`.
+    It stands for a policy, `{ kind = "external", function = NAME }`, of cleaning, of a placement,
+    or, if it is a class, of a cache. A table may have it as its `function`, beside other settings.
     """
     if not isinstance(overrides, Mapping):
         return assignments(overrides), []
-    functions: dict[str, Cleaner] = {}
+    functions: dict[str, Policy] = {}
     plain: dict[str, object] = {}
     for path, item in overrides.items():
-        if callable(item) and not isinstance(item, type) and not hasattr(item, "to_dict"):
+        beside: Mapping[str, object] = {"kind": "external"}
+        if isinstance(item, Mapping) and _is_policy(item.get("function")):
+            beside, item = {**beside, **item}, item["function"]
+        if _is_policy(item):
             name = getattr(item, "__name__", type(item).__name__)
             if name in functions:
                 name = f"{name} of {path}"
-            functions[name] = item
-            item = {"kind": "external", "function": name}
+            functions[name] = cast("Policy", item)
+            item = {**beside, "function": name}
         plain[path] = item
     return assignments(plain), list(functions.items())
 
 
-def imported(name: str) -> Cleaner:
+def imported(name: str) -> Policy:
     """The function that `module:function` names, from the working directory or the path of Python.
 
     Raises `ConfigError` where there is none.
@@ -151,7 +155,7 @@ def imported(name: str) -> Cleaner:
         sys.path.remove(here)
     if not callable(found):
         raise config_error([Problem(path="function", problem="it is no function", given=name)])
-    return cast("Cleaner", found)
+    return cast("Policy", found)
 
 
 def by_name(item: object) -> object:
@@ -159,22 +163,32 @@ def by_name(item: object) -> object:
 
     So they can go to other processes. Raises `ConfigError` for one that has no module.
     """
+    if isinstance(item, Mapping) and _is_policy(item.get("function")):
+        named = cast("Mapping[str, object]", by_name(item["function"]))
+        return {**named, **item, "function": named["function"]}
     if isinstance(item, Mapping):
         return {key: by_name(each) for key, each in item.items()}
     if isinstance(item, list | tuple):
         return [by_name(each) for each in item]
-    if not callable(item) or isinstance(item, type) or hasattr(item, "to_dict"):
+    if not _is_policy(item):
         return item
     module, name = getattr(item, "__module__", "__main__"), getattr(item, "__qualname__", "")
     if module == "__main__" or not name.isidentifier():
         problem = Problem(
-            path="stack.cleaning",
+            path="policy",
             problem="a study runs in other processes, which cannot have this function",
             given=repr(item),
             hint="put it into a module of its own, and import it from there",
         )
         raise config_error([problem])
     return {"kind": "external", "function": f"{module}:{name}"}
+
+
+def _is_policy(item: object) -> bool:
+    """Whether it is a function, or a class that keeps a cache, to stand where a policy does."""
+    if isinstance(item, type):
+        return hasattr(item, "evict")
+    return callable(item) and not hasattr(item, "to_dict")
 
 
 def _assignment(path: object, item: object) -> tuple[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import ClassVar, Literal, TypeAlias
 
@@ -81,6 +82,10 @@ def serve(
     ]
     for name, (other, place) in (exports or {}).items():
         devices.append((read(other), [], place, name))
+    for source, settings, *_ in devices:
+        settings[:0] = _without_workload(source, settings)
+        for notice in _ignored(source, settings):
+            tell(notice)
     stacks = [
         {
             "scenario": source.text,
@@ -114,6 +119,45 @@ def serve(
         for source, *_ in devices:
             citing.enter_context(source.cited())
         return Service(json.loads(_core.serve(stacks, manner, listens, stop)))
+
+
+_ASKED_BY_CLIENTS = (
+    '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footprint = "4 KiB" }'
+)
+_OF_RUNS = {
+    "precondition": 0,
+    "until_steady": None,
+    "warm_up": 0,
+    "wear_out": False,
+    "requests": None,
+    "duration": None,
+    "until": None,
+}
+"""Settings of `[run]` that mean something for a simulated run only, with what they are if unset."""
+
+
+def _without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """A workload for a scenario that has none: what a served device is asked, its clients say."""
+    try:
+        given = "workload" in tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError:
+        return []  # the model says where
+    given = given or any(path.split(".")[0] == "workload" for path, _ in settings)
+    return [] if given else [("workload", _ASKED_BY_CLIENTS)]
+
+
+def _ignored(source: Source, settings: list[tuple[str, str]]) -> list[str]:
+    """What of the scenario a served device does not follow."""
+    with source.cited():
+        run = json.loads(_core.resolve(source.text, source.name, settings))["run"]
+    found = [f"run.{key}" for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset]
+    if not found:
+        return []
+    verb = "is" if len(found) == 1 else "are"
+    return [
+        f"{', '.join(found)} {verb} of simulated runs and not followed: a served device begins new,"
+        " or where its image ended"
+    ]
 
 
 def _mistake(path: str, given: object, hint: str) -> Problem:

@@ -10,19 +10,22 @@ from __future__ import annotations
 import errno
 import io
 import json
+import math
 import operator
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
-from nacre import _core
+from nacre import _core, quantity, toml
+from nacre.cache_curves import CacheCurves
 from nacre.errors import SEED_MAX, TraceError, nearest
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
 from nacre.saving import look, write_file
+from nacre.shown import TraceInfo
 from nacre.text import printable
 from nacre.view import View
 
@@ -50,6 +53,8 @@ OPS = ("read", "write", "trim", "flush")
 PARQUET = "parquet"
 NATIVE = "nacre"
 _SHIPPED = Path(__file__).parent / "traces"
+_LOOK_BLOCKS = 4096
+"""Blocks that are followed to see how much a trace touches."""
 _SHIPPED_ENDING = ".nacre.zst"
 _COMPRESSIONS = (".gz", ".zst", ".xz")
 COLUMNS = ("arrival_ps", "address", "bytes", "volume", "op")
@@ -69,14 +74,14 @@ def info(
     *,
     progress: Progress | None = None,
     **options: Unpack[Options],
-) -> View:
+) -> TraceInfo:
     """Requests, sizes, footprint, duration and damage of a trace; its shape is in `profile`.
 
     The tables of the profile are columns of one length: `polars.DataFrame(info.profile.blocks)`.
     """
     chosen = _options(options)
     with _readable(paths) as files:
-        return View(json.loads(_core.trace_info(files, chosen, _answering(progress))))
+        return TraceInfo(json.loads(_core.trace_info(files, chosen, _answering(progress))))
 
 
 def mrc(
@@ -101,16 +106,47 @@ def mrc(
         raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
     if blocks is not None:
         blocks = _whole("blocks", blocks, 64, 2**30)
-    block = _whole("block", block, 512, 2**20)
-    if block & (block - 1):
-        raise TraceError(f"block is {block}; it is a power of two, as 4096")
+    block = _block(block)
     with _readable(paths) as files:
         about, columns = _core.trace_misses(
             files, chosen, block, sample, blocks, _seed(seed), _answering(progress)
         )
-    listed = _listed(paths)
-    name = Path(listed[0]).name + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
-    return MissRatioCurve(name, json.loads(about), columns)
+    return MissRatioCurve(_name(paths), json.loads(about), columns)
+
+
+def caches(
+    paths: Paths,
+    policies: Sequence[str | Mapping[str, object]] = ("lru", "arc", "s3_fifo", "sieve"),
+    sizes: Sequence[str | int] | None = None,
+    *,
+    block: int = 4096,
+    sample: float | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+    **options: Unpack[Options],
+) -> CacheCurves:
+    """What caches of every policy and size miss, simulated side by side in one pass on all cores.
+
+    A policy is a name or a table of its settings; a size is text as `"64 MiB"`, or bytes. Without
+    sizes there are ten, each twice the one before, up to what the trace touches, which takes a look
+    beforehand. With `sample=0.01`, caches are simulated in miniature: of each block all accesses
+    are followed or none, in a cache of a hundredth of the size.
+    """
+    chosen = _options(options)
+    share = 1.0 if sample is None else sample
+    if not 0 < share <= 1:
+        raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
+    block = _block(block)
+    with _readable(paths) as files:
+        bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
+        named = [each if isinstance(each, str) else toml.value(each) for each in policies]
+        if not named:
+            raise TraceError('there is no policy to simulate; give one, as "lru"')
+        blocks = _in_blocks(bytes_, block, share)
+        text = _core.trace_policies(
+            files, chosen, named, blocks, block, share, _seed(seed), _answering(progress)
+        )
+    return CacheCurves(_name(paths), json.loads(text))
 
 
 def fit(
@@ -211,6 +247,58 @@ def shipped() -> list[str]:
 def is_parquet(path: str) -> bool:
     """Whether the name says Parquet."""
     return path.endswith(f".{PARQUET}")
+
+
+def _name(paths: Paths) -> str:
+    """What a curve is of, in a word."""
+    listed = _listed(paths)
+    return Path(listed[0]).name.removesuffix(_SHIPPED_ENDING) + (
+        f" and {len(listed) - 1} more" if len(listed) > 1 else ""
+    )
+
+
+def _block(block: int) -> int:
+    block = _whole("block", block, 512, 2**20)
+    if block & (block - 1):
+        raise TraceError(f"block is {block}; it is a power of two, as 4096")
+    return block
+
+
+def _sizes(sizes: Sequence[str | int]) -> list[int]:
+    """Sizes in bytes, the smallest first, each once."""
+    found = []
+    for given in sizes:
+        known = quantity.maybe(given)
+        if isinstance(given, int) and not isinstance(given, bool):
+            found.append(given)
+        elif known is not None and known.base == "bytes":
+            found.append(int(known.value))
+        else:
+            raise TraceError(f'{given!r} is not the size of a cache; give text as "64 MiB"')
+    return sorted(set(found))
+
+
+def _in_blocks(sizes: Sequence[int], block: int, share: float) -> list[int]:
+    """Sizes in blocks; raises `TraceError` for those that are too small to simulate."""
+    least = 1 if share == 1 else math.ceil(_core.MINIATURE_BLOCKS_MIN / share)
+    if not sizes or min(sizes) < least * block:
+        given = f"{min(sizes):,} bytes" if sizes else "none"
+        why = "" if share == 1 else f" for a sample of {100 * share:g} % of the blocks"
+        raise TraceError(
+            f"a size is {given}; the smallest is {least * block:,} bytes{why}"
+            + ("" if share == 1 else ": give larger sizes, or a larger sample")
+        )
+    return [size // block for size in sizes]
+
+
+def _default_sizes(files: list[str], chosen: dict[str, object], block: int) -> list[int]:
+    """Ten sizes up to what a trace touches, from a sample of its blocks."""
+    if any(not Path(file).is_file() for file in files):
+        raise TraceError("a stream is read once, and sizes are chosen beforehand; give --sizes")
+    about, _ = _core.trace_misses(files, chosen, block, None, _LOOK_BLOCKS, 1, None)
+    largest = int(json.loads(about)["largest_bytes"])
+    top = 1 << max(largest - 1, block).bit_length()
+    return [size for size in (top >> power for power in reversed(range(10))) if size >= block]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import nacre
 import nbd_client
 import pytest
 from nbd_client import FUA, Client, GoneError
@@ -243,3 +244,24 @@ def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:
                 assert client.read(0, 8192) == bytes(8192)
         finally:
             server.close()
+
+
+def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
+    tmp_path: Path,
+) -> None:
+    device = scenario(tmp_path)
+    table = device.read_text()
+    start, end = table.index("[workload]"), table.index("[stack]")
+    device.write_text(f"{table[:start]}{table[end:]}[run]\nprecondition = 100\nwarm_up = 5\n")
+    told: list[str] = []
+    nacre.serve(
+        device,
+        image=tmp_path / "disk.img",
+        listen=f"unix:{tmp_path / 'socket'}",
+        tell=told.append,
+        stop=lambda: True,
+    )
+    assert told[0] == (
+        "run.precondition, run.warm_up are of simulated runs and not followed: a served device"
+        " begins new, or where its image ended"
+    )

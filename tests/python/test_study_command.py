@@ -37,6 +37,8 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
     assert done.stdout.splitlines() == [
         "small: 2 points",
         "  1 of 2 designs are on the Pareto front of low read mean latency",
+        "  note: each design ran once, so small differences may be chance: give [study] confidence"
+        ' = "2 %", or seeds',
         "",
         "point  read   read mean latency",
         "    0  10 us            10.0 us",

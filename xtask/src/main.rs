@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `gen` | writes what is generated from the rooms: schemas, Python classes, the model reference |
 //! | `gen --check` | fails where a generated file is stale |
+//! | `crash SEED STACKS` | drawn stacks lose their power, on all cores; `for SECONDS` instead of a number |
 //! | `tidy` | checks the tree against the rules of CONTRIBUTING.md that no compiler knows |
 
 #![expect(
@@ -12,6 +13,7 @@
     reason = "a command of the edge: reads files, prints"
 )]
 
+mod crash;
 mod generate;
 mod tidy;
 
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("gen") => generate::command(root(), std::env::args().nth(2).as_deref() == Some("--check")),
+        Some("crash") => crash::command(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("tidy") => tidy::command(root()),
         Some(word) => usage(&format!("no command called \"{word}\"")),
         None => usage("which command?"),
@@ -33,6 +36,6 @@ fn root() -> &'static Path {
 }
 
 fn usage(problem: &str) -> ExitCode {
-    println!("xtask: {problem}\nusage: cargo run -p xtask -- gen [--check] | tidy");
+    println!("xtask: {problem}\nusage: cargo run -p xtask -- gen [--check] | crash SEED STACKS | tidy");
     ExitCode::from(2)
 }

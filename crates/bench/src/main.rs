@@ -5,8 +5,10 @@
 //! | `streams FOLDER` | writes the request streams that rivals replay |
 //! | `run FOLDER` | measures Nacre, and prints its rates with those the rivals left in `FOLDER` |
 //! | `codes FOLDER` | measures error-correcting codes alone |
+//! | `crash` | measures the crash simulator alone |
 //! | `curves FOLDER` | measures miss-ratio curves alone |
 //! | `flash-memory` | measures eNVy alone |
+//! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
 //! | `memory-card` | measures NVRAM cards alone |
 //! | `pcm-drive` | measures Onyx alone |
@@ -20,7 +22,9 @@
 
 mod caches;
 mod codes;
+mod crash;
 mod curves;
+mod disk_caches;
 mod flash_drive;
 mod flash_memory;
 mod key_value;
@@ -36,7 +40,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -49,6 +53,10 @@ fn main() -> ExitCode {
             codes::measure(&Report::begin(Path::new(folder)));
             Ok(())
         }
+        ["crash"] => {
+            crash::measure(&Report::begin(Path::new(".")));
+            Ok(())
+        }
         ["curves", folder] => {
             curves::measure(&Report::begin(Path::new(folder)));
             Ok(())
@@ -59,6 +67,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
+        ["disk-caches"] => disk_caches::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
@@ -85,9 +94,11 @@ fn run(folder: &Path) -> Result<()> {
     traces::measure(&report)?;
     flash_memory::measure(&report)?;
     key_value::measure(&report)?;
+    disk_caches::measure(&report)?;
     pcm_drive::measure(&report)?;
     memory_card::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
+    crash::measure(&report);
     runs::measure(&report, folder)
 }

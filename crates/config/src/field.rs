@@ -141,6 +141,8 @@ pub enum Shape {
     List(Box<Shape>),
     /// A table with these fields.
     Table(fn() -> Vec<Field>),
+    /// A whole number, or a room of a family.
+    CountOr(&'static str),
     /// The shape, or nothing.
     Optional(Box<Shape>),
 }
@@ -164,6 +166,9 @@ impl Shape {
                 format!("one of {}", words.join(", "))
             }
             Shape::Slot(family) => format!("a {family}: a table with `kind` or `preset`"),
+            Shape::CountOr(family) => {
+                format!("a whole number, or a {family}: a table with `kind` or `preset`")
+            }
             Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
             Shape::Table(_) => "a table".into(),
             Shape::Optional(shape) => shape.expected(),
@@ -270,7 +275,7 @@ macro_rules! integer_field {
 integer_field!(u32, u64);
 
 /// The whole number that a value is: `1000`, `1e3`, or `"1k"` with a prefix of a thousand, a million or more.
-fn whole(value: &Value) -> Option<i64> {
+pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
         // Floats hold every whole number up to here.

@@ -23,7 +23,7 @@ pub use nacre_config_derive::{Choice, Configuration};
 pub use node::{Node, Origin, Value};
 pub use problem::{Problem, Problems, both};
 pub use reader::{Reader, Resolved};
-pub use room::{Descriptor, Families, Family, Room, Slot, Table, room_of};
+pub use room::{CountOr, Descriptor, Families, Family, Room, Slot, Table, room_of};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reading a document into configurations, collecting every mistake on the way.
 
-use crate::field::{Field, FieldType, Shape, bound_problem, missing_problem};
+use crate::field::{Field, FieldType, Shape, bound_problem, missing_problem, whole};
 use crate::node::{Node, Origin, Value};
 use crate::problem::{Problem, Problems, known_names};
 use crate::room::{Descriptor, Families};
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
             self.wrong(node, &problem, &remedy);
             return None;
         }
-        if !holds_tables(&field.shape) {
+        if !holds_tables(&field.shape, node) {
             self.resolve(node, None);
         }
         Some(value)
@@ -181,11 +181,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether what has this shape is tables, whose values are resolved one by one.
-fn holds_tables(shape: &Shape) -> bool {
+/// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
+fn holds_tables(shape: &Shape, node: &Node) -> bool {
     match shape {
         Shape::Slot(_) | Shape::Table(_) => true,
-        Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape),
+        Shape::CountOr(_) => whole(&node.value).is_none(),
+        Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape, node),
         _ => false,
     }
 }

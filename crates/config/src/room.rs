@@ -1,6 +1,6 @@
 //! Rooms: the components a family offers, and the slots of a document that hold one.
 
-use crate::field::{Configuration, Field, FieldType, Shape};
+use crate::field::{Configuration, Field, FieldType, Shape, whole};
 use crate::node::{Node, Value};
 use crate::problem::Problems;
 use crate::reader::{Reader, settings};
@@ -185,6 +185,48 @@ impl<F: Family> FieldType for Slot<F> {
             node: settings(node),
             family: PhantomData,
         })
+    }
+}
+
+/// A whole number, or a room of the family `F` in its place.
+pub enum CountOr<F> {
+    /// A number of something.
+    Count(u64),
+    /// What says more than a number.
+    Room(Slot<F>),
+}
+
+impl<F> Clone for CountOr<F> {
+    fn clone(&self) -> CountOr<F> {
+        match self {
+            CountOr::Count(count) => CountOr::Count(*count),
+            CountOr::Room(slot) => CountOr::Room(slot.clone()),
+        }
+    }
+}
+
+impl<F> std::fmt::Debug for CountOr<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CountOr::Count(count) => write!(f, "{count}"),
+            CountOr::Room(slot) => write!(f, "{slot:?}"),
+        }
+    }
+}
+
+impl<F: Family> FieldType for CountOr<F> {
+    fn shape() -> Shape {
+        Shape::CountOr(F::NAME)
+    }
+
+    fn read(node: &Node, reader: &mut Reader<'_>) -> Option<CountOr<F>> {
+        if whole(&node.value).is_some() {
+            return u64::read(node, reader).map(CountOr::Count);
+        }
+        match node.value {
+            Value::Text(_) | Value::Table(_) => Slot::read(node, reader).map(CountOr::Room),
+            _ => reader.expected(node, &Self::shape()),
+        }
     }
 }
 

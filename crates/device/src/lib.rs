@@ -63,8 +63,9 @@ pub trait Builder {
     /// is known only where the caller says how many there are.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
-    /// The policy that the caller of the run brought under `name`, as its family boxes it. Errors: there is none.
-    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
+    /// The policy of `family` that the caller of the run brought under `name`, as its family boxes it. Errors: there is
+    /// none.
+    fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;
 }
 
 /// How often something is read and written.

@@ -2,15 +2,27 @@
 
 #[cfg(test)]
 mod crashes;
+pub mod dram_disk_cache;
+pub mod flash_disk_cache;
+mod frames;
 pub mod network;
 mod parts;
+pub mod pcm_disk_cache;
 pub mod placement;
+mod recency;
 pub mod replacement;
 pub mod server_cache;
 pub mod tiers;
+mod unlanded;
 #[cfg(test)]
 mod workbench;
 
 /// The devices of this crate, in the order users see them.
-pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> =
-    &[network::ROOM, server_cache::ROOM, tiers::ROOM];
+pub static DEVICES: &nacre_config::Table<nacre_device::DeviceFamily> = &[
+    network::ROOM,
+    server_cache::ROOM,
+    dram_disk_cache::ROOM,
+    flash_disk_cache::ROOM,
+    pcm_disk_cache::ROOM,
+    tiers::ROOM,
+];

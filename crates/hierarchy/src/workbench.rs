@@ -3,6 +3,7 @@
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
+use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_device::Builder;
 use nacre_kernel::Device;
@@ -18,6 +19,7 @@ static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 2] =
 fn others(family: &str) -> Vec<&'static Descriptor> {
     match family {
         LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
+        EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
         ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),

@@ -42,6 +42,10 @@ pub enum Activity {
     LevelWear,
     /// A long operation stands still for the host, or waits to be resumed.
     Suspend,
+    /// An error-correcting code is encoded or decoded.
+    Correct,
+    /// A disk's platters come up to speed.
+    SpinUp,
 }
 
 // Ledgers are indexed by discriminant and walked in the order of `ALL`.
@@ -55,7 +59,7 @@ const _: () = {
 
 impl Activity {
     /// How many activities there are.
-    pub const COUNT: usize = 17;
+    pub const COUNT: usize = 19;
 
     /// All of them, in the order of their discriminants.
     pub const ALL: [Activity; Activity::COUNT] = [
@@ -76,6 +80,8 @@ impl Activity {
         Activity::Erase,
         Activity::LevelWear,
         Activity::Suspend,
+        Activity::Correct,
+        Activity::SpinUp,
     ];
 
     /// The word used in records and figures.
@@ -98,6 +104,8 @@ impl Activity {
             Activity::Erase => "erase",
             Activity::LevelWear => "level_wear",
             Activity::Suspend => "suspend",
+            Activity::Correct => "correct",
+            Activity::SpinUp => "spin_up",
         }
     }
 }

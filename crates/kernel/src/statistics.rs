@@ -10,11 +10,19 @@ const BATCHES_MAX: usize = 64;
 /// nearly as much as the values do.
 const BATCH_SIZE_MIN: u64 = 16;
 
+/// Fewest batches that an interval is made of.
+const BATCHES_MIN: usize = 8;
+
+/// Von Neumann's statistic of independent means lies below this with 90 %.
+const DEPENDENT: f64 = 1.2816;
+
 /// The mean of a correlated sequence and its 95 % confidence half-width, by batch means.
 ///
 /// Successive latencies depend on each other, so the usual standard error is too small. The sequence
 /// is cut into 32 to 64 batches whose means are nearly independent (Law, *Simulation Modeling and
-/// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows.
+/// Analysis*, 5th ed., s. 9.5.3); batches double in size as the sequence grows. Whether they are independent is
+/// tested by von Neumann's ratio (Fishman, *Grouping observations in digital simulation*, Management Science
+/// 24(5), 1978): where they are not, neighbours are joined, down to eight batches.
 #[derive(Clone, Debug, State)]
 #[state(after = "BatchMeans::check")]
 pub struct BatchMeans {
@@ -23,6 +31,17 @@ pub struct BatchMeans {
     batch_size: u64,
     filling: f64,
     filled: u64,
+}
+
+/// How well the mean of a sequence is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Confidence {
+    /// Too few values to say.
+    TooShort,
+    /// Even the means of the longest batches depend on each other: the interval is not known.
+    Dependent,
+    /// The half-width of the 95 % confidence interval, in the unit of the values.
+    Within(f64),
 }
 
 /// The mean of half a sequence.
@@ -68,25 +87,43 @@ impl BatchMeans {
         (self.filling, self.filled) = (filling, filled);
     }
 
-    /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
-    ///
-    /// `None` below 32 batches of 16 values: too little was seen to say.
-    pub fn half_width_95(&self) -> Option<f64> {
-        let n = self.sums.len();
-        if n < BATCHES_MAX / 2 || self.batch_size < BATCH_SIZE_MIN {
-            return None;
+    /// How well the mean is known.
+    pub fn confidence(&self) -> Confidence {
+        if self.is_short() {
+            return Confidence::TooShort;
         }
         let scale = self.batch_size as f64;
-        let mean = self.sums.iter().sum::<f64>() / n as f64 / scale;
-        let squares: f64 = self.sums.iter().map(|sum| (sum / scale - mean) * (sum / scale - mean)).sum();
-        // Student's t at 97.5 % with n - 1 = 31..63 degrees of freedom is 2.04..2.00.
-        let student_t = 2.04 - 0.04 * (n - BATCHES_MAX / 2) as f64 / (BATCHES_MAX / 2) as f64;
-        Some(student_t * (squares / (n - 1) as f64 / n as f64).sqrt())
+        let mut means: Vec<f64> = self.sums.iter().map(|sum| sum / scale).collect();
+        while means.len() >= BATCHES_MIN {
+            let spread = Spread::of(&means);
+            if !spread.is_dependent() {
+                return Confidence::Within(spread.half_width_95());
+            }
+            means = means.chunks_exact(2).map(|pair| (pair[0] + pair[1]) / 2.0).collect();
+        }
+        Confidence::Dependent
     }
 
-    /// The mean of the first half of the sequence and of the second. `None` where [`BatchMeans::half_width_95`] is.
+    /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
+    ///
+    /// `None` below 32 batches of 16 values, and where batches that are long enough to be eight depend on each
+    /// other still: too little was seen to say.
+    pub fn half_width_95(&self) -> Option<f64> {
+        match self.confidence() {
+            Confidence::Within(half_width) => Some(half_width),
+            Confidence::TooShort | Confidence::Dependent => None,
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.sums.len() < BATCHES_MAX / 2 || self.batch_size < BATCH_SIZE_MIN
+    }
+
+    /// The mean of the first half of the sequence and of the second. `None` below 32 batches of 16 values.
     pub fn halves(&self) -> Option<[Half; 2]> {
-        self.half_width_95()?;
+        if self.is_short() {
+            return None;
+        }
         let (first, second) = self.sums.split_at(self.sums.len() / 2);
         Some([first, second].map(|sums| {
             let (n, scale) = (sums.len() as f64, self.batch_size as f64);
@@ -108,6 +145,54 @@ impl BatchMeans {
             self.batch_size *= 2;
         }
     }
+}
+
+/// How the means of batches, in their order, lie around their mean.
+struct Spread {
+    batches: f64,
+    squares: f64,
+    /// Products of neighbours' deviations, added up.
+    neighbours: f64,
+    /// The squared deviations of the first and the last.
+    ends: f64,
+}
+
+impl Spread {
+    fn of(means: &[f64]) -> Spread {
+        let mean = means.iter().sum::<f64>() / means.len() as f64;
+        let off = |value: f64| value - mean;
+        let (first, last) = (off(means[0]), off(means[means.len() - 1]));
+        Spread {
+            batches: means.len() as f64,
+            squares: means.iter().map(|&value| off(value) * off(value)).sum(),
+            neighbours: means.windows(2).map(|pair| off(pair[0]) * off(pair[1])).sum(),
+            ends: first * first + last * last,
+        }
+    }
+
+    /// Neighbours are more alike than those of one independent sequence in ten.
+    fn is_dependent(&self) -> bool {
+        let n = self.batches;
+        let statistic = (n * n - 1.0) / (n - 2.0);
+        self.squares > 0.0
+            && statistic.sqrt() * (self.neighbours + self.ends / 2.0) > DEPENDENT * self.squares
+    }
+
+    fn half_width_95(&self) -> f64 {
+        student_t_975(self.batches - 1.0) * (self.squares / (self.batches - 1.0) / self.batches).sqrt()
+    }
+}
+
+/// Student's t at 97.5 %, for 7 degrees of freedom or more within .03 % (Abramowitz and Stegun, 26.7.5).
+fn student_t_975(freedom: f64) -> f64 {
+    const Z: f64 = 1.959_963_984_540_054;
+    let (z3, z5, z7) = (Z * Z * Z, Z * Z * Z * Z * Z, Z * Z * Z * Z * Z * Z * Z);
+    let per = 1.0 / freedom;
+    Z + per
+        * ((z3 + Z) / 4.0
+            + per
+                * ((5.0 * z5 + 16.0 * z3 + 3.0 * Z) / 96.0
+                    + per * (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * Z) / 384.0))
 }
 
 /// What happened in one interval of a time series.

@@ -6,6 +6,9 @@ use nacre_config::{Node, Value};
 
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
+/// The family of entries that are no settings: what is expected of technologies.
+pub const ROADMAP: &str = "roadmap";
+
 /// One catalogue entry: settings that a scenario takes over with `preset = "name"`.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -21,7 +24,8 @@ pub struct Entry {
 
 /// All entries, by family and name. Panics if a shipped file is broken; a test reads them all.
 pub fn entries() -> Vec<Entry> {
-    let families = [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS)];
+    let families =
+        [("device", CATALOG_DEVICES), ("workload", CATALOG_WORKLOADS), (ROADMAP, CATALOG_ROADMAPS)];
     families
         .into_iter()
         .flat_map(|(family, files)| files.iter().map(move |&(name, text)| entry(family, name, text)))

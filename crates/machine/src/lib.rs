@@ -12,7 +12,9 @@
 //! | [`stack`] | from a checked scenario to live components |
 //! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
+//! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
+//! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
 //! | [`console`] | single requests, and where every nanosecond of each went |
 //! | [`record`] | the result, as published in `schema/record.json` |
@@ -22,10 +24,12 @@ mod accesses;
 pub mod catalog;
 mod clock;
 pub mod console;
+pub mod crash;
 pub mod drive;
 mod endurance;
 pub mod identity;
 pub mod meter;
+pub mod policies;
 mod precondition;
 pub mod record;
 pub mod rooms;
@@ -37,12 +41,11 @@ pub mod stack;
 
 pub use drive::{Progress, Ran, Span, run, run_span};
 pub use nacre_config::{Problem, Problems};
+pub use precondition::Fill;
 pub use record::{Columns, Outcome, Record};
 pub use saved::SavedRun;
 pub use scenario::{Checked, Document, check};
 pub use stack::Files;
 
-#[cfg(test)]
-mod crashes;
 #[cfg(test)]
 mod tests;

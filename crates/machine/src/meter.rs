@@ -2,7 +2,7 @@
 
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::statistics::{BatchMeans, Bin, TimeSeries};
-use nacre_kernel::{Activity, Breakdown, Completion, Op, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Completion, Op, Ratio, Request, Status, Time};
 
 /// Requests of one kind that are noted before they are added to the sums, all at once.
 const NOTED_MAX: usize = 64;
@@ -57,6 +57,13 @@ impl OpMeter {
             *sum += spent;
         }
         self.bytes += part.bytes;
+    }
+
+    /// Whether the half-width of the mean's 95 % confidence interval is at most this share of it; of no request at
+    /// all, everything is known.
+    pub(crate) fn is_known(&self, share: Ratio) -> bool {
+        let Some(mean_ps) = self.latency.mean_ps() else { return true };
+        self.means.half_width_95().is_some_and(|half_width| half_width * 1e3 <= share.0 * mean_ps)
     }
 
     /// Picoseconds on the critical path, by component and activity.

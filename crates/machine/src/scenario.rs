@@ -1,10 +1,11 @@
 //! Scenarios: what one holds, and the way from text to a checked configuration.
 
 use crate::catalog;
+use crate::precondition::Fill;
 use crate::rooms::Rooms;
 use crate::stack::PARTS_MAX;
 use nacre_config::problem::nearest;
-use nacre_config::{Configuration, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
+use nacre_config::{Configuration, CountOr, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Ratio, Time};
 use nacre_workload::WorkloadFamily;
@@ -33,13 +34,17 @@ pub struct RunConfig {
     /// Seed of all random streams. The same scenario and seed give the same record, byte for byte.
     #[config(default = 1, max = 9223372036854775807, source = "assumed: any number serves")]
     pub seed: u64,
-    /// Writes that bring the stack into the state they leave behind, before simulated time begins: they take
-    /// no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of
-    /// the trace; the requests that are served stay the same.
+    /// The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:
+    /// it is as new.
+    pub fill: Option<Fill>,
+    /// Writes that bring the stack into the state they leave behind, before simulated time begins and behind
+    /// `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn
+    /// anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives
+    /// as many writes as it has requests, or all the writes of a trace.
     #[config(default = 0, source = "assumed: a new device unless told otherwise")]
-    pub precondition: u64,
-    /// Writes go on before simulated time begins, behind those of `precondition`, until write amplification is
-    /// steady.
+    pub precondition: CountOr<WorkloadFamily>,
+    /// Writes go on before simulated time begins, behind those of `precondition` and from where those came, until
+    /// write amplification is steady.
     pub until_steady: Option<UntilSteady>,
     /// Requests served before measuring begins, to warm caches up.
     #[config(default = 0, source = "assumed: measure everything unless told otherwise")]
@@ -51,6 +56,11 @@ pub struct RunConfig {
     /// Stop after this many requests, warm-up included.
     #[config(min = 1)]
     pub requests: Option<u64>,
+    /// Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their
+    /// 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and
+    /// the record says whether it came to that.
+    #[config(min = "0.01 %", max = "100 %")]
+    pub until: Option<Ratio>,
     /// Stop before the first request that is issued at or after this simulated time.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
@@ -85,6 +95,26 @@ pub struct UntilSteady {
     /// Windows after which it is given up; the record then says so.
     #[config(default = 100, min = 2, max = 1000000, source = "assumed: so that every run begins")]
     pub windows_max: u32,
+}
+
+impl RunConfig {
+    /// Whether anything is written before simulated time begins.
+    pub(crate) fn prepares(&self) -> bool {
+        self.fill.is_some() || self.takes_writes()
+    }
+
+    /// Whether a workload gives writes before simulated time begins.
+    pub(crate) fn takes_writes(&self) -> bool {
+        !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
+    }
+
+    /// How many of the first writes of the measured workload are taken.
+    pub(crate) fn first_writes(&self) -> u64 {
+        match self.precondition {
+            CountOr::Count(count) => count,
+            CountOr::Room(_) => 0,
+        }
+    }
 }
 
 impl Default for RunConfig {
@@ -201,7 +231,8 @@ fn default_run() -> Vec<Resolved> {
 /// Puts the settings of the named catalogue entries under those the user gave.
 fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
     if let Some(preset) = node.get("preset").cloned() {
-        match preset.text().map(|name| (name, catalog::find(name))) {
+        let settings = |name: &str| catalog::find(name).filter(|entry| entry.family != catalog::ROADMAP);
+        match preset.text().map(|name| (name, settings(name))) {
             Some((_, Some(entry))) => merge_under(node, &entry.settings),
             Some((name, None)) => problems.push(unknown_preset(path, name, &preset)),
             None => problems.push(
@@ -229,7 +260,8 @@ fn apply_presets(node: &mut Node, path: &str, problems: &mut Vec<Problem>) {
 
 fn unknown_preset(path: &str, name: &str, preset: &Node) -> Problem {
     let entries = catalog::entries();
-    let names: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+    let settings = entries.iter().filter(|entry| entry.family != catalog::ROADMAP);
+    let names: Vec<&str> = settings.map(|entry| entry.name).collect();
     let nearest = nearest(name, names.iter().copied());
     let hint = nearest.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
     Problem::new(&format!("{path}.preset"), Some(&preset.origin), "there is no such catalogue entry")

@@ -109,6 +109,7 @@ fn shape_description(shape: &Shape) -> Value {
             json!({ "is": "choice", "words": words })
         }
         Shape::Slot(family) => json!({ "is": "slot", "family": family }),
+        Shape::CountOr(family) => json!({ "is": "count_or", "family": family }),
         Shape::List(shape) => json!({ "is": "list", "of": shape_description(shape) }),
         Shape::Table(fields) => json!({ "is": "table", "fields": fields_description(&fields()) }),
         Shape::Optional(shape) => json!({ "is": "optional", "of": shape_description(shape) }),
@@ -192,6 +193,12 @@ fn shape_schema(shape: &Shape) -> Value {
             json!({ "enum": words })
         }
         Shape::Slot(family) => json!({ "$ref": format!("#/$defs/{family}") }),
+        Shape::CountOr(family) => json!({
+            "anyOf": [
+                { "type": "integer", "minimum": 0 },
+                { "$ref": format!("#/$defs/{family}") },
+            ],
+        }),
         Shape::List(shape) => json!({ "type": "array", "items": shape_schema(shape), "minItems": 1 }),
         Shape::Table(fields) => table_schema("", &fields()),
         Shape::Optional(shape) => shape_schema(shape),

@@ -6,9 +6,11 @@ use crate::rooms::{self, Rooms};
 use crate::scenario::Checked;
 use crate::split::Way;
 use nacre_config::problem::{both, nearest};
-use nacre_config::{Families, Problem, Problems, Slot, room_of};
-use nacre_controller::cleaning::Cleaner;
+use nacre_config::{CountOr, Families, Family, Problem, Problems, Slot, room_of};
+use nacre_controller::cleaning::{Cleaner, CleaningFamily};
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
+use nacre_hierarchy::placement::{Decider, PlacementFamily};
+use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
@@ -44,6 +46,16 @@ pub trait Files {
     fn cleaner(&self, _name: &str) -> Option<Box<dyn Cleaner>> {
         None
     }
+
+    /// What makes a new replacement policy that the caller brought under `name`.
+    fn replacement(&self, _name: &str) -> Option<Brought> {
+        None
+    }
+
+    /// What decides for a placement, that the caller brought under `name`.
+    fn decider(&self, _name: &str) -> Option<Box<dyn Decider>> {
+        None
+    }
 }
 
 /// A scenario ready to run.
@@ -52,7 +64,8 @@ pub struct Built {
     pub device: Box<dyn Device>,
     /// Who asks.
     pub workload: Box<dyn Workload>,
-    /// The same workload with draws of its own, for preconditioning, where that is asked for.
+    /// What gives the writes of preconditioning, where it needs any: the same workload with draws of its own, or
+    /// another one.
     pub preconditioning: Option<Box<dyn Workload>>,
     /// How many components the device has.
     pub components: usize,
@@ -84,8 +97,17 @@ pub(crate) fn build_watched(
         check_reach(&*workload, slot, capacity)?;
     }
     builder.draws = "precondition.";
-    let is_preconditioned = checked.run.precondition > 0 || checked.run.until_steady.is_some();
-    let preconditioning = is_preconditioned.then(|| builder.workload(slot)).transpose()?;
+    let preconditioning = match &checked.run.precondition {
+        _ if !checked.run.takes_writes() => None,
+        CountOr::Count(_) => Some(builder.workload(slot)?),
+        CountOr::Room(slot) => {
+            let workload = builder.workload(slot)?;
+            if let Some(capacity) = device.capacity() {
+                check_reach(&*workload, slot, capacity)?;
+            }
+            Some(workload)
+        }
+    };
     Ok(Built { device, workload, preconditioning, components: builder.components })
 }
 
@@ -292,12 +314,22 @@ impl Builder for StackBuilder<'_, '_> {
         Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
     }
 
-    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
-        let cleaner = self.files.cleaner(name).map(|cleaner| Box::new(cleaner) as Box<dyn Any>);
-        cleaner.ok_or_else(|| {
+    fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+        let brought = match family {
+            CleaningFamily::NAME => self.files.cleaner(name).map(|found| Box::new(found) as Box<dyn Any>),
+            ReplacementFamily::NAME => {
+                self.files.replacement(name).map(|found| Box::new(found) as Box<dyn Any>)
+            }
+            PlacementFamily::NAME => self.files.decider(name).map(|found| Box::new(found) as Box<dyn Any>),
+            _ => None,
+        };
+        brought.ok_or_else(|| {
+            let setting = path.trim_end_matches(".function");
             Problem::new(path, None, "no function was given under this name")
                 .given(format!("{name:?}"))
-                .remedy("in Python, give the function itself: nacre.run(scenario, {\"stack.cleaning\": function})")
+                .remedy(format!(
+                    "in Python, give the function itself: nacre.run(scenario, {{{setting:?}: function}})"
+                ))
                 .into()
         })
     }

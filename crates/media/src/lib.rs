@@ -2,7 +2,9 @@
 
 pub mod disk;
 pub mod dram;
+pub mod dual_mode_flash;
 pub mod flash;
 pub mod pcm;
 pub mod persistence;
 pub mod store;
+pub mod worn_cells;

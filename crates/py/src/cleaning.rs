@@ -4,10 +4,12 @@
 //! here.
 
 use crate::errors::error;
+use crate::policies;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::Files;
+use nacre_machine::policies::{Brought, Decider};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -26,14 +28,14 @@ pub(crate) struct WithFunctions {
 
 /// What the first function that failed raised.
 #[derive(Clone, Default)]
-struct Failure(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    fn remember(&self, failure: PyErr) {
+    pub(crate) fn remember(&self, failure: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
     }
 }
@@ -41,6 +43,16 @@ impl Failure {
 impl WithFunctions {
     pub(crate) fn new(scenario: ScenarioFiles, functions: Option<Functions>) -> WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
+    }
+
+    /// The function of this name: one that came along, or one to import.
+    fn function(&self, name: &str) -> Option<Py<PyAny>> {
+        let given = self.functions.iter().find(|(known, _)| known == name);
+        Python::attach(|py| match given {
+            Some((_, function)) => Some(function.clone_ref(py)),
+            None if name.contains(':') => self.imported(py, name),
+            None => None,
+        })
     }
 
     /// The function that `module:function` names.
@@ -81,14 +93,16 @@ impl Files for WithFunctions {
     }
 
     fn cleaner(&self, name: &str) -> Option<Box<dyn Cleaner>> {
-        let given = self.functions.iter().find(|(known, _)| known == name);
-        let function = Python::attach(|py| match given {
-            Some((_, function)) => Some(function.clone_ref(py)),
-            None if name.contains(':') => self.imported(py, name),
-            None => None,
-        });
-        let failure = self.failure.clone();
-        Some(Box::new(PythonCleaner { name: name.to_string(), function: function?, failure }))
+        let (function, failure) = (self.function(name)?, self.failure.clone());
+        Some(Box::new(PythonCleaner { name: name.to_string(), function, failure }))
+    }
+
+    fn replacement(&self, name: &str) -> Option<Brought> {
+        Some(policies::replacement(name.to_string(), self.function(name)?, self.failure.clone()))
+    }
+
+    fn decider(&self, name: &str) -> Option<Box<dyn Decider>> {
+        Some(policies::decider(name.to_string(), self.function(name)?, self.failure.clone()))
     }
 }
 

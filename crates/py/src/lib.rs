@@ -10,8 +10,10 @@ use pyo3::prelude::*;
 mod bugs;
 mod catalog;
 mod cleaning;
+mod crash;
 mod errors;
 mod memory;
+mod policies;
 mod progress;
 mod run;
 mod serve;
@@ -28,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::cleaning::CleaningView;
     #[pymodule_export]
+    use super::crash::{crash, crash_drawn, crash_faults};
+    #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]
     use super::run::{check, mixes, preparation, resolve, run, step};
@@ -37,13 +41,15 @@ mod _core {
     use super::split::{run_part, split_parts, split_together};
     #[pymodule_export]
     use super::trace::{
-        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses, trace_sample,
+        trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses,
+        trace_policies, trace_sample,
     };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::bugs::tell_through_exceptions();
         super::errors::register(module)?;
+        module.add("MINIATURE_BLOCKS_MIN", nacre_shape::miniature::BLOCKS_MIN)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

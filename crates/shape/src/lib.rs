@@ -9,6 +9,7 @@
 //! | [`curve`] | what a cache of any size, or two of them, would hit |
 //! | [`exact`] | the curve of all accesses |
 //! | [`fit`] | a workload with the shape of a trace and none of its addresses, and how well it fits |
+//! | [`miniature`] | what caches of any policy miss at a few sizes, simulated whole or in miniature |
 //! | [`profile`] | everything else: popularity, sizes, runs, gaps, rhythm, growth, reuse, working sets |
 //! | [`sampled`] | the curve of a sample of the blocks, with its uncertainty (SHARDS) |
 
@@ -16,6 +17,7 @@ pub mod curve;
 pub mod distances;
 pub mod exact;
 pub mod fit;
+pub mod miniature;
 pub mod profile;
 pub mod sampled;
 

@@ -5,18 +5,14 @@
 //! | [`drive`] | open and closed loops around a device, and what they saw |
 //! | [`queueing`] | closed forms of queueing theory |
 //! | [`mod@conformance`] | what every device must do, whatever it models |
-//! | [`crashing`] | devices that carry bytes keep them over losses of power |
-//! | [`auditor`] | what each byte of a device may be |
+//! | [`crashing`] | devices that carry bytes keep them over losses of power, as `nacre-crash` finds out |
 //! | [`planted`] | mistakes in a device, to show that the suites find them |
 //! | [`workbench`] | builds devices, as a scenario would |
-//! | [`kept`] | a store that outlives its device |
 //! | [`restoring`] | what is restored goes on as what was saved |
 
-pub mod auditor;
 pub mod conformance;
 pub mod crashing;
 pub mod drive;
-pub mod kept;
 pub mod planted;
 pub mod queueing;
 pub mod restoring;
@@ -25,7 +21,7 @@ pub mod workbench;
 pub use conformance::{conformance, conformance_in_order};
 pub use crashing::keeps_its_bytes;
 pub use drive::{Seen, closed_loop, open_loop};
-pub use kept::Kept;
+pub use nacre_crash::Kept;
 pub use restoring::{restores, what_is_damaged_is_refused};
 pub use workbench::Workbench;
 

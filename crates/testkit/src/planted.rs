@@ -1,14 +1,14 @@
 //! Mistakes planted into a device, to show that the suites find them.
 
-use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter};
+use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Random, Recovery, Request, Time, Transactions,
+    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions,
 };
 use std::cell::RefCell;
 
 /// A mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mistake {
     /// A write is acknowledged at a quarter of its time.
     AcknowledgedEarly,
@@ -22,17 +22,38 @@ pub enum Mistake {
     MappingOffByOne,
     /// A restored device does not know its wear and its counts any more.
     WearForgotten,
+    /// Recovery counts no lost bytes.
+    LossUntold,
+    /// It says that every write survives from its acknowledgement.
+    CapacitorOverstated,
+    /// A write that the worn-out medium refused is acknowledged.
+    RefusalHidden,
+    /// A transaction that is taken back is committed.
+    AbortThatCommits,
+    /// A commit is answered, and the transaction stays open.
+    CommitThatLies,
+    /// A recovery never ends.
+    NeverReady,
+    /// When a recovery is interrupted, the next one puts zeroes over what was written last.
+    RecoversOnce,
 }
 
 impl Mistake {
     /// All of them.
-    pub const ALL: [Mistake; 6] = [
+    pub const ALL: [Mistake; 13] = [
         Mistake::AcknowledgedEarly,
         Mistake::FlushThatLies,
         Mistake::TornTakenForWhole,
         Mistake::StaleRestore,
         Mistake::MappingOffByOne,
         Mistake::WearForgotten,
+        Mistake::LossUntold,
+        Mistake::CapacitorOverstated,
+        Mistake::RefusalHidden,
+        Mistake::AbortThatCommits,
+        Mistake::CommitThatLies,
+        Mistake::NeverReady,
+        Mistake::RecoversOnce,
     ];
 }
 
@@ -42,12 +63,15 @@ pub struct Planted {
     mistake: Mistake,
     reads: u64,
     before: RefCell<Option<Vec<u8>>>,
+    /// First byte and bytes of the last write, and when a recovery is done that may still be under way.
+    written: (u64, u32),
+    ready: Time,
 }
 
 impl Planted {
     /// `inner`, which makes `mistake`.
     pub fn new(inner: Box<dyn Device>, mistake: Mistake) -> Planted {
-        Planted { inner, mistake, reads: 0, before: RefCell::new(None) }
+        Planted { inner, mistake, reads: 0, before: RefCell::new(None), written: (0, 0), ready: Time::ZERO }
     }
 }
 
@@ -57,11 +81,13 @@ impl State for Planted {
         let before = self.before.replace(Some(now.clone()));
         let stale = before.filter(|_| self.mistake == Mistake::StaleRestore);
         into.put_u64(self.reads);
+        (self.written, self.ready).save(into);
         into.put_bytes(&stale.unwrap_or(now));
     }
 
     fn restore(&mut self, from: &mut StateReader<'_>) -> Result<(), StateError> {
         self.reads = from.u64("reads")?;
+        (self.written, self.ready) = Value::read(from)?;
         let bytes = from.bytes("the state of the device")?.to_vec();
         *self.before.borrow_mut() = Some(bytes.clone());
         state::restored(&mut *self.inner, &bytes)?;
@@ -81,9 +107,7 @@ impl Device for Planted {
         breakdown: &mut Breakdown,
     ) -> Completion {
         match (self.mistake, request.op) {
-            (Mistake::FlushThatLies, Op::Flush) => {
-                Completion { done: now, status: nacre_kernel::Status::Done }
-            }
+            (Mistake::FlushThatLies, Op::Flush) => Completion { done: now, status: Status::Done },
             (Mistake::AcknowledgedEarly, Op::Write) => {
                 let mark = breakdown.mark();
                 let completion = self.inner.submit(now, request, data, breakdown);
@@ -102,6 +126,14 @@ impl Device for Planted {
                 let address = request.address + if is_wrong { u64::from(request.bytes) } else { 0 };
                 self.inner.submit(now, &Request { address, ..*request }, data, breakdown)
             }
+            (Mistake::RefusalHidden, Op::Write) => {
+                let completion = self.inner.submit(now, request, data, breakdown);
+                Completion { status: Status::Done, ..completion }
+            }
+            (Mistake::RecoversOnce, Op::Write) => {
+                self.written = (request.address, request.bytes);
+                self.inner.submit(now, request, data, breakdown)
+            }
             _ => self.inner.submit(now, request, data, breakdown),
         }
     }
@@ -118,6 +150,9 @@ impl Device for Planted {
         let inner = self.inner.capabilities();
         match self.mistake {
             Mistake::TornTakenForWhole => Capabilities { atomic_unit: 4096, ..inner },
+            Mistake::CapacitorOverstated => {
+                Capabilities { persistence: Persistence::OnAcknowledgement, ..inner }
+            }
             _ => inner,
         }
     }
@@ -143,7 +178,23 @@ impl Device for Planted {
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
-        self.inner.recover(at)
+        let mut recovery = self.inner.recover(at);
+        match self.mistake {
+            Mistake::LossUntold => recovery.bytes_lost = 0,
+            Mistake::NeverReady => recovery.done += Time::from_s(100_000),
+            Mistake::RecoversOnce => {
+                let was_under_way = at < self.ready && self.written.1 > 0;
+                self.ready = recovery.done;
+                if was_under_way {
+                    let (address, bytes) = self.written;
+                    let request = Request { arrival: at, address, bytes, volume: 0, op: Op::Write };
+                    let zeroes = vec![0; bytes as usize];
+                    self.inner.submit(at, &request, Data::Write(&zeroes), &mut Breakdown::new());
+                }
+            }
+            _ => {}
+        }
+        recovery
     }
 
     fn precondition(&mut self, requests: &[Request]) {
@@ -155,7 +206,13 @@ impl Device for Planted {
     }
 
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        self.inner.transactions()
+        match self.mistake {
+            Mistake::AbortThatCommits | Mistake::CommitThatLies => {
+                self.inner.transactions()?;
+                Some(self)
+            }
+            _ => self.inner.transactions(),
+        }
     }
 
     fn prefetch(&self, requests: &[Request]) {
@@ -164,5 +221,43 @@ impl Device for Planted {
 
     fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
         self.inner.is_durable(at, address, bytes)
+    }
+}
+
+impl Planted {
+    fn inner(&mut self) -> &mut dyn Transactions {
+        self.inner.transactions().expect("the device has transactions")
+    }
+}
+
+impl Transactions for Planted {
+    fn begin(&mut self, now: Time) -> Result<Completion, Refused> {
+        // A commit that was a lie is made good now.
+        if self.mistake == Mistake::CommitThatLies && self.inner().is_open() {
+            self.inner().commit(now)?;
+        }
+        self.inner().begin(now)
+    }
+
+    fn commit(&mut self, now: Time) -> Result<Completion, Refused> {
+        if self.mistake == Mistake::CommitThatLies && self.inner().is_open() {
+            return Ok(Completion { done: now, status: Status::Done });
+        }
+        self.inner().commit(now)
+    }
+
+    fn abort(&mut self, now: Time) -> Result<Completion, Refused> {
+        match self.mistake {
+            Mistake::AbortThatCommits => self.inner().commit(now),
+            _ => self.inner().abort(now),
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        unreachable!("the crash simulator does not ask")
+    }
+
+    fn check(&self, _address: u64, _bytes: u64) -> Result<(), Refused> {
+        Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! Builds devices for tests, as a scenario would.
 
-use crate::kept::Kept;
 use nacre_config::{
     Configuration, Descriptor, Families, Family, Node, Problem, Problems, Reader, Slot, Table,
 };
+use nacre_crash::Media;
 use nacre_device::{Builder, DeviceFamily, Idle, SizedAccesses};
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
@@ -50,10 +50,8 @@ pub struct Workbench {
     streams: Streams,
     files: Vec<(&'static str, String)>,
     components: u8,
-    /// Where bytes are carried: the stores in the order in which they were asked for, and how many of them were
-    /// given out.
-    stores: Option<Vec<Kept>>,
-    given: usize,
+    /// Where bytes are carried: the bytes.
+    media: Option<Media>,
 }
 
 /// The document around the device under test.
@@ -66,14 +64,7 @@ struct Document {
 impl Workbench {
     /// A builder with `rooms`, for simulations without bytes.
     pub fn new(rooms: Rooms, seed: u64) -> Workbench {
-        Workbench {
-            rooms,
-            streams: Streams::new(seed),
-            files: Vec::new(),
-            components: 0,
-            stores: None,
-            given: 0,
-        }
+        Workbench { rooms, streams: Streams::new(seed), files: Vec::new(), components: 0, media: None }
     }
 
     /// With a text file a scenario may name.
@@ -84,13 +75,19 @@ impl Workbench {
 
     /// With bytes. What is built next has stores in which nothing was written yet.
     pub fn with_bytes(mut self) -> Workbench {
-        (self.stores, self.given, self.components) = (Some(Vec::new()), 0, 0);
+        self.use_bytes(&Media::new());
         self
+    }
+
+    /// What is built next has the stores that `media` gives next.
+    pub fn use_bytes(&mut self, media: &Media) {
+        (self.media, self.components) = (Some(media.clone()), 0);
     }
 
     /// What is built next has the stores of what was built before: another process, and the same image.
     pub fn again(&mut self) {
-        (self.given, self.components) = (0, 0);
+        self.components = 0;
+        self.media.iter().for_each(Media::again);
     }
 
     /// A document read from TOML.
@@ -139,12 +136,7 @@ impl Builder for Workbench {
     }
 
     fn store(&mut self, _path: &str, layout: Layout) -> Option<Box<dyn Pages>> {
-        let stores = self.stores.as_mut()?;
-        if self.given == stores.len() {
-            stores.push(Kept::new(layout.page_bytes as usize));
-        }
-        self.given += 1;
-        Some(Box::new(stores[self.given - 1].clone()))
+        Some(Box::new(self.media.as_ref()?.store(layout)))
     }
 
     fn random(&self, name: &str) -> Random {
@@ -165,7 +157,7 @@ impl Builder for Workbench {
         Err(Problem::new(path, None, "there is no workload here").into())
     }
 
-    fn external_policy(&mut self, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
+    fn external_policy(&mut self, _: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems> {
         Err(Problem::new(path, None, "there is no such policy").given(name).into())
     }
 

@@ -9,13 +9,19 @@
 //! | [`arrival`] | arrival processes: open loops, closed loops, recorded times |
 //! | [`tpca`] | TPC-A transactions in a linear memory |
 //! | [`kv`] | a transactional key-value store |
+//! | [`dbt2`] | the transactions of TPC-C as page requests |
+//! | [`specweb`] | the files of a web server |
+//! | [`server`] | clients that ask again when they have their answers, and processors they share |
 //! | [`replay`] | workloads that replay a trace |
 //! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
+pub mod dbt2;
 pub mod error;
 pub mod kv;
 pub mod replay;
+pub mod server;
+pub mod specweb;
 pub mod synthetic;
 pub mod tpca;
 pub mod trace;
@@ -30,7 +36,7 @@ pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 use nacre_config::{Families, Family, Problems, Slot, Table};
 use nacre_kernel::state::State;
 use nacre_kernel::{Burst, Op, Random, Request, Time};
-use synthetic::{birthday, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
+use synthetic::{birthday, exponential, hammer, hot_cold, mix, sequential, shaped, uniform, zipf};
 
 /// Who asks: a sequence of block requests.
 pub trait Workload: State + Send {
@@ -189,6 +195,7 @@ pub trait WorkloadBuilder {
 pub static WORKLOADS: &Table<WorkloadFamily> = &[
     uniform::WORKLOAD,
     zipf::WORKLOAD,
+    exponential::WORKLOAD,
     hot_cold::WORKLOAD,
     sequential::WORKLOAD,
     hammer::WORKLOAD,
@@ -197,5 +204,7 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     shaped::WORKLOAD,
     tpca::ROOM,
     kv::ROOM,
+    dbt2::ROOM,
+    specweb::ROOM,
     replay::TRACE,
 ];

@@ -12,9 +12,12 @@ import typer
 from nacre import __version__
 from nacre.cli import (
     catalog,
+    crash,
     ctl,
     describe,
+    imports,
     mixes,
+    mqsim,
     report,
     reproduce,
     run,
@@ -37,6 +40,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(run.check)
 app.command()(step.step)
+app.command()(crash.crash)
 app.command()(mixes.mixes)
 app.command()(reproduce.reproduce)
 app.command()(study.study)
@@ -45,6 +49,9 @@ app.add_typer(catalog.app, name="catalog")
 app.command()(describe.describe)
 app.command()(describe.new)
 app.command()(describe.schema)
+app.add_typer(imports.app, name="import", no_args_is_help=True)
+imports.app.command("mqsim")(mqsim.import_mqsim)
+app.add_typer(mqsim.comparisons, name="compare", no_args_is_help=True)
 app.command()(report.report)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)

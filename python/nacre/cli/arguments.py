@@ -23,6 +23,14 @@ Settings = Annotated[
         "--set", metavar="PATH=VALUE", help="Give a value another setting; may be repeated."
     ),
 ]
+ConvertedPrices = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prices",
+        metavar="BASIS=FACTOR BASIS",
+        help='Convert prices, as "USD 2009=1.42 USD 2023"; may be repeated.',
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

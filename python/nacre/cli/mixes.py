@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.arguments import ConvertedPrices, Json, Scenario, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.mixes import STEPS_MAX, Mixes
 from nacre.mixes import mixes as score
+from nacre.prices import given
 from nacre.progress import Bar
 from nacre.run import check
 from nacre.saving import MIXES_FILES, Staging
@@ -39,6 +40,7 @@ def mixes(
             help="Simulate the N best, with queues, under the arrivals of the workload.",
         ),
     ] = 0,
+    prices: ConvertedPrices = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write the mixes and their figure there."),
@@ -55,7 +57,7 @@ def mixes(
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, MIXES_FILES)) if out else None
         with Bar("counting", "requests") as bar:
-            found = score(scenario, overrides, steps=steps, progress=bar)
+            found = score(scenario, overrides, steps=steps, prices=given(prices), progress=bar)
         if staging:
             staging.mixes(found)
             try:

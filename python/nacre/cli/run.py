@@ -8,27 +8,27 @@ from typing import Annotated
 
 import typer
 
-from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
+from nacre.cli.arguments import ConvertedPrices, Json, Scenario, Settings, place, settings_of
 from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.prices import given, priced
 from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import RECORD_FILES, Staging
+from nacre.scenario import assignments, read
 from nacre.study.engine import Engine
 from nacre.study.split import Kept, conduct, planned
 from nacre.study.work import engine_called
 from nacre.summary import (
-    Table,
     assumed,
     components,
     facts,
     latencies,
-    setting,
     time_spent,
     time_split,
 )
@@ -46,6 +46,13 @@ def run(
         int | None,
         typer.Option(min=0, max=SEED_MAX, help="Seed of all randomness; default: the scenario's."),
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help='Run on until the mean latencies are known so well, as "1 %".'
+        ),
+    ] = None,
+    prices: ConvertedPrices = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -83,15 +90,20 @@ def run(
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
+    if prices:
+        converted = read(scenario)
+        assigned = assignments(overrides)
+        priced(converted, assigned, given(prices))
+        overrides = dict(assigned)
     tls = (tls_ca, tls_cert, tls_key)
     _only_of_parts(split, engine, address, tls, workers)
-    _only_of_one(split, start, save_state)
+    _only_of_one(split, start, save_state, until)
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
         interruption = stack.enter_context(Interruption())
         if split is None:
-            record = _simulate(scenario, overrides, seed, start, save_state, interruption)
+            record = _simulate(scenario, overrides, seed, until, start, save_state, interruption)
         else:
             running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
@@ -129,21 +141,17 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
     if as_json:
         write_json(resolved.to_dict())
         return
-    rows = [
-        [o.path, setting(o.value), o["from"], o.confidence, o.source or o.place]
-        for o in resolved.origins
-    ]
-    columns = ["value", "is", "from", "confidence", "source"]
-    write_table(Table("", columns, [False] * 5, rows, prose=["is", "source"]))
+    write_table(resolved.table())
     count = len(assumed(resolved.origins))
     write_line()
-    write_line(f"{scenario}: no mistakes; {len(rows)} values, {count} assumed")
+    write_line(f"{scenario}: no mistakes; {len(resolved.origins)} values, {count} assumed")
 
 
 def _simulate(
     scenario: str,
     overrides: dict[str, object],
     seed: int | None,
+    until: str | None,
     start: Path | None,
     save_state: Path | None,
     interruption: Interruption,
@@ -151,11 +159,18 @@ def _simulate(
     with Bar("simulating", "requests") as bar:
 
         def tick(done: int, total: int | None, simulated_s: float) -> bool:
-            bar(done, total, simulated_s)
+            # How far it goes until its means are known, nobody can say.
+            bar(done, total if until is None else None, simulated_s)
             return interruption.asked
 
         return run_scenario(
-            scenario, overrides, seed=seed, progress=tick, start=start, save_state=save_state
+            scenario,
+            overrides,
+            seed=seed,
+            until=until,
+            progress=tick,
+            start=start,
+            save_state=save_state,
         )
 
 
@@ -217,12 +232,14 @@ def _only_of_parts(
         )
 
 
-def _only_of_one(split: str | None, start: Path | None, save_state: Path | None) -> None:
-    """Raises `ConfigError` for a state of parts: each has a stack of its own."""
-    given = {"--from": start, "--save-state": save_state}
-    wrong = [name for name, path in given.items() if path is not None and split is not None]
+def _only_of_one(
+    split: str | None, start: Path | None, save_state: Path | None, until: str | None
+) -> None:
+    """Raises `ConfigError` for what parts do not have together: each has a stack of its own."""
+    given = {"--from": start, "--save-state": save_state, "--until": until}
+    wrong = [name for name, value in given.items() if value is not None and split is not None]
     if wrong:
-        problem = "parts of a run have a stack each, and no state together"
+        problem = "parts of a run have a stack each, and neither state nor interval together"
         hint = "leave --split out"
         raise config_error([Problem(path=name, problem=problem, hint=hint) for name in wrong])
 

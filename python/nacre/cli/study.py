@@ -135,6 +135,8 @@ def _document(result: StudyResult, end: End, directory: Path, reused: int) -> Ma
         },
         "objectives": [vars(objective) for objective in result.questions.objectives],
         "pareto": result.pareto()["design"].to_list(),
+        "certain": result.pareto()["certain"].to_list(),
+        "contenders": result.contenders()["design"].to_list(),
         "sensitivity": _rows(result.sensitivity()),
         "rows": _rows(result.table),
         "out": str(directory),

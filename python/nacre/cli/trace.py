@@ -11,10 +11,11 @@ from typing import Annotated
 import typer
 
 from nacre import trace
+from nacre.cache_curves import CacheCurves, Unit
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
-from nacre.errors import SEED_MAX
+from nacre.errors import SEED_MAX, TraceError
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
@@ -34,6 +35,13 @@ class Sampling(StrEnum):
     BLOCK = "block"
     REQUEST = "request"
     FIRST = "first"
+
+
+class MissesOf(StrEnum):
+    """What misses are counted in."""
+
+    BLOCK = "block"
+    BYTE = "byte"
 
 
 Files = Annotated[
@@ -121,6 +129,21 @@ def mrc(
     block: Annotated[
         int, typer.Option(min=512, max=2**20, help="Bytes of a block of the cache.")
     ] = 4096,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Simulate these policies, as lru,arc,s3_fifo,sieve; all at once."
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZES", help="Of the simulated caches, as 64MiB,1GiB; default: ten of them."
+        ),
+    ] = None,
+    by: Annotated[
+        MissesOf, typer.Option(help="Of simulated caches: misses as a share of blocks or of bytes.")
+    ] = MissesOf.BLOCK,
     seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
     format_: Format = None,
     time_unit: TimeUnit = None,
@@ -130,10 +153,33 @@ def mrc(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Misses of an LRU cache of every size: the miss-ratio curve."""
+    """Misses of an LRU cache of every size, or of caches of other policies."""
     if output is not None:
         suffix_of(output)
         look(output, replace=force)
+    if policy is not None or sizes is not None or by is not MissesOf.BLOCK:
+        if blocks is not None:
+            raise TraceError("simulated caches follow a share of the blocks; give --sample")
+        with _watched("simulating") as tick:
+            curves = trace.caches(
+                files,
+                _listed(policy or "lru"),
+                None if sizes is None else _listed(sizes),
+                block=block,
+                sample=sample,
+                seed=seed,
+                progress=tick,
+                **_options(format_, time_unit, strict, action, limit),
+            )
+        if output is not None:
+            curves.save(output, replace=force)
+        if as_json:
+            write_json(curves.to_dict())
+        elif output is not None:
+            write_line(f"{output}: {count(curves.frame().height)} caches")
+        else:
+            _show_caches(curves, by.value)
+        return
     with _watched("following") as tick:
         curve = trace.mrc(
             files,
@@ -326,6 +372,34 @@ def _show_curve(curve: MissRatioCurve) -> None:
         )
     for line in curve.about.warnings:
         write_prose(f"note: {line}")
+
+
+def _show_caches(curves: CacheCurves, by: Unit) -> None:
+    """A row per size and a column per policy."""
+    kind = curves.kinds()[0]
+    rows = []
+    for at in curves.sizes:
+        cells = []
+        for policy in curves.policies:
+            shown = percent(curves.miss_ratio(policy, at, kind, by))
+            within = percent(curves.within(policy, at, kind, by))
+            cells.append(f"{shown} +- {within}" if curves.sampled else shown)
+        rows.append([size(at), *cells])
+    of = "bytes" if by == "byte" else "blocks"
+    columns = [f"misses of {of}, cache of", *curves.policies]
+    write_table(Table("", columns, [True] * len(columns), rows))
+    if curves.sampled:
+        write_prose(
+            f"note: {percent(curves.about.sample_rate)} of the blocks were followed, in caches of"
+            " that share of the size; +- is the 95 % half-width of what the choice of blocks does"
+        )
+    for line in curves.about.warnings:
+        write_prose(f"note: {line}")
+
+
+def _listed(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def _powers(curve: MissRatioCurve) -> list[int]:

@@ -60,6 +60,32 @@ class ZipfWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExponentialWorkload(Table):
+    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+
+    requests: int
+    """How many requests there are in all."""
+    footprint: str
+    """Bytes of address space used; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read. Default: 100 %."""
+    trim_share: str | float | None = None
+    """Share of requests that trim; the rest write. Default: 0 %."""
+    mean: str | float | None = None
+    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    scatter: bool | None = None
+    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    arrival: Arrival | None = None
+    """When they arrive: an open loop at a rate, or a closed loop with a queue depth. Default: closed."""
+    kind: Literal["exponential"] = "exponential"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HotColdWorkload(Table):
     """Most accesses to a small part of the data, as in 10/90."""
 
@@ -290,6 +316,62 @@ class KvWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dbt2Workload(Table):
+    """DBT-2: the transactions of TPC-C as page requests of a database."""
+
+    clients: int | None = None
+    """Clients, each of which asks again when its answer is there. Default: 32."""
+    think: str | None = None
+    """Time a client waits between an answer and its next question. Default: 0 s."""
+    processors: int | None = None
+    """Processors that clients share. Default: 8."""
+    transactions: int | None = None
+    """How many transactions there are in all. Absent: the run's own limit ends it."""
+    warehouses: int | None = None
+    """Warehouses: about 100 MB each. Default: 20."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 8 KiB."""
+    log_block: str | None = None
+    """Bytes of a log block; a power of two. Default: 8 KiB."""
+    log: str | None = None
+    """Bytes of the log's room, which is used round and round. Default: 48 MiB."""
+    operation: str | None = None
+    """Processor time of a row that is looked up. Default: 50 us."""
+    commit: str | None = None
+    """Processor time of a commit. Default: 200 us."""
+    kind: Literal["dbt2"] = "dbt2"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpecwebWorkload(Table):
+    """SPECweb99: the files of a web server, directories by Zipf's law."""
+
+    clients: int | None = None
+    """Clients, each of which asks again when its answer is there. Default: 32."""
+    think: str | None = None
+    """Time a client waits between an answer and its next question. Default: 0 s."""
+    processors: int | None = None
+    """Processors that clients share. Default: 8."""
+    answers: int | None = None
+    """How many answers there are in all. Absent: the run's own limit ends it."""
+    directories: int | None = None
+    """Directories: about 5 MB each. Default: 360."""
+    theta: float | None = None
+    """Exponent of the law by which directories are asked for. Default: 1.0."""
+    read: str | None = None
+    """Bytes of a file that are read at a time. Default: 64 KiB."""
+    logged: str | float | None = None
+    """Share of requests that also write to a log. Default: 5 %."""
+    request: str | None = None
+    """Processor time of a request. Default: 500 us."""
+    send: str | None = None
+    """Processor time of every 64 KiB that are sent. Default: 200 us."""
+    kind: Literal["specweb"] = "specweb"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TraceWorkloadPart(Table):
     """A part of the trace alone. Absent: all of it."""
 
@@ -370,6 +452,28 @@ class ZipfPattern(Table):
     scatter: bool | None = None
     """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
     kind: Literal["zipf"] = "zipf"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExponentialPattern(Table):
+    """Popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)."""
+
+    footprint: str
+    """Bytes of address space used; a whole number of requests."""
+    start: str | None = None
+    """First address used. Default: 0 B."""
+    request: str | None = None
+    """Bytes of one request; addresses are multiples of it past `start`. Default: 4 KiB."""
+    read_share: str | float | None = None
+    """Share of requests that read. Default: 100 %."""
+    trim_share: str | float | None = None
+    """Share of requests that trim; the rest write. Default: 0 %."""
+    mean: str | float | None = None
+    """The mean rank, were there no end, as a share of the footprint. Default: 1 %."""
+    scatter: bool | None = None
+    """Whether hot blocks are scattered over the footprint; if not, the hottest comes first. Default: true."""
+    kind: Literal["exponential"] = "exponential"
     """Which room this is."""
 
 
@@ -646,6 +750,162 @@ class ServerCacheDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DramDiskCacheDevice(Table):
+    """A disk cache in DRAM: the pages an operating system keeps of a slower device."""
+
+    capacity: str
+    """Bytes of pages it holds."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 2 KiB."""
+    dirty_limit: str | float | None = None
+    """Share of the pages that may be dirty. Default: 10 %."""
+    latency: str | None = None
+    """Time until the first byte. Default: 55 ns."""
+    bandwidth: str | None = None
+    """How fast bytes follow. Default: 4 GB/s."""
+    chip: str | None = None
+    """Bytes of a chip. Default: 128 MiB."""
+    rank: int | None = None
+    """Chips that work together. Default: 8."""
+    active_power: str | None = None
+    """Power of a chip that reads or writes, idling included."""
+    idle_power: str | None = None
+    """Power of a chip at rest."""
+    power_down_power: str | None = None
+    """Power of a chip that is powered down."""
+    power_down_after: str | None = None
+    """Rest after which chips are powered down. Default: 1 us."""
+    price: str | None = None
+    """Price of its capacity."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["dram_disk_cache"] = "dram_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlashDiskCacheDevice(Table):
+    """A cache of a disk's pages in flash, with a controller that follows the wear of every page."""
+
+    blocks: int
+    """Erase blocks."""
+    slots: int | None = None
+    """Slots of a block: pages of one bit in a cell, of which each is two pages of two bits; a power of two. Default: 64."""
+    spare: str | None = None
+    """Bytes stored beside a page of 2 KiB. Default: 64 B."""
+    dies: int | None = None
+    """Dies, each of which does one thing at a time; blocks lie on them in turn. Default: 4."""
+    slc_read: str | None = None
+    """Reading a page in SLC. Default: 25 us."""
+    slc_program: str | None = None
+    """Programming a page in SLC. Default: 250 us."""
+    slc_erase: str | None = None
+    """Erasing a block whose slots are mostly SLC. Default: 500 us."""
+    mlc_read: str | None = None
+    """Reading a page in MLC. Default: 50 us."""
+    mlc_program: str | None = None
+    """Programming a page in MLC. Default: 900 us."""
+    mlc_erase: str | None = None
+    """Erasing a block whose slots are mostly MLC. Default: 3.5 ms."""
+    slc_endurance: int | None = None
+    """Erases that a slot in SLC is made for. Default: 100000."""
+    mlc_endurance: int | None = None
+    """Erases that a slot in MLC is made for. Default: 10000."""
+    bit_error_rate: float | None = None
+    """Share of bits that are wrong after as many erases as a slot is made for. Default: 1e-6."""
+    error_exponent: float | None = None
+    """The power of the erases with which that share grows. Default: 3.0."""
+    endurance_spread: float | None = None
+    """Standard deviation of the logarithm of the erases that slots take. Default: 0.1."""
+    drift: str | float | None = None
+    """By what share of itself the rate of wrong bits grows in a day of lying. Default: 1 %."""
+    active_power: str | None = None
+    """Power of a die that reads, programs or erases, idling included."""
+    idle_power: str | None = None
+    """Power of a die that does nothing."""
+    price: str | None = None
+    """Price of its capacity, as it is new."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    density: Literal["slc", "mlc"] | None = None
+    """How many bits a cell holds at first. Default: mlc."""
+    ecc: Ecc
+    """The code of new pages, for pages of 2 KiB."""
+    raises_strength: bool | None = None
+    """Whether pages that come to the end of their code get a stronger one. Default: true."""
+    strongest: int | None = None
+    """The most wrong bits that the strongest code puts right. Default: 12."""
+    lowers_density: bool | None = None
+    """Whether slots that come to the end of their code go on with one bit in a cell. Default: true."""
+    promotes: bool | None = None
+    """Whether pages that are read often move to slots with one bit in a cell. Default: true."""
+    promotes_at: int | None = None
+    """Hits after which a page is moved so; where its counter saturates. Default: 63."""
+    write_region: str | float | None = None
+    """Share of the blocks that are for written pages; with 0 % all blocks are for all pages. Default: 10 %."""
+    collects_above: str | float | None = None
+    """Share of programmed pages that are not valid above which a region is collected instead of evicted from. Default: 10 %."""
+    wear_gap: int | None = None
+    """By how much a block may be worn more than the one worn least before they change places. Default: 256."""
+    strength_weight: float | None = None
+    """Erases that one more bit of the codes of a block counts as, in its degree of wear. Default: 1.0."""
+    density_weight: float | None = None
+    """Erases that one more slot of a block with one bit in a cell counts as, in its degree of wear. Default: 1.0."""
+    lookup: str | None = None
+    """Time to find out where the pages of a request are. Default: 0 s."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["flash_disk_cache"] = "flash_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PcmDiskCacheDevice(Table):
+    """A disk cache in phase change memory, written in place, with its tables beside its pages."""
+
+    capacity: str
+    """Bytes of pages it holds."""
+    page: str | None = None
+    """Bytes of a page; a power of two. Default: 2 KiB."""
+    spare: str | None = None
+    """Bytes stored beside a page. Default: 64 B."""
+    banks: int | None = None
+    """Pages that are read or written at one time. Default: 4."""
+    read: str | None = None
+    """Reading a page. Default: 125 ns."""
+    write: str | None = None
+    """Writing a page. Default: 50 us."""
+    lookup: str | None = None
+    """Looking a page up in the tables. Default: 125 ns."""
+    ecc: Ecc
+    """The code of a page."""
+    endurance: int | None = None
+    """Writes that a frame is made for. Default: 10000000000."""
+    bit_error_rate: float | None = None
+    """Share of bits that are wrong after as many writes as a frame is made for. Default: 1e-6."""
+    error_exponent: float | None = None
+    """The power of the writes with which that share grows. Default: 3.0."""
+    endurance_spread: float | None = None
+    """Standard deviation of the logarithm of the writes that frames take. Default: 0.1."""
+    read_energy: str | None = None
+    """Energy to read a page."""
+    write_energy: str | None = None
+    """Energy to write a page."""
+    idle_power: str | None = None
+    """Power of all of it at rest."""
+    price: str | None = None
+    """Price of its capacity."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    backing: Device
+    """What holds all pages."""
+    kind: Literal["pcm_disk_cache"] = "pcm_disk_cache"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TiersDeviceTier(Table):
     """The tiers, the fastest first."""
 
@@ -735,6 +995,10 @@ class HddDevice(Table):
     """Sustained transfer rate of the innermost tracks."""
     interface_rate: str | None = None
     """How fast buffered bytes cross the interface. Default: 600 MB/s."""
+    scheduling: Literal["arrival", "nearest"] | None = None
+    """Which request is served next. Default: arrival."""
+    queue: int | None = None
+    """How many requests it chooses among, cached writes included. Default: 32."""
     read_ahead: str | None = None
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None
@@ -745,6 +1009,14 @@ class HddDevice(Table):
     """Power while the arm moves, idling included."""
     active_power: str | None = None
     """Power while waiting for a sector, reading or writing, idling included."""
+    spin_down_after: str | None = None
+    """Rest after which the platters stop; absent means never."""
+    spin_up: str | None = None
+    """Time the platters need to come up to speed. Default: 10 s."""
+    standby_power: str | None = None
+    """Power while the platters stand."""
+    spin_up_energy: str | None = None
+    """Energy to stop the platters and bring them up to speed, beyond idling."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None
@@ -892,6 +1164,20 @@ class OnyxDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SsdDeviceSlcCache(Table):
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
+
+    size: str
+    """The most data that lies in such cells."""
+    bits: int | None = None
+    """Bits that a cell holds otherwise: so much less data fits. Default: 3."""
+    read: str
+    """Reading a page."""
+    program: str
+    """Programming a page."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SsdDevice(Table):
     """A flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end."""
 
@@ -945,6 +1231,8 @@ class SsdDevice(Table):
     """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
     buffer: str
     """DRAM that buffers writes."""
+    slc_cache: SsdDeviceSlcCache | None = None
+    """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
     buffer_kept: str | float | None = None
     """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
     power_protected: bool | None = None
@@ -963,8 +1251,6 @@ class SsdDevice(Table):
     """What it takes to resume it. Default: 0 s."""
     suspensions: int | None = None
     """How often one program or erase may be suspended. Default: 8."""
-    host: HostInterface | None = None
-    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
     link: str
     """Bandwidth of the link to the host, each way."""
     driver: str | None = None
@@ -1000,128 +1286,6 @@ class SsdDevice(Table):
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["ssd"] = "ssd"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NvramCardDevice(Table):
-    """An NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window."""
-
-    host: HostInterface | None = None
-    """How the host reaches it. Default: nvme."""
-    chip: str
-    """Bytes of a chip."""
-    width: int | None = None
-    """Data lines of a chip. Default: 8."""
-    row: str
-    """Bytes of a row of a chip."""
-    banks: int | None = None
-    """Banks of a group. Default: 8."""
-    groups: int | None = None
-    """Groups of banks; one where there are none. Default: 1."""
-    burst: int | None = None
-    """Transfers of a burst. Default: 8."""
-    clock: str
-    """One clock; data moves at both its edges."""
-    read_latency: int
-    """Clocks from a read to its data: CL."""
-    write_latency: int
-    """Clocks from a write to its data: CWL."""
-    activate_to_access: str
-    """From opening a row to reading or writing it: tRCD."""
-    precharge: str
-    """From closing a row to opening another: tRP."""
-    row_open: str
-    """From opening a row to closing it: tRAS."""
-    row_cycle: str
-    """From opening a row to opening the next of its bank: tRC."""
-    activate_to_activate: str
-    """From opening a row to opening one of another bank: tRRD, of another group where there are groups."""
-    activate_to_activate_in_group: str | None = None
-    """The same within a group."""
-    four_activates: str
-    """In which at most four rows are opened: tFAW."""
-    access_to_access: int | None = None
-    """Clocks from a read to a read, and a write to a write: tCCD, of another group where there are groups. Default: 4."""
-    access_to_access_in_group: str | None = None
-    """The same within a group."""
-    write_recovery: str
-    """From the last data written to closing the row: tWR."""
-    write_to_read: str
-    """From the last data written to a read: tWTR, of another group where there are groups."""
-    write_to_read_in_group: str | None = None
-    """The same within a group."""
-    read_to_precharge: str
-    """From a read to closing the row: tRTP."""
-    rank_to_rank: int | None = None
-    """Clocks between data of two ranks: tRTRS. Default: 2."""
-    refresh_every: str | None = None
-    """How often each rank is refreshed: tREFI; absent for a part that keeps its data without."""
-    refresh: str | None = None
-    """How long a refresh takes: tRFC."""
-    activate_energy: str | None = None
-    """Energy to open and close a row of a rank, above idling."""
-    read_energy: str | None = None
-    """Energy of a burst read from a rank, above idling."""
-    write_energy: str | None = None
-    """Energy of a burst written to a rank, above idling."""
-    refresh_energy: str | None = None
-    """Energy to refresh a rank, above idling."""
-    channels: int | None = None
-    """Channels, each with its own data lines. Default: 1."""
-    ranks: int | None = None
-    """Ranks of a channel. Default: 1."""
-    chips: int | None = None
-    """Chips of a rank that hold data. Default: 8."""
-    interleave: str | None = None
-    """Neighbouring bytes that lie in one bank; absent means a row of a rank."""
-    scheduler: MemoryScheduling | None = None
-    """What the memory controller serves first. Default: fr_fcfs."""
-    rows: Literal["open", "closed", "open_for_reads"] | None = None
-    """When rows are closed. Default: closed."""
-    processors: int | None = None
-    """Processors of the card. Default: 1."""
-    processing: str | None = None
-    """What a processor takes for a command. Default: 150 ns."""
-    volatile: bool | None = None
-    """Whether the memory loses its content without power. Default: true."""
-    written: Literal["in_row", "closed"] | None = None
-    """When a write is done. Default: in_row."""
-    capacitor: str | None = None
-    """Usable energy of the capacitor when it is new. Left out, it is enough, and charged at once."""
-    capacitor_hours: int | None = None
-    """Hours the capacitor has been in service. Default: 0."""
-    capacitor_fade: str | float | None = None
-    """Share of its energy the capacitor loses in 1,000 hours of service. Default: 0.35 %."""
-    charge_power: str | None = None
-    """Power the capacitor is charged with. Default: 5 W."""
-    wait_for_charge: bool | None = None
-    """Whether requests wait until the capacitor is charged, so that nothing they write can be lost. Default: true."""
-    may_lose_writes: bool | None = None
-    """Whether the capacitor may hold less than a dump needs: what it does not save is lost. Default: false."""
-    dump: Literal["all", "changed"] | None = None
-    """What a dump writes to flash. Default: all."""
-    dump_power: str | None = None
-    """Power of the card while it dumps. Default: 10 W."""
-    dump_setup: str | None = None
-    """What goes before a dump. Default: 1 ms."""
-    flash_page: str | None = None
-    """Bytes of a page of flash. Default: 16 KiB."""
-    flash_write: str | None = None
-    """What all flash together programs in a second. Default: 400 MB/s."""
-    flash_read: str | None = None
-    """What all flash together reads in a second. Default: 1.6 GB/s."""
-    flash_ecc: Ecc | None = None
-    """Error correction of the flash. Default: none."""
-    boot: str | None = None
-    """From the return of the power until the card works. Default: 100 ms."""
-    idle_power: str | None = None
-    """Power that flows whether or not it works."""
-    price: str | None = None
-    """Price of what the host sees."""
-    price_basis: str | None = None
-    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
-    kind: Literal["nvram_card"] = "nvram_card"
     """Which room this is."""
 
 
@@ -1216,6 +1380,16 @@ class WTinylfuReplacement(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExternalReplacement(Table):
+    """A policy that the caller brings, for example a Python class."""
+
+    function: str
+    """The name under which the caller brought it."""
+    kind: Literal["external"] = "external"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FixedPlacement(Table):
     """Extents stay where they are laid out."""
 
@@ -1250,6 +1424,20 @@ class DynamicPlacement(Table):
     weigh: Literal["latency", "accesses"] | None = None
     """What extents are compared by. Default: latency."""
     kind: Literal["dynamic"] = "dynamic"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalPlacement(Table):
+    """A placement that the caller brings, for example a Python function."""
+
+    function: str
+    """The name under which the caller brought it."""
+    layout: Literal["spread", "in_order"] | None = None
+    """How extents are laid out in the beginning. Default: spread."""
+    epoch: str | None = None
+    """How long accesses are counted before the function is asked. Default: 1 h."""
+    kind: Literal["external"] = "external"
     """Which room this is."""
 
 
@@ -1466,118 +1654,6 @@ class LdpcEcc(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DirectHostInterface(Table):
-    """A driver and a link that carries data and nothing else."""
-
-    driver: str | None = None
-    """CPU time the driver takes for a request. Default: 0 s."""
-    cpus: int | None = None
-    """CPUs that run the driver. Default: 16."""
-    link: str
-    """Bandwidth of the link, each way."""
-    kind: Literal["direct"] = "direct"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NvmeHostInterface(Table):
-    """NVMe: queue pairs in the host's memory, behind PCI Express."""
-
-    generation: int | None = None
-    """Generation of PCI Express. Default: 3."""
-    lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
-    payload: int | None = None
-    """The most data of a packet, in bytes. Default: 256."""
-    read_request: int | None = None
-    """The most data a read asks for, in bytes. Default: 512."""
-    flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
-    driver: str | None = None
-    """CPU time to build a command and submit it. Default: 1 us."""
-    reap: str | None = None
-    """CPU time to take a completion. Default: 500 ns."""
-    interrupt: str | None = None
-    """CPU time for an interrupt and for waking the program that waits, beside `reap`. Default: 1.5 us."""
-    cpus: int | None = None
-    """CPUs that run the driver. Default: 20."""
-    notice: Literal["interrupt", "polling"] | None = None
-    """How the host learns that a request is done. Default: interrupt."""
-    coalescing: str | None = None
-    """How long an interrupt waits for more completions after the first. Default: 0 s."""
-    host_memory: str | None = None
-    """From a read's arrival at the host to its answer. Default: 240 ns."""
-    queue_depth: int | None = None
-    """Commands under way at one time; absent means as many as come."""
-    kind: Literal["nvme"] = "nvme"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryWindowHostInterface(Table):
-    """Loads and stores through a window of PCI Express, with write combining."""
-
-    generation: int | None = None
-    """Generation of PCI Express. Default: 3."""
-    lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
-    payload: int | None = None
-    """The most data of a packet, in bytes. Default: 256."""
-    read_request: int | None = None
-    """The most data a read asks for, in bytes. Default: 512."""
-    flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
-    write_combining: bool | None = None
-    """Whether 64 B cross together; otherwise 8 B. Default: true."""
-    issue: str | None = None
-    """CPU time of the loads or stores of a packet. Default: 10 ns."""
-    loads: int | None = None
-    """Loads of one CPU under way. Default: 1."""
-    cpus: int | None = None
-    """CPUs that load and store. Default: 20."""
-    kind: Literal["memory_window"] = "memory_window"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CxlMemHostInterface(Table):
-    """CXL.mem: the device is memory of the host's."""
-
-    generation: int | None = None
-    """Generation of PCI Express whose lanes it uses. Default: 5."""
-    lanes: int | None = None
-    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
-    flight: str | None = None
-    """From one end of an idle link to the other, without the time that bytes take. Default: 35 ns."""
-    issue: str | None = None
-    """CPU time of a line. Default: 5 ns."""
-    lines: int | None = None
-    """Lines of one CPU under way. Default: 10."""
-    cpus: int | None = None
-    """CPUs that load and store. Default: 20."""
-    kind: Literal["cxl_mem"] = "cxl_mem"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FcfsMemoryScheduling(Table):
-    """One access after the other."""
-
-    kind: Literal["fcfs"] = "fcfs"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrFcfsMemoryScheduling(Table):
-    """Open rows first, and rows opened ahead."""
-
-    queue: int | None = None
-    """Accesses that the controller sees at one time. Default: 32."""
-    kind: Literal["fr_fcfs"] = "fr_fcfs"
-    """Which room this is."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class ConstantLatency(Table):
     """A latency that is always the same."""
 
@@ -1662,8 +1738,18 @@ class LatencyLogLatency(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFill(Table):
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent:."""
+
+    share: str | float | None = None
+    """How much of the stack's capacity is written, from its beginning. Default: 100 %."""
+    request: str | None = None
+    """Bytes of one write. Default: 128 KiB."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunUntilSteady(Table):
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until."""
 
     window: str | float | None = None
     """Host data of one window, as a share of the stack's capacity. Default: 100 %."""
@@ -1681,16 +1767,20 @@ class Run(Table):
 
     seed: int | None = None
     """Seed of all random streams. The same scenario and seed give the same record, byte for byte. Default: 1."""
-    precondition: int | None = None
-    """Writes that bring the stack into the state they leave behind, before simulated time begins: they take no time, and only wear is counted of them. They are those of the workload, drawn anew, or the first of the trace; the requests that are served stay the same. Default: 0."""
+    fill: RunFill | None = None
+    """The stack is filled from its beginning before simulated time begins, so that later reads find data. Absent: it is as new."""
+    precondition: int | Workload | None = None
+    """Writes that bring the stack into the state they leave behind, before simulated time begins and behind `fill`: they take no time, and only wear is counted of them. A number takes them from the workload, drawn anew, or from the head of the trace; the requests that are served stay the same. A workload of its own gives as many writes as it has requests, or all the writes of a trace. Default: 0."""
     until_steady: RunUntilSteady | None = None
-    """Writes go on before simulated time begins, behind those of `precondition`, until write amplification is steady."""
+    """Writes go on before simulated time begins, behind those of `precondition` and from where those came, until write amplification is steady."""
     warm_up: int | None = None
     """Requests served before measuring begins, to warm caches up. Default: 0."""
     wear_out: bool | None = None
     """After the run, go on with writes of the workload until the first block or row is worn out: when that is, at the rate at which the run wrote. It takes no simulated time. Default: false."""
     requests: int | None = None
     """Stop after this many requests, warm-up included."""
+    until: str | float | None = None
+    """Stop as soon as the mean latencies of reads and of writes are known this well: when the half-widths of their 95 % confidence intervals are at most this share of them. The run ends with its workload in any case, and the record says whether it came to that."""
     duration: str | None = None
     """Stop before the first request that is issued at or after this simulated time."""
 
@@ -1715,6 +1805,7 @@ class Scenario(Table):
 Workload: TypeAlias = (
     UniformWorkload
     | ZipfWorkload
+    | ExponentialWorkload
     | HotColdWorkload
     | SequentialWorkload
     | HammerWorkload
@@ -1723,6 +1814,8 @@ Workload: TypeAlias = (
     | ShapedWorkload
     | TpcaWorkload
     | KvWorkload
+    | Dbt2Workload
+    | SpecwebWorkload
     | TraceWorkload
     | Preset
     | str
@@ -1730,6 +1823,7 @@ Workload: TypeAlias = (
 Pattern: TypeAlias = (
     UniformPattern
     | ZipfPattern
+    | ExponentialPattern
     | HotColdPattern
     | SequentialPattern
     | HammerPattern
@@ -1752,13 +1846,15 @@ Arrival: TypeAlias = (
 Device: TypeAlias = (
     NetworkDevice
     | ServerCacheDevice
+    | DramDiskCacheDevice
+    | FlashDiskCacheDevice
+    | PcmDiskCacheDevice
     | TiersDevice
     | MeasuredDevice
     | HddDevice
     | EnvyDevice
     | OnyxDevice
     | SsdDevice
-    | NvramCardDevice
     | Preset
     | str
 )
@@ -1772,6 +1868,7 @@ Replacement: TypeAlias = (
     | S3FifoReplacement
     | SieveReplacement
     | WTinylfuReplacement
+    | ExternalReplacement
     | Preset
     | str
 )
@@ -1779,6 +1876,7 @@ Placement: TypeAlias = (
     FixedPlacement
     | StaticOptimalPlacement
     | DynamicPlacement
+    | ExternalPlacement
     | Preset
     | str
 )
@@ -1808,20 +1906,6 @@ Ecc: TypeAlias = (
     | Preset
     | str
 )
-HostInterface: TypeAlias = (
-    DirectHostInterface
-    | NvmeHostInterface
-    | MemoryWindowHostInterface
-    | CxlMemHostInterface
-    | Preset
-    | str
-)
-MemoryScheduling: TypeAlias = (
-    FcfsMemoryScheduling
-    | FrFcfsMemoryScheduling
-    | Preset
-    | str
-)
 Latency: TypeAlias = (
     ConstantLatency
     | ExponentialLatency
@@ -1846,26 +1930,28 @@ __all__ = [
     "ConstantLatency",
     "CostBenefitCleaning",
     "Crc32Ecc",
-    "CxlMemHostInterface",
     "DChoicesCleaning",
+    "Dbt2Workload",
     "Device",
-    "DirectHostInterface",
+    "DramDiskCacheDevice",
     "DynamicPlacement",
     "Ecc",
     "EnvyDevice",
     "ExponentialLatency",
+    "ExponentialPattern",
+    "ExponentialWorkload",
     "ExternalCleaning",
-    "FcfsMemoryScheduling",
+    "ExternalPlacement",
+    "ExternalReplacement",
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
     "FixedPlacement",
-    "FrFcfsMemoryScheduling",
+    "FlashDiskCacheDevice",
     "GreedyCleaning",
     "HammerPattern",
     "HammerWorkload",
     "HddDevice",
-    "HostInterface",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
@@ -1878,8 +1964,6 @@ __all__ = [
     "LognormalLatency",
     "LruReplacement",
     "MeasuredDevice",
-    "MemoryScheduling",
-    "MemoryWindowHostInterface",
     "MixPattern",
     "MixPatternPart",
     "MixWorkload",
@@ -1887,10 +1971,9 @@ __all__ = [
     "NetworkDevice",
     "NoneEcc",
     "NoneWearLevelling",
-    "NvmeHostInterface",
-    "NvramCardDevice",
     "OnyxDevice",
     "Pattern",
+    "PcmDiskCacheDevice",
     "PeriodicArrival",
     "Placement",
     "PoissonArrival",
@@ -1901,6 +1984,7 @@ __all__ = [
     "Replacement",
     "RhythmArrival",
     "Run",
+    "RunFill",
     "RunUntilSteady",
     "S3FifoReplacement",
     "Scenario",
@@ -1913,7 +1997,9 @@ __all__ = [
     "ShapedWorkload",
     "ShapedWorkloadGroup",
     "SieveReplacement",
+    "SpecwebWorkload",
     "SsdDevice",
+    "SsdDeviceSlcCache",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
     "TiersDevice",

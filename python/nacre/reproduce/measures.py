@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.reproduce import envy, nvram_cards, onyx, pcm_enterprise
+from nacre.reproduce import (
+    drives,
+    envy,
+    nvm_servers,
+    nvram_cards,
+    onyx,
+    pcm_enterprise,
+)
 from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
@@ -16,7 +23,9 @@ from nacre.reproduce.plan import Point, Selection
 from nacre.view import View
 
 OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
+    "drives": drives.MEASURES,
     "envy": envy.MEASURES,
+    "nvm-servers": nvm_servers.MEASURES,
     "nvram-cards": nvram_cards.MEASURES,
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,

@@ -78,7 +78,10 @@ def _shares(
 ) -> list[tuple[str, float]]:
     column = objective.column
     names = [axis.name for axis in questions.axes]
-    if questions.seeds:
+    repeated = len(questions.seeds) > 1
+    if questions.confidence:
+        known, repeated = _with_common_seeds(known), True
+    if questions.seeds or questions.confidence:
         names.append("seed")
     if not _is_factorial(known, names):
         return []
@@ -86,12 +89,18 @@ def _shares(
     found = [(name, _between(known, name, column) / total) for name in names]
     axes = [(name, share) for name, share in found if name != "seed"]
     axes.sort(key=lambda row: -row[1])
-    if len(questions.seeds) > 1:
+    if repeated:
         axes.append((SEEDS, 1 - _between(known, "design", column) / total))
     rest = 1 - sum(share for _, share in axes)
     if len(questions.axes) > 1:
         axes.append((INTERACTIONS, max(0.0, rest)))
     return axes
+
+
+def _with_common_seeds(known: pl.DataFrame) -> pl.DataFrame:
+    """The runs with the seeds that all designs have."""
+    everyone = known["design"].n_unique()
+    return known.filter(pl.col("design").n_unique().over("seed") == everyone)
 
 
 def _is_factorial(known: pl.DataFrame, names: Sequence[str]) -> bool:

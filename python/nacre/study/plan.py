@@ -65,12 +65,12 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
     if design.search is not None:
         from nacre.study.search import Searching
 
-        points = Points(design.source, design.settings)
+        points = Points(design.source, design.settings, design.prices)
         found = problems(points, ((each, design.axes) for each in one_by_one(design.axes)))
         if found:
             raise config_error(found)
         return design, Searching(design, points)
-    return design, Grid(_grid(design))
+    return design, _planned(design)
 
 
 def _plain(given: Mapping[str, object]) -> dict[str, object]:
@@ -146,29 +146,51 @@ def _combination(
     return chosen
 
 
-def _grid(design: Design) -> list[Point]:
-    """The points of all combinations; raises `ConfigError` where there are mistakes."""
-    points = Points(design.source, design.settings)
-    seeds: Sequence[int | None] = design.seeds or (None,)
-    most = (design.budget.points or POINTS_MAX) // len(seeds)
+def _planned(design: Design) -> Planner:
+    """The plan of all combinations; raises `ConfigError` where there are mistakes."""
+    points = Points(design.source, design.settings, design.prices)
+    confidence = design.confidence
+    repeats = confidence.least if confidence else len(design.seeds) or 1
+    most = (design.budget.points or POINTS_MAX) // repeats
     chosen = list(islice(combinations(design.axes), most + 1))
     if len(chosen) > most:
-        raise config_error([_too_many(design, most * len(seeds))])
-    found: list[Point] = []
+        raise config_error([_too_many(design, most * repeats)])
+    found: list[tuple[Chosen, list[Point]]] = []
     wrong: list[tuple[Chosen, Sequence[Axis]]] = []
+    index = 0
     for number, each in enumerate(chosen):
         labels = {name: choice.label if choice else None for name, choice in each.items()}
-        for seed in seeds:
-            settings = points.settings(filter(None, each.values()), seed)
-            try:
-                found.append(points.point(len(found), number, labels, settings))
-            except ConfigError:
-                wrong.append((each, design.axes))
+        runs: list[Point] = []
+        try:
+            for seed in _first_seeds(design, points, each):
+                settings = points.settings(filter(None, each.values()), seed)
+                runs.append(points.point(index, number, labels, settings))
+                index += 1
+            found.append((each, runs))
+        except ConfigError:
+            wrong.append((each, design.axes))
     unused = [axis for axis in design.axes if all(each[axis.name] is None for each in chosen)]
     mistakes = problems(points, wrong) + [_unused(axis) for axis in unused]
     if mistakes:
         raise config_error(mistakes)
-    return found
+    if confidence:
+        from nacre.study.repeats import Repeats
+
+        return Repeats(design, confidence, points, found)
+    return Grid([point for _, runs in found for point in runs])
+
+
+def _first_seeds(design: Design, points: Points, chosen: Chosen) -> Sequence[int | None]:
+    """The seeds with which a design runs at least."""
+    if design.confidence is None:
+        return design.seeds or (None,)
+    from nacre.study.repeats import seeds
+
+    own = 0
+    if not design.seeds:
+        settings = points.settings(filter(None, chosen.values()), None)
+        own = int(points.resolved(settings)["run"]["seed"])
+    return list(islice(seeds(design, own), max(design.confidence.least, len(design.seeds))))
 
 
 def _too_many(design: Design, most: int) -> Problem:

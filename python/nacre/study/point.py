@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from nacre import _core, record, scenario
 from nacre.errors import ConfigError, Problem
+from nacre.prices import Prices, priced
 from nacre.scenario import Source
 from nacre.study.axis import Axis, Choice, Label
 
@@ -40,8 +41,10 @@ class Point:
 class Points:
     """Makes points of one scenario, in order."""
 
-    def __init__(self, source: Source, settings: Mapping[str, object]) -> None:
-        self._source, self._base = source, settings
+    def __init__(
+        self, source: Source, settings: Mapping[str, object], prices: Prices | None = None
+    ) -> None:
+        self._source, self._base, self._prices = source, settings, prices
         self._files: dict[str, str] = {}
 
     def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
@@ -53,7 +56,9 @@ class Points:
                 together[path] = value
         if seed is not None:
             together["run.seed"] = seed
-        return tuple(scenario.assignments(together))
+        settings = scenario.assignments(together)
+        priced(self._source, settings, self._prices)
+        return tuple(settings)
 
     def resolved(self, settings: Sequence[tuple[str, str]]) -> dict[str, Any]:
         """Every value that the model would use; raises `ConfigError`."""

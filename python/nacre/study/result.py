@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from nacre.study.noise import Front
+
 TABLE_FILE = "results.parquet"
 
 
@@ -65,7 +67,11 @@ class StudyResult:
 
     @cached_property
     def designs(self) -> pl.DataFrame:
-        """A row per combination: means over its seeds, and whether it keeps all limits."""
+        """A row per combination: means over its seeds, and whether it keeps all limits.
+
+        `runs` counts its seeds; with every number `x` comes `x_within`, half of its 95 % confidence
+        interval, which is null where a design ran once.
+        """
         from nacre.study import table
 
         return table.designs(self._questions, self.table)
@@ -73,11 +79,38 @@ class StudyResult:
     def pareto(self) -> pl.DataFrame:
         """The designs that no other beats in one objective and equals in the rest.
 
-        The best in the first objective comes first. Without objectives there are none.
+        The best in the first objective comes first. Without objectives there are none. `certain`
+        says whether no other design could be better in all of them, seed by seed at 95 %; null
+        where designs ran once, so that nobody can tell.
         """
+        import polars as pl
+
+        known = self._noise
+        column = (
+            pl.lit(None, pl.Boolean) if known is None else pl.col("design").is_in(known.certain)
+        )
+        return self._front.with_columns(column.alias("certain"))
+
+    def contenders(self) -> pl.DataFrame:
+        """The designs that are off the front by chance, perhaps: none on it beats them at 95 %."""
+        import polars as pl
+
+        known = self._noise
+        found: frozenset[int] = frozenset() if known is None else known.contenders
+        return self.designs.filter(pl.col("design").is_in(found))
+
+    @cached_property
+    def _front(self) -> pl.DataFrame:
         from nacre.study import analysis
 
         return analysis.pareto(self.designs, self._questions.objectives)
+
+    @cached_property
+    def _noise(self) -> Front | None:
+        from nacre.study import noise
+
+        on_front = self._front["design"].to_list()
+        return noise.front(self.table, self.designs, on_front, self._questions.objectives)
 
     def sensitivity(self) -> pl.DataFrame:
         """How much of each objective each axis decides: `objective, axis, share, method`.

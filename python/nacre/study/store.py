@@ -145,6 +145,12 @@ class Store(Memory):
         """The record of a point."""
         return record(self.directory, key)
 
+    def expect(self, points: int) -> None:
+        """Says how many points the study has, where that was not known when it began."""
+        if points != self._expected:
+            self._expected = points
+            _write(self.directory / STUDY_FILE, _json(self._identity()))
+
     def compact(self) -> None:
         """Makes one file of all; a kill in between leaves some points in two."""
         self.flush(at_once=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from nacre.study.document import Objective
+from nacre.study.repeats import columns
 from nacre.study.result import StudyResult
-from nacre.study.table import COSTS, bases
+from nacre.study.table import COSTS, bases, within
 from nacre.summary import Table
 from nacre.text import NOTHING, amount, count, duration, percent, si, significant
 
@@ -20,7 +21,12 @@ _USUAL = ("iops", "p99_ns", "cost")
 def best(result: StudyResult, most: int = BEST) -> Table:
     """The Pareto front; without objectives, the designs in their order."""
     objectives = result.questions.objectives
-    front = result.pareto() if objectives else result.designs
+    front = (
+        pl.concat([result.pareto(), result.contenders()], how="diagonal")
+        if objectives
+        else result.designs
+    )
+    repeated = result.designs["runs"].max() != 1
     shown = [o.column for o in objectives] or [
         name for name in _USUAL if front[name].null_count() < front.height
     ]
@@ -31,12 +37,28 @@ def best(result: StudyResult, most: int = BEST) -> Table:
         [
             str(row["point"]),
             *(NOTHING if row[a] is None else _label(row[a]) for a in axes),
-            *(cell(name, row[name]) for name in shown),
+            *(_with_interval(name, row) for name in shown),
+            *([str(row["runs"])] if repeated else []),
+            *([_standing(row)] if repeated and objectives else []),
         ]
         for row in front.head(most).iter_rows(named=True)
     ]
-    columns = ["point", *axes, *(title(name) + _in_basis(name, result) for name in shown)]
-    return Table("", columns, [True, *[False] * len(axes), *[True] * len(shown)], rows)
+    names = ["point", *axes, *(title(name) + _in_basis(name, result) for name in shown)]
+    names += ["runs"] * repeated + ["on the front"] * (repeated and bool(objectives))
+    numeric = [True, *[False] * len(axes), *[True] * len(shown), True, False]
+    return Table("", names, numeric[: len(names)], rows)
+
+
+def _with_interval(name: str, row: Mapping[str, Any]) -> str:
+    """`251 us +- 2.10 us`, where the design ran with several seeds and they differ."""
+    half_width = row.get(within(name))
+    text = cell(name, row[name])
+    return f"{text} +- {cell(name, half_width)}" if half_width else text
+
+
+def _standing(row: Mapping[str, Any]) -> str:
+    """Whether chance could put it on the front, or off it."""
+    return "yes" if row["certain"] else "perhaps"
 
 
 def _in_basis(name: str, result: StudyResult) -> str:
@@ -74,12 +96,52 @@ def facts(result: StudyResult) -> list[str]:
                 lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
     if result.failed.height:
         lines += failures(result)
-    return lines + _remarks(result)
+    return lines + _chance(result) + _remarks(result)
+
+
+def _chance(result: StudyResult) -> list[str]:
+    """What of it may be chance."""
+    designs, wanted = result.designs, result.questions.confidence
+    if designs.height < 2 and not wanted:
+        return []
+    if designs["runs"].max() == 1:
+        hint = 'give [study] confidence = "2 %", or seeds'
+        return [f"note: each design ran once, so small differences may be chance: {hint}"]
+    lines = []
+    perhaps = result.contenders().height + result.pareto()["certain"].to_list().count(False)
+    if perhaps:
+        lines.append(
+            f"note: {_designs(perhaps)} may be on the front or not: what tells them from others"
+            " is within chance, seed by seed at 95 %"
+        )
+    if wanted:
+        wide = [_is_wide(row, result) for row in designs.iter_rows(named=True)]
+        if any(wide):
+            most = max(designs["runs"].to_list())
+            lines.append(
+                f"note: {_designs(sum(wide))} not known within {percent(wanted.share)}, after"
+                f" {most:,} runs at most: give more repeats, or longer runs"
+            )
+    return lines
+
+
+def _is_wide(row: Mapping[str, Any], result: StudyResult) -> bool:
+    wanted = result.questions.confidence
+    return wanted is not None and any(
+        (row[within(name)] or 0) > wanted.share * abs(row[name] or 0)
+        for name in columns(result.questions)
+    )
+
+
+def _designs(number: int) -> str:
+    return "1 design" if number == 1 else f"{number:,} designs"
 
 
 _SAID = {
     "saturated": "requests came faster than they were served, so latencies grow with the run",
     "not_steady": "the run was not in a steady state",
+    "dependent": "the mean of a run has no interval: give run.warm_up, or more requests",
+    "not_narrow": "the mean of a run is not known as well as run.until asks",
     "energy_incomplete": "the energy is without devices or settings that have none",
     "lifetime_incomplete": "the lifetime is without devices whose endurance is not known",
     "cost_incomplete": "the cost is without devices whose price is not known",
@@ -91,10 +153,12 @@ def _remarks(result: StudyResult) -> list[str]:
     """What keeps the numbers of points from being taken at their face."""
     lines = []
     found = result.designs["findings"].drop_nulls().str.split(", ").to_list()
+    repeated = result.designs["runs"].max() != 1
     for kind, said in _SAID.items():
+        if kind == "dependent" and repeated:
+            continue  # intervals are those over the seeds
         if number := sum(kind in kinds for kinds in found):
-            of = "1 design" if number == 1 else f"{number:,} designs"
-            lines.append(f"note: {of}: {said} (column findings)")
+            lines.append(f"note: {_designs(number)}: {said} (column findings)")
     counted = bases(result.table)
     if len(counted) > 1 or any(" and " in basis for basis in counted):
         lines.append(

@@ -11,6 +11,7 @@ from nacre import quantity
 from nacre.study.axis import Axis, Label
 from nacre.study.document import Questions
 from nacre.study.metrics import METRICS, REMARKS, Value
+from nacre.study.noise import student_t
 from nacre.study.point import Point
 
 COSTS = ("cost", "iops_per_cost")
@@ -39,6 +40,8 @@ def labels(axis: Axis) -> list[str]:
 def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
     """A row per design: numbers are means over its seeds, null where a run failed.
 
+    `runs` counts the seeds, and `iops_within` is half of the 95 % confidence interval of `iops`, so
+    with every number; null of a design that ran once.
     `feasible` says whether every limit is kept; what is not known does not keep one. Costs that
     are counted in different things are not compared: they are null.
     """
@@ -53,10 +56,16 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         pl.when(sound & pl.col(n).is_not_null().all()).then(pl.col(n).mean()).alias(n)
         for n in numbers
     ]
+    spreads = [
+        pl.when(sound & pl.col(n).is_not_null().all()).then(pl.col(n).std()).alias(within(n))
+        for n in numbers
+        if not n.endswith("_ci95_ns")
+    ]
     frame = points.group_by("design", maintain_order=True).agg(
         pl.col("point").first(), *(pl.col(name).first() for name in names), sound.alias("sound"),
-        *means, pl.col("cost_basis").first(), _findings(),
+        pl.len().alias("runs"), *means, pl.col("cost_basis").first(), _findings(), *spreads,
     )  # fmt: skip
+    frame = _intervals(frame, [name for name in frame.columns if name in map(within, numbers)])
     kept: list[pl.Expr] = [pl.col("sound")]
     for constraint in questions.constraints:
         value = pl.col(constraint.column)
@@ -65,6 +74,18 @@ def designs(questions: Questions, points: pl.DataFrame) -> pl.DataFrame:
         if constraint.at_most is not None:
             kept.append((value <= constraint.at_most).fill_null(False))
     return frame.with_columns(pl.all_horizontal(kept).alias("feasible")).drop("sound")
+
+
+def within(name: str) -> str:
+    """The column of the half-width of a column."""
+    return f"{name}_within"
+
+
+def _intervals(frame: pl.DataFrame, spreads: Iterable[str]) -> pl.DataFrame:
+    """The frame with half-widths of 95 % confidence intervals in place of standard deviations."""
+    factors = {n: student_t(n - 1) / n**0.5 if n > 1 else None for n in frame["runs"].unique()}
+    factor = pl.Series([factors[n] for n in frame["runs"]], dtype=pl.Float64)
+    return frame.with_columns(pl.col(name) * factor for name in spreads)
 
 
 def bases(points: pl.DataFrame) -> list[str]:

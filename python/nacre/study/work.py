@@ -155,6 +155,7 @@ def conduct(
 
 def save(result: StudyResult, kept: Store) -> None:
     """Writes the table, and makes one file of the points where all have ended."""
+    kept.expect(result.total)
     if result.complete:
         kept.compact()
     parquet = io.BytesIO()

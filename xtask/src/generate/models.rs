@@ -102,6 +102,7 @@ fn holds(shape: &Shape) -> String {
             words.join(" or ")
         }
         Shape::Slot(family) => format!("[{family}](../README.md)"),
+        Shape::CountOr(family) => format!("a whole number or [{family}](../README.md)"),
         Shape::List(shape) => format!("list of {}", holds(shape)),
         Shape::Optional(shape) => holds(shape),
         Shape::Table(_) => "table".into(),

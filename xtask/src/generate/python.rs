@@ -139,6 +139,7 @@ fn python_type(owner: &str, field: &str, shape: &Shape) -> String {
             format!("Literal[{}]", words.join(", "))
         }
         Shape::Slot(family) => camel(family),
+        Shape::CountOr(family) => format!("int | {}", camel(family)),
         Shape::List(shape) => format!("list[{}]", python_type(owner, field, shape)),
         Shape::Table(_) if owner == "Scenario" && field == "run" => "Run".into(),
         Shape::Table(_) => format!("{owner}{}", camel(field)),

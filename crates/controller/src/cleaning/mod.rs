@@ -89,7 +89,7 @@ impl CleaningContext for Context<'_> {
     }
 
     fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Cleaner>, Problems> {
-        let policy = self.builder.external_policy(path, name)?;
+        let policy = self.builder.external_policy(CleaningFamily::NAME, path, name)?;
         let cleaner = policy.downcast::<Box<dyn Cleaner>>();
         Ok(*cleaner.expect("only cleaning policies can be brought, as every caller knows"))
     }

@@ -64,6 +64,9 @@ pub trait Ecc: Send + Sync {
     /// The most wrong bits of a codeword that are put right.
     fn corrects(&self) -> u32;
 
+    /// The same code for pages of the same size and `bits` wrong bits of a codeword; `None` where there is none.
+    fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>>;
+
     /// The encoder and decoder over bytes; `None` where the code is known by its strength only.
     fn codec(&self) -> Option<&dyn Codec>;
 

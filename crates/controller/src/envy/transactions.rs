@@ -3,11 +3,15 @@
 //! The versions an open transaction writes stay in the write buffer. The version before, the *shadow*, stays
 //! where it is: in flash, where the cleaner moves it like live data, or in a slot of the buffer
 //! (wu-1994 section 6). So a page in flash has a slot in the buffer, and a page in the buffer has two.
+//!
+//! The end of a transaction comes behind every write before it. When the power fails before it is done, all of
+//! them are whole: half a write of a transaction is neither there when it lasts nor when it was taken back.
 
 use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
 use nacre_kernel::{Completion, Refused, Status, Time, Transactions};
+use nacre_media::persistence::Pending;
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
@@ -139,6 +143,7 @@ impl<S: Store> Transactions for Envy<S> {
         self.check_power();
         self.work_until(now);
         let pages = self.commit_transaction()?;
+        self.pending = Pending::default();
         Ok(self.touch(now, pages + 1))
     }
 
@@ -146,6 +151,7 @@ impl<S: Store> Transactions for Envy<S> {
         self.check_power();
         self.work_until(now);
         let pages = self.roll_back()?;
+        self.pending = Pending::default();
         Ok(self.touch(now, pages + 1))
     }
 

@@ -1,12 +1,13 @@
 //! The model behind `hdd`: one arm, a queue in order of arrival, a buffer.
 
-use super::Config;
 use super::buffer::{ReadAhead, WriteCache};
+use super::queue::Queue;
+use super::{Config, Scheduling};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, HostCounts, Link, Op, Persistence, Power, Random, Recovery, Request, Resource, Status, Time,
-    Timeline, Transactions,
+    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Power, Random, Recovery, Request, Resource,
+    Status, Time, Timeline, Transactions,
 };
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
 use nacre_media::persistence::{Landing, Linear};
@@ -24,6 +25,7 @@ pub(super) struct Hdd<S> {
     config: Config,
     disk: Disk,
     arm: Timeline,
+    queue: Queue,
     interface: Link,
     #[state(varies)]
     read_ahead: Option<ReadAhead>,
@@ -48,6 +50,9 @@ struct Book {
     host: HostCounts,
     read_ahead_hits: u64,
     cached_writes: u64,
+    /// Times that the platters came up to speed, and how long they had stood.
+    spin_ups: u64,
+    standing: Time,
 }
 
 impl<S: Store> Hdd<S> {
@@ -66,6 +71,10 @@ impl<S: Store> Hdd<S> {
             path,
             disk: Disk::new(layout, curve, draw, config.write_settle),
             arm: Timeline::new(),
+            queue: Queue::new(match config.scheduling {
+                Scheduling::Arrival => 0,
+                Scheduling::Nearest => config.queue as usize,
+            }),
             interface: Link::new(config.interface_rate),
             read_ahead: None,
             write_cache: WriteCache::new(config.write_cache.0),
@@ -80,20 +89,67 @@ impl<S: Store> Hdd<S> {
 
     /// Reserves the arm for an access as early as possible from `earliest` on; returns start and parts.
     fn access(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
+        let disk = &self.disk;
+        let plan = |end: Time, head_at| disk.plan_from(head_at, end, address, bytes, is_write);
+        let (start, access) = match self.queue.nearest(earliest, plan) {
+            Some(access) => (self.arm.reserve(earliest, access.total()), access),
+            None => self.access_in_turn(earliest, address, bytes, is_write),
+        };
+        let end = start + access.total();
+        self.charged_to = self.charged_to.max(end);
+        self.disk.perform(access, address + bytes);
+        self.queue.put(end, address + bytes);
+        (start, access)
+    }
+
+    /// The same for an access from where the arm was left last.
+    fn access_in_turn(&mut self, earliest: Time, address: u64, bytes: u64, is_write: bool) -> (Time, Access) {
         // How long an access takes depends on when it begins, and whether it fits into a gap on how long
         // it takes. Each round moves the start on to the next gap; behind the last one everything fits.
         let mut start = self.arm.earliest_start(earliest, Time::from_ps(1));
+        start = self.spin_up(start);
         loop {
             let access = self.disk.plan(start, address, bytes, is_write);
             let possible = self.arm.earliest_start(start, access.total());
             if possible == start {
                 self.arm.reserve(start, access.total());
-                self.charged_to = self.charged_to.max(start + access.total());
-                self.disk.perform(access, address + bytes);
                 return (start, access);
             }
             start = possible;
         }
+    }
+
+    /// Brings the platters up to speed for an access at `start`, if they stand then; when they turn.
+    fn spin_up(&mut self, start: Time) -> Time {
+        let Some(rest) = self.config.spin_down_after else { return start };
+        let stood_from = self.arm.free_from() + rest;
+        if start <= stood_from {
+            return start;
+        }
+        let time = self.config.spin_up;
+        self.arm.reserve(start, time);
+        let since = stood_from.max(self.book.since.unwrap_or_default());
+        self.book.standing += start.saturating_sub(since);
+        self.book.spin_ups += 1;
+        start + time
+    }
+
+    /// What flows whether or not it works.
+    fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
+        let idle = self.config.idle_power?;
+        let standing = self.book.standing.min(elapsed);
+        let standby = self.config.standby_power.unwrap_or(idle);
+        Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
+    }
+
+    /// The arm's ledger, with what the platters took to come up to speed.
+    fn arm_ledger(&self) -> Ledger {
+        let mut ledger = self.disk.ledger().clone();
+        let ups = self.book.spin_ups;
+        let each = self.config.spin_up_energy.unwrap_or_default().0;
+        let busy = u128::from(self.config.spin_up.as_ps()) * u128::from(ups);
+        ledger.charge_sum(Activity::SpinUp, busy, Energy(each * ups as f64));
+        ledger
     }
 
     /// Serves a request from the platter; returns when the first of its bytes passes the head, and when it is done.
@@ -105,8 +161,11 @@ impl<S: Store> Hdd<S> {
         is_write: bool,
         breakdown: &mut Breakdown,
     ) -> (Time, Time) {
+        let ups = self.book.spin_ups;
         let (start, access) = self.access(now, address, bytes, is_write);
-        breakdown.add(self.id, Activity::Queue, start - now);
+        let spun = self.config.spin_up * (self.book.spin_ups - ups);
+        breakdown.add(self.id, Activity::SpinUp, spun);
+        breakdown.add(self.id, Activity::Queue, start - now - spun);
         breakdown.add(self.id, Activity::Seek, access.seek);
         breakdown.add(self.id, Activity::Rotate, access.rotate);
         breakdown.add(self.id, Activity::Transfer, access.transfer);
@@ -189,6 +248,7 @@ impl<S: Store> Hdd<S> {
         counters.extend([
             ("read_ahead_hits", self.book.read_ahead_hits),
             ("cached_writes", self.book.cached_writes),
+            ("spin_ups", self.book.spin_ups),
         ]);
         counters
     }
@@ -263,14 +323,14 @@ impl<S: Store> Device for Hdd<S> {
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
-        let arm = Resource { name: "arm", servers: 1, ledger: self.disk.ledger().clone() };
+        let arm = Resource { name: "arm", servers: 1, ledger: self.arm_ledger() };
         ComponentReport {
             id: self.id,
             kind: "hdd",
             path: self.path.clone(),
             resources: vec![arm, self.interface.resource("interface")],
             is_energy_modelled: self.config.idle_power.is_some(),
-            idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
+            idle_energy: self.idle_energy(elapsed),
             counters: self.counters(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),
             lifetime_days: None,
@@ -294,6 +354,7 @@ impl<S: Store> Device for Hdd<S> {
         let loss = self.bytes.power_fail(at, chance);
         self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
         self.arm = Timeline::new();
+        self.queue.clear();
         self.interface.clear();
         self.read_ahead = None;
         self.write_cache = WriteCache::new(self.config.write_cache.0);

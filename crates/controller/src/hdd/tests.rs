@@ -196,6 +196,7 @@ fn every_drive_keeps_the_contract() {
         "",
         "write_settle = \"0.5 ms\"\nidle_power = \"10 W\"\nseek_power = \"16 W\"\nactive_power = \"13 W\"",
         "read_ahead = \"1 MiB\"\nwrite_cache = \"8 MiB\"",
+        "scheduling = \"nearest\"\nwrite_cache = \"8 MiB\"",
     ] {
         conformance(|| drive(options));
         // So small that reads often go on where the last one ended.
@@ -240,4 +241,76 @@ fn impossible_drives_are_refused_with_a_remedy() {
     assert!(refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power too"));
     let low = refused("heads = 8", "heads = 8\nseek_power = \"9 W\"\nidle_power = \"10 W\"");
     assert!(low.contains("it includes idling: at least 10 W"), "{low}");
+}
+
+/// A drive that knows all requests that wait: whenever it is free it serves the one with the shortest access.
+fn served_nearest_first(depth: u32) -> f64 {
+    use nacre_kernel::{Bandwidth, Bytes};
+    use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve, SeekTimes};
+    let seeks = SeekTimes {
+        track_to_track: Time::from_us(200),
+        average: Time::from_us(3400),
+        full_stroke: Time::from_us(6600),
+    };
+    let (outer, inner) = (Bandwidth(200e6), Bandwidth(120e6));
+    let layout = Layout::new(Bytes(600_000_000_000), Time::from_ms(4), outer, inner, 8);
+    let curve = SeekCurve::fit(seeks).expect("it is that of the test's drive");
+    let mut disk = Disk::new(layout, curve, Draw::default(), Time::ZERO);
+    let mut random = Streams::new(7).stream("addresses");
+    let mut waiting: Vec<u64> = (0..depth).map(|_| random.below(BLOCKS) * 4096).collect();
+    let (mut now, requests) = (Time::ZERO, 20_000);
+    for _ in 0..requests {
+        // The host hears of a completion when the next access has begun.
+        let known = waiting.len().saturating_sub(1).max(1);
+        let plans = waiting.iter().take(known).map(|&address| disk.plan(now, address, 4096, false));
+        let (place, access) =
+            plans.enumerate().min_by_key(|(_, access)| Access::total(access)).expect("one waits");
+        disk.perform(access, waiting[place] + 4096);
+        now += access.total();
+        waiting.remove(place);
+        waiting.push(random.below(BLOCKS) * 4096);
+    }
+    f64::from(requests) / now.as_secs_f64()
+}
+
+#[test]
+fn the_nearest_first_serves_as_many_as_a_drive_that_knows_its_queue() {
+    let per_second = |options: &str, depth| {
+        let mut disk = drive(options);
+        let mut random = Streams::new(2).stream("addresses");
+        let next = |_| request(Op::Read, random.below(BLOCKS) * 4096, BLOCK);
+        closed_loop(&mut *disk, depth, 20_000, next).per_second()
+    };
+    let nearest = "scheduling = \"nearest\"\nqueue = 256";
+    for depth in [1, 2, 4, 8, 16, 32, 64] {
+        let (found, known) = (per_second(nearest, depth), served_nearest_first(depth));
+        assert_close(&format!("requests per second at depth {depth}"), found, known, 0.04);
+    }
+    let alone = per_second("", 1);
+    assert_close("one alone is served as without", per_second(nearest, 1), alone, 1e-9);
+    assert!(per_second(nearest, 32) > 2.0 * alone);
+    // With a queue of 8 it chooses among the eight that came last, however many wait.
+    let few = per_second("scheduling = \"nearest\"\nqueue = 8", 64);
+    assert_close("a short queue", few, served_nearest_first(9), 0.06);
+}
+
+/// A read every ten seconds: the platters stop a second after each, and take two to come up.
+#[test]
+fn platters_that_stand_take_time_and_energy_to_turn() {
+    let powers = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\nstandby_power = \"1 W\"\n\
+        spin_down_after = \"1 s\"\nspin_up = \"2 s\"\nspin_up_energy = \"50 J\"\n";
+    let mut disk = drive(powers);
+    latency(&mut *disk, Time::ZERO, Op::Read, 0, BLOCK);
+    for read in 1..=10 {
+        let found = latency(&mut *disk, Time::from_s(10 * read), Op::Read, 0, BLOCK);
+        assert!(found >= Time::from_s(2) && found < Time::from_ms(2_020), "{found}");
+    }
+    let report = disk.report(Time::from_s(110));
+    assert_eq!(counter(&*disk, "spin_ups"), 10);
+    assert_eq!(report.energy(Activity::SpinUp), Energy(500.0));
+    assert_close("spinning up", report.busy_s(Activity::SpinUp), 20.0, 1e-9);
+    // It stands for 9 s after the first read, and 7 s after those that had to wait for 2 s.
+    let standing = 9.0 + 9.0 * 7.0;
+    let idle = report.idle_energy.expect("the power is given").0;
+    assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }

@@ -7,9 +7,10 @@
 
 use super::blocks::Blocks;
 use super::frontier::{Cause, FlashOps, Frontier};
-use super::geometry::Geometry;
+use super::geometry::{Geometry, Spot};
 use super::mapping_cache::MappingCache;
 use super::relocation::Relocation;
+use super::slc_cache::{Cells, SlcCache};
 use super::spare_area::SpareArea;
 use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
@@ -93,6 +94,7 @@ pub(super) struct Array<S> {
     pub(super) relocation: Option<Relocation>,
     pub(super) cleaner: Box<dyn Cleaner>,
     pub(super) blocks: Blocks,
+    pub(super) slc: SlcCache,
     pub(super) mapping: Option<MappingCache>,
     pub(super) programs: Programs,
     /// Too many blocks are worn out: nothing can be written any more.
@@ -146,6 +148,7 @@ impl<S: Store> Array<S> {
             relocation: None,
             cleaner,
             blocks,
+            slc: SlcCache::none(),
             mapping,
             programs: Programs::default(),
             is_worn_out: false,
@@ -197,6 +200,18 @@ impl<S: Store> Array<S> {
             self.unpaced = 0;
             self.keep_pace(PACE, work);
         }
+    }
+
+    /// Where `operation` of `superblock` lies.
+    #[inline]
+    pub(super) fn spot(&self, superblock: u32, operation: u32) -> Spot {
+        Spot { cells: self.slc.cells(superblock), ..self.geometry.spot(operation) }
+    }
+
+    /// How the cells of `superblock` are used.
+    #[inline]
+    pub(super) fn cells(&self, superblock: u32) -> Cells {
+        self.slc.cells(superblock)
     }
 
     /// The host no longer needs unit `unit`.
@@ -351,5 +366,6 @@ impl<S: Store> Array<S> {
             "programs have causes"
         );
         self.blocks.check_invariants(self.flash.erases());
+        self.slc.check_invariants();
     }
 }

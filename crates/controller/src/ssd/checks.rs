@@ -1,6 +1,6 @@
 //! What a configuration has to keep so that it can be a drive.
 
-use super::Config;
+use super::{Config, Streams};
 use nacre_config::Reader;
 use nacre_kernel::{Bytes, Time};
 
@@ -15,6 +15,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_times(reader, "program", &config.program);
     check_cache(config, reader);
     check_energy(config, reader);
+    check_slc_cache(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();
@@ -69,6 +70,24 @@ fn check_energy(config: &Config, reader: &mut Reader<'_>) {
         (Some((name, given)), _) => reader.conflict(name, &given, &problem, &remedy),
         (None, Some(power)) => reader.conflict("idle_power", &power.to_string(), &problem, &remedy),
         (None, None) => {}
+    }
+}
+
+/// Superblocks that hold less than others are filled by the host alone.
+fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
+    let Some(cache) = &config.slc_cache else { return };
+    if config.streams == Streams::Mixed {
+        let remedy = "leave it out, or use streams = \"separate\"";
+        reader.conflict("slc_cache", &cache.size.to_string(), "host and cleaner share superblocks", remedy);
+    }
+    if config.pages < cache.bits {
+        let remedy = format!("give at least {} pages", cache.bits);
+        reader.conflict(
+            "pages",
+            &config.pages.to_string(),
+            "no page is left with one bit to a cell",
+            &remedy,
+        );
     }
 }
 

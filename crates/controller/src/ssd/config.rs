@@ -1,5 +1,6 @@
 //! The configuration of an SSD.
 
+use super::slc_cache::SlcCacheConfig;
 use crate::cleaning::CleaningFamily;
 use crate::host_interface::HostInterfaceFamily;
 use nacre_config::{Choice, Configuration, Slot};
@@ -129,6 +130,8 @@ pub struct Config {
     /// DRAM that buffers writes.
     #[config(min = "512 B", max = "1 TiB")]
     pub buffer: Bytes,
+    /// Cells that the host fills with one bit each while erased superblocks abound; absent means none.
+    pub slc_cache: Option<SlcCacheConfig>,
     /// Share of the buffer that is kept back to be changed there; beyond it data is programmed at once.
     #[config(default = "0 %", max = "90 %", source = "assumed: drives program as soon as they can")]
     pub buffer_kept: Ratio,

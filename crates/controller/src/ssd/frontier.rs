@@ -1,6 +1,8 @@
 //! Frontiers: the superblocks that are being filled, and what fills them.
 
 use super::array::{Array, NOBODY};
+use super::geometry::Geometry;
+use super::slc_cache::Cells;
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
@@ -21,10 +23,10 @@ pub(super) enum Cause {
 pub(super) trait FlashOps {
     /// An operation is programmed; `cause` is that of its last unit, and others of it may be the host's where it
     /// `is_mixed`.
-    fn program(&mut self, superblock: u32, operation: u32, cause: Cause, is_mixed: bool);
+    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
 
     /// So many units of one operation are read, to be copied or looked into.
-    fn read(&mut self, superblock: u32, operation: u32, units: u32, cause: Cause);
+    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause);
 
     /// Every block of `superblock` is erased.
     fn erase(&mut self, superblock: u32);
@@ -35,10 +37,10 @@ pub(super) struct Untimed;
 
 impl FlashOps for Untimed {
     #[inline]
-    fn program(&mut self, _superblock: u32, _operation: u32, _cause: Cause, _is_mixed: bool) {}
+    fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
 
     #[inline]
-    fn read(&mut self, _superblock: u32, _operation: u32, _units: u32, _cause: Cause) {}
+    fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
 
     fn erase(&mut self, _superblock: u32) {}
 }
@@ -49,6 +51,9 @@ pub(super) struct Frontier {
     pub(super) superblock: u32,
     /// Number of its first unit.
     pub(super) base: u32,
+    /// Units it can take.
+    pub(super) units: u32,
+    cells: Cells,
     /// Units taken.
     pub(super) taken: u32,
     /// Units of operations that went to the flash; those behind are in the write buffer.
@@ -61,16 +66,26 @@ pub(super) struct Frontier {
 
 impl Frontier {
     /// Nothing is open.
-    pub(super) const NONE: Frontier =
-        Frontier { superblock: NOBODY, base: 0, taken: 0, issued: 0, operation_end: 0, next_operation: 0 };
+    pub(super) const NONE: Frontier = Frontier {
+        superblock: NOBODY,
+        base: 0,
+        units: 0,
+        cells: Cells::Full,
+        taken: 0,
+        issued: 0,
+        operation_end: 0,
+        next_operation: 0,
+    };
 
-    pub(super) fn at(superblock: u32, shift: u32, operation_units: u32) -> Frontier {
+    fn at(superblock: u32, units: u32, cells: Cells, geometry: &Geometry) -> Frontier {
         Frontier {
             superblock,
-            base: superblock << shift,
+            base: superblock << geometry.shift,
+            units,
+            cells,
             taken: 0,
             issued: 0,
-            operation_end: operation_units,
+            operation_end: geometry.operation_units,
             next_operation: 0,
         }
     }
@@ -87,7 +102,7 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn room(&self, frontier: usize) -> u32 {
         let open = &self.frontiers[frontier];
-        if open.superblock == NOBODY { 0 } else { self.geometry.units_per_superblock - open.taken }
+        open.units - open.taken
     }
 
     /// Whether what is in `page` is in the write buffer: taken, but not on its way to the flash.
@@ -153,7 +168,7 @@ impl<S: Store> Array<S> {
         let open = &mut self.frontiers[frontier];
         open.operation_end += units;
         while open.issued + units <= open.taken && open.taken - open.issued > held {
-            work.program(open.superblock, open.next_operation, cause, is_mixed);
+            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
             open.next_operation += 1;
         }
@@ -167,7 +182,12 @@ impl<S: Store> Array<S> {
         }
         self.issue_all(frontier, cause, work);
         let place = self.place_of[open.superblock as usize] as usize;
-        let (programmed, erases) = (open.taken, self.flash.blocks()[open.superblock as usize].erases);
+        // What cells of one bit do not hold is gained when they are erased.
+        let programmed = match open.cells {
+            Cells::Full => open.taken,
+            Cells::Single => self.geometry.units_per_superblock,
+        };
+        let erases = self.flash.blocks()[open.superblock as usize].erases;
         let state = &mut self.places[place];
         (state.programmed, state.erases) = (programmed, erases);
         state.cleaned_at = self.programs.host;
@@ -184,7 +204,7 @@ impl<S: Store> Array<S> {
         let is_mixed = frontier < self.host_frontiers;
         let open = &mut self.frontiers[frontier];
         while open.issued + units <= open.taken {
-            work.program(open.superblock, open.next_operation, cause, is_mixed);
+            work.program(open.superblock, open.next_operation, open.cells, cause, is_mixed);
             open.issued += units;
             open.next_operation += 1;
         }
@@ -233,8 +253,16 @@ impl<S: Store> Array<S> {
         self.place_of[superblock as usize] = place as u32;
         self.places[place].programmed = 0;
         self.is_open[superblock as usize] = true;
-        self.frontiers[frontier] =
-            Frontier::at(superblock, self.geometry.shift, self.geometry.operation_units);
+        // While erased superblocks abound the host may fill one with a bit to a cell.
+        let is_cached = self.rules.separate
+            && frontier < self.host_frontiers
+            && self.slc.has_room()
+            && self.erased.len() > self.geometry.reserve as usize;
+        let (units, cells) = match is_cached {
+            true => (self.slc.open(superblock), Cells::Single),
+            false => (self.geometry.units_per_superblock, Cells::Full),
+        };
+        self.frontiers[frontier] = Frontier::at(superblock, units, cells, &self.geometry);
         if frontier < self.host_frontiers {
             self.partitions[self.partition_by_place[place] as usize].active = place;
         }

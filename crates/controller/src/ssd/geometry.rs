@@ -1,6 +1,7 @@
 //! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
 
 use super::Config;
+use super::slc_cache::Cells;
 
 /// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
 /// by direct computation"): exact for every dividend of 32 bits.
@@ -67,6 +68,7 @@ pub(super) struct Spot {
     pub(super) die: u32,
     /// The page in its block.
     pub(super) page: u32,
+    pub(super) cells: Cells,
 }
 
 impl Geometry {
@@ -154,11 +156,11 @@ impl Geometry {
         superblock * self.rows() + self.by_die.divide(operation).0
     }
 
-    /// Where an operation of a superblock lies.
+    /// Where an operation of a superblock lies whose cells are full.
     #[inline]
     pub(super) fn spot(&self, operation: u32) -> Spot {
         let (row, die) = self.by_die.divide(operation);
-        Spot { die, page: self.by_row.divide(row).0 }
+        Spot { die, page: self.by_row.divide(row).0, cells: Cells::Full }
     }
 
     /// Pages of one operation that so many of its units lie on, one beside the other.

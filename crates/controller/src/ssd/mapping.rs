@@ -37,7 +37,7 @@ impl<S: Store> Array<S> {
         let entry = self.table[(self.geometry.logical_units + page) as usize];
         if entry != 0 && !self.is_held(entry - 1) {
             let (superblock, operation) = self.locate(entry - 1);
-            work.read(superblock, operation, 1, cause);
+            work.read(operation, self.cells(superblock), 1, cause);
         }
     }
 

@@ -18,6 +18,11 @@
 //! is chosen, and for every unit the host programs so many of its units are copied that it is empty when the
 //! space it gains is used up. Policies with partitions mix both and clean a superblock in one piece.
 //!
+//! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
+//! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
+//! data goes to full cells at once. Cleaning moves what they hold to full cells; since little is live in so much flash
+//! a policy such as greedy chooses them first.
+//!
 //! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
 //! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
 //! once for each victim. They lie among the data and are cleaned with it.
@@ -36,7 +41,8 @@
 //! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint.
 //!
 //! # Leaves out
-//! Parity within superblocks; bit errors and retries of reads; read disturb; cleaning
+//! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
+//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; cleaning
 //! while the host is idle; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
 //! reads delay its die later, and so does a write that waits for its place in the buffer. The processors take
@@ -55,7 +61,7 @@
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
-//! space too; bandwidths as products of the parts; misses of the cached mapping; waits of reads, programs, copies
+//! space too; bandwidths as products of the parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies
 //! and erases under priority without preemption; the law of suspension; end of life where endurance, blocks and
 //! write amplification put it; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
@@ -78,6 +84,7 @@ mod reading;
 mod relocation;
 mod report;
 mod schedule;
+mod slc_cache;
 mod spare_area;
 mod state;
 mod unlanded;
@@ -87,6 +94,7 @@ mod wear;
 mod tests;
 
 pub use config::{Config, Streams, Translator, Unwritten};
+pub use slc_cache::SlcCacheConfig;
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};
@@ -98,6 +106,7 @@ use model::Ssd;
 use nacre_config::{Descriptor, Problem, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_media::store::{Layout, Nothing, Store};
+use slc_cache::SlcCache;
 
 /// This room.
 pub const ROOM: Room<DeviceFamily> = Room {
@@ -159,7 +168,8 @@ fn build<S: Store>(
         wear_spread: config.wear_spread,
         held_units: kept as u32,
     };
-    let array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
+    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
+    array.slc = SlcCache::new(&config, &geometry);
     if !array.has_space() {
         let problem = "too many blocks are bad from the start for the data and the reserve";
         let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);

@@ -48,6 +48,8 @@ pub(super) struct Book {
     pub(super) host: HostCounts,
     pub(super) buffer_hits: u64,
     pub(super) unwritten_reads: u64,
+    /// Units that trims emptied.
+    pub(super) trimmed: u64,
     pub(super) partial_writes: u64,
     pub(super) refused_writes: u64,
     pub(super) lookups: u64,
@@ -108,8 +110,8 @@ impl<S: Store> Ssd<S> {
         let entry = self.array.table[(self.array.geometry.logical_units + page) as usize];
         let mut known = at;
         if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
-            let (_, operation) = self.array.locate(entry - 1);
-            let spot = self.array.geometry.spot(operation);
+            let (superblock, operation) = self.array.locate(entry - 1);
+            let spot = self.array.spot(superblock, operation);
             known = self.schedule.fetch(at, spot, 1, Activity::Translate).done;
             self.schedule.counts.mapping_reads += 1;
         }
@@ -190,6 +192,7 @@ impl<S: Store> Ssd<S> {
             if self.array.table[unit as usize] != 0 {
                 done = done.max(self.translate(at, unit as u32, true, true));
                 self.array.trim(unit as u32);
+                self.book.trimmed += 1;
                 if S::CARRIES_BYTES {
                     self.unlanded.trim(unit as u32, at);
                 }

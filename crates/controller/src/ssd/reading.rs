@@ -123,7 +123,7 @@ impl<S: Store> Ssd<S> {
             return Found { superblock: u32::MAX, operation, spot, is_buffered: false };
         }
         let (superblock, operation) = self.array.locate(entry - 1);
-        let spot = geometry.spot(operation);
+        let spot = self.array.spot(superblock, operation);
         let is_buffered = self.array.is_held(entry - 1)
             || self.schedule.is_programming(at, superblock, operation, spot.die);
         Found { superblock, operation, spot, is_buffered }

@@ -8,6 +8,7 @@
 
 use super::array::{Array, NOBODY};
 use super::frontier::{Cause, FlashOps};
+use super::slc_cache::Cells;
 use crate::cleaning::{Decision, Place, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
@@ -38,15 +39,15 @@ pub(super) struct Relocation {
 /// The operation whose units are being copied, and so many of them: they are read together.
 #[derive(Clone, Copy, Debug, Value)]
 pub(super) struct Reading {
-    superblock: u32,
+    cells: Cells,
     cause: Cause,
     operation: u32,
     pub(super) units: u32,
 }
 
 impl Reading {
-    fn new(superblock: u32, cause: Cause) -> Reading {
-        Reading { superblock, cause, operation: 0, units: 0 }
+    fn new(cells: Cells, cause: Cause) -> Reading {
+        Reading { cells, cause, operation: 0, units: 0 }
     }
 
     /// A unit of `operation` is copied next.
@@ -63,7 +64,7 @@ impl Reading {
     #[inline]
     fn end<W: FlashOps>(&mut self, work: &mut W) {
         if self.units > 0 {
-            work.read(self.superblock, self.operation, self.units, self.cause);
+            work.read(self.operation, self.cells, self.units, self.cause);
             self.units = 0;
         }
     }
@@ -211,7 +212,7 @@ impl<S: Store> Array<S> {
             live,
             gain: if cause == Cause::Wear { live.div_ceil(WEAR_PACE) } else { units - live },
             credit: 0,
-            reading: Reading::new(superblock, cause),
+            reading: Reading::new(self.cells(superblock), cause),
         });
     }
 
@@ -346,6 +347,7 @@ impl<S: Store> Array<S> {
     /// Erases `superblock`, in which nothing is live; it waits to be filled unless too much of it is worn out.
     pub(super) fn erase<W: FlashOps>(&mut self, superblock: u32, work: &mut W) {
         self.flash.erase(superblock);
+        self.slc.erase(superblock);
         if S::CARRIES_BYTES {
             self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
         }
@@ -389,7 +391,7 @@ impl<S: Store> Array<S> {
         self.places[place] = Place { cleaned_at: self.programs.host, written_at, ..Place::default() };
         self.open(frontier, fresh, place);
         let base = old << self.geometry.shift;
-        let (mut number, mut reading) = (0, Reading::new(old, cause));
+        let (mut number, mut reading) = (0, Reading::new(self.cells(old), cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);
             self.warm_entries(word * 64, bits, 64);

@@ -100,6 +100,7 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("suspensions", counts.suspensions),
         ("buffer_hits", ssd.book.buffer_hits),
         ("unwritten_reads", ssd.book.unwritten_reads),
+        ("units_trimmed", ssd.book.trimmed),
         ("partial_writes", ssd.book.partial_writes),
         ("mapping_lookups", ssd.book.lookups),
         ("mapping_misses", ssd.book.misses),
@@ -133,6 +134,9 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
         column("blocks_by_state.spare", array.blocks.spare_count() as f64),
         column("blocks_by_state.superblocks_usable", f64::from(array.blocks.usable_count())),
     ];
+    columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
+    let live: u64 = array.places.iter().map(|place| u64::from(place.live)).sum();
+    columns.push(column("space.live_units", live as f64));
     if let Some((time, bytes)) = ssd.end_of_life {
         columns.push(column("end_of_life.time_s", time.as_secs_f64()));
         columns.push(column("end_of_life.host_bytes", bytes as f64));

@@ -4,6 +4,7 @@ use super::Config;
 use super::die::{Die, Suspending, Turn};
 use super::frontier::{Cause, FlashOps};
 use super::geometry::{Geometry, Spot};
+use super::slc_cache::Cells;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;
@@ -29,6 +30,9 @@ pub(super) struct Pace {
     read: Vec<Time>,
     program: Vec<Time>,
     erase: Time,
+    /// Of cells with one bit.
+    single_read: Time,
+    single_program: Time,
     /// Commands and the bytes of what one operation programs.
     program_transfer: Time,
     command: Time,
@@ -38,6 +42,24 @@ pub(super) struct Pace {
     cached: bool,
     read_priority: bool,
     suspending: Suspending,
+}
+
+impl Pace {
+    #[inline]
+    fn reading(&self, spot: Spot) -> Time {
+        match spot.cells {
+            Cells::Full => self.read[spot.page as usize],
+            Cells::Single => self.single_read,
+        }
+    }
+
+    #[inline]
+    fn programming(&self, spot: Spot) -> Time {
+        match spot.cells {
+            Cells::Full => self.program[spot.page as usize],
+            Cells::Single => self.single_program,
+        }
+    }
 }
 
 /// A read of the host from a die.
@@ -117,7 +139,8 @@ impl Schedule {
         let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
         let transfer = config.bus.time_for(config.operation_bytes());
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
-        let times = config.read.iter().chain(&config.program).chain([&config.erase]);
+        let single = config.slc_cache.iter().flat_map(|cache| [&cache.read, &cache.program]);
+        let times = config.read.iter().chain(&config.program).chain([&config.erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
@@ -125,6 +148,8 @@ impl Schedule {
                 read: by_page(&config.read),
                 program: by_page(&config.program),
                 erase: Time::from_ps(config.erase.as_ps() * planes),
+                single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
+                single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
                 program_transfer: transfer + config.command * pages,
                 command: config.command,
                 unit_transfer: config.bus.time_for(config.unit.0),
@@ -163,7 +188,7 @@ impl Schedule {
     /// is for.
     #[inline(always)]
     pub(super) fn fetch(&mut self, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
-        let read = self.pace.read[spot.page as usize];
+        let read = self.pace.reading(spot);
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let turn = if self.pace.read_priority {
@@ -318,9 +343,9 @@ fn activity(cause: Cause) -> Activity {
 }
 
 impl FlashOps for Schedule {
-    fn program(&mut self, superblock: u32, operation: u32, cause: Cause, is_mixed: bool) {
-        let spot = self.geometry.spot(operation);
-        let time = self.pace.program[spot.page as usize];
+    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
+        let spot = Spot { cells, ..self.geometry.spot(operation) };
+        let time = self.pace.programming(spot);
         let transfer = self.pace.program_transfer;
         let number = self.geometry.number_on_die(superblock, operation);
         let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
@@ -350,9 +375,9 @@ impl FlashOps for Schedule {
         }
     }
 
-    fn read(&mut self, _superblock: u32, operation: u32, units: u32, cause: Cause) {
-        let spot = self.geometry.spot(operation);
-        let read = self.pace.read[spot.page as usize];
+    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
+        let spot = Spot { cells, ..self.geometry.spot(operation) };
+        let read = self.pace.reading(spot);
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let occupied = if self.pace.cached { read } else { read + time };

@@ -9,6 +9,7 @@ pub mod by_size;
 pub mod surface;
 
 pub mod dynamic;
+pub mod external;
 pub mod fixed;
 pub mod static_optimal;
 
@@ -49,10 +50,14 @@ pub trait PlacementContext {
 
     /// How often, and in what sizes, the whole workload reads and writes each extent; sizes ascend.
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems>;
+
+    /// What decides at the end of an epoch, that the caller brought under `name`. Errors: there is none.
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems>;
 }
 
 /// The placements, in the order users see them.
-pub static ROOMS: &Table<PlacementFamily> = &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM];
+pub static ROOMS: &Table<PlacementFamily> =
+    &[fixed::ROOM, static_optimal::ROOM, dynamic::ROOM, external::ROOM];
 
 /// Which tier an extent lies in.
 pub trait Placement: State + Send {
@@ -67,6 +72,12 @@ pub trait Placement: State + Send {
     /// An epoch is over. Appends what should move, most urgent first. What is not done when the next epoch
     /// ends is forgotten.
     fn decide(&mut self, _view: &View<'_>, _moves: &mut Vec<Exchange>) {}
+}
+
+/// What decides at the end of an epoch, brought by the caller.
+pub trait Decider: State + Send {
+    /// Appends what should move, most urgent first; as [`Placement::decide`].
+    fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>);
 }
 
 /// What a placement may see at the end of an epoch.

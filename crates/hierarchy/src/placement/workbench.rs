@@ -1,9 +1,9 @@
 //! Builds placements for tests, over tiers and accesses that are given.
 
 use super::assignment::Speed;
-use super::{Placement, PlacementContext, PlacementFamily, ROOMS};
+use super::{Decider, Placement, PlacementContext, PlacementFamily, ROOMS};
 use crate::workbench;
-use nacre_config::{Configuration, Families, Node, Problems, Reader, Slot, room_of};
+use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot, room_of};
 use nacre_device::{Accesses, SizedAccesses};
 
 /// The document around a placement under test.
@@ -34,6 +34,10 @@ impl PlacementContext for Given {
 
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Ok(self.accesses.clone())
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
+        Err(Problem::new(path, None, "nobody brought it").given(name).into())
     }
 }
 

@@ -28,7 +28,7 @@ const CACHED: usize = 1 << 15;
 /// Tags and slots of the tracked blocks.
 #[derive(Debug, State)]
 #[state(after = "Index::check_restored")]
-pub(super) struct Index {
+pub(crate) struct Index {
     #[state(varies)]
     words: Vec<u64>,
     entries: usize,
@@ -41,7 +41,7 @@ pub(super) struct Index {
 
 /// Where a key that is not in the index would go. Holds until the index changes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vacancy {
+pub(crate) struct Vacancy {
     place: usize,
     tag: u32,
 }
@@ -49,7 +49,7 @@ pub(super) struct Vacancy {
 /// 32 bits of the key's hash. Two multiplications: with one, keys at a stride near a Fibonacci
 /// number land side by side and probing becomes a search.
 #[inline]
-pub(super) fn tag(block: u64) -> u32 {
+pub(crate) fn tag(block: u64) -> u32 {
     let first = block.wrapping_mul(MULTIPLIER);
     ((first ^ (first >> 32)).wrapping_mul(MULTIPLIER) >> 32) as u32
 }
@@ -61,7 +61,7 @@ fn places(entries: usize) -> usize {
 
 impl Index {
     /// An empty index that will hold at most `bound` entries.
-    pub(super) fn new(bound: usize) -> Index {
+    pub(crate) fn new(bound: usize) -> Index {
         let limit = bound.min(SMALLEST);
         Index { words: vec![FREE; places(limit)], entries: 0, limit, bound }
     }
@@ -75,18 +75,18 @@ impl Index {
     }
 
     /// The slots of all entries.
-    pub(super) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().filter(|&&word| word != FREE).map(|&word| word as u32)
     }
 
     /// Whether the index is so small that its accesses need no warming.
     #[inline]
-    pub(super) fn is_cached(&self) -> bool {
+    pub(crate) fn is_cached(&self) -> bool {
         self.words.len() <= CACHED
     }
 
     /// Number of entries.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries
     }
 
@@ -102,7 +102,7 @@ impl Index {
 
     /// The slot of `block`, or where it would go. `holds` says whether a slot holds it.
     #[inline]
-    pub(super) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
+    pub(crate) fn find(&self, block: u64, holds: impl Fn(u32) -> bool) -> Result<u32, Vacancy> {
         let tag = tag(block);
         let mut place = self.home(tag);
         loop {
@@ -120,7 +120,7 @@ impl Index {
     /// The slot at the home of `block` if its tag fits, otherwise `u32::MAX`. Reads one place only, for
     /// warming: a slot that does not fit would draw in memory nobody needs.
     #[inline]
-    pub(super) fn glance(&self, block: u64) -> u32 {
+    pub(crate) fn glance(&self, block: u64) -> u32 {
         let tag = tag(block);
         let word = self.words[self.home(tag)];
         if (word >> 32) as u32 == tag { word as u32 } else { u32::MAX }
@@ -128,7 +128,7 @@ impl Index {
 
     /// Enters `slot` at `vacancy`.
     #[inline]
-    pub(super) fn occupy(&mut self, vacancy: Vacancy, slot: u32) {
+    pub(crate) fn occupy(&mut self, vacancy: Vacancy, slot: u32) {
         let mut place = vacancy.place;
         if self.entries == self.limit {
             self.grow();
@@ -140,7 +140,7 @@ impl Index {
 
     /// Takes out the entry of `block`, which is at `slot`.
     #[inline]
-    pub(super) fn vacate(&mut self, block: u64, slot: u32) {
+    pub(crate) fn vacate(&mut self, block: u64, slot: u32) {
         let tag = tag(block);
         let word = u64::from(tag) << 32 | u64::from(slot);
         let mut hole = self.home(tag);
@@ -167,7 +167,7 @@ impl Index {
 
     /// Says that `block` moved from slot `from` to slot `to`.
     #[inline]
-    pub(super) fn relocate(&mut self, block: u64, from: u32, to: u32) {
+    pub(crate) fn relocate(&mut self, block: u64, from: u32, to: u32) {
         let tag = tag(block);
         let word = u64::from(tag) << 32 | u64::from(from);
         let mut place = self.home(tag);
@@ -206,7 +206,7 @@ impl Index {
     }
 
     /// Panics unless every entry can be reached from its home.
-    pub(super) fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert!(self.entries <= self.limit && self.limit <= self.bound);
         let mut entries = 0;
         for (place, &word) in self.words.iter().enumerate().filter(|(_, word)| **word != FREE) {
@@ -222,7 +222,7 @@ impl Index {
 
     /// How far an entry is from its home at most.
     #[cfg(test)]
-    pub(super) fn longest_probe(&self) -> usize {
+    pub(crate) fn longest_probe(&self) -> usize {
         let taken = self.words.iter().enumerate().filter(|(_, word)| **word != FREE);
         let distances = taken.map(|(place, word)| self.distance(self.home((word >> 32) as u32), place));
         distances.max().unwrap_or(0)

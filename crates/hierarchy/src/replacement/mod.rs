@@ -5,11 +5,12 @@
 //! request costs two or three cache lines and no allocation (docs/decisions/0002).
 
 mod arena;
-mod index;
+pub(crate) mod index;
 mod policy;
 
 pub mod arc;
 pub mod clock;
+pub mod external;
 pub mod fifo;
 pub mod lirs;
 pub mod lru;
@@ -25,7 +26,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use nacre_config::{Families, Family, Table};
+use nacre_config::{Families, Family, Problem, Problems, Table};
 use nacre_kernel::state::State;
 
 /// The family of replacement policies.
@@ -35,16 +36,46 @@ pub struct ReplacementFamily;
 impl Family for ReplacementFamily {
     const NAME: &'static str = "replacement";
     type Built = Box<dyn Replacement>;
-    type Context<'a> = Context<'a>;
+    type Context<'a> = dyn ReplacementContext + 'a;
 }
 
-/// What a policy is built with.
+/// What a policy may ask for while it is built.
+pub trait ReplacementContext {
+    /// All rooms, to read the slot's configuration with.
+    fn families(&self) -> &dyn Families;
+
+    /// Blocks that can be resident at once, at least one.
+    fn capacity(&self) -> usize;
+
+    /// The policy the caller brought under `name`, written in another language. Errors: there is none.
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems>;
+}
+
+/// What a policy is built with where nobody brings one.
 pub struct Context<'a> {
     /// All rooms, to read the slot's configuration with.
     pub families: &'a dyn Families,
     /// Blocks that can be resident at once, at least one.
     pub capacity: usize,
 }
+
+impl ReplacementContext for Context<'_> {
+    fn families(&self) -> &dyn Families {
+        self.families
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
+        let problem = Problem::new(path, None, "no policy can be brought here").given(format!("{name:?}"));
+        Err(problem.remedy("name one that is built in").into())
+    }
+}
+
+/// A policy that the caller brings: makes one for so many blocks.
+pub type Brought = Box<dyn FnOnce(usize) -> Box<dyn Replacement>>;
 
 /// The policies, in the order users see them.
 pub static ROOMS: &Table<ReplacementFamily> = &[
@@ -57,6 +88,7 @@ pub static ROOMS: &Table<ReplacementFamily> = &[
     s3_fifo::ROOM,
     sieve::ROOM,
     w_tinylfu::ROOM,
+    external::ROOM,
 ];
 
 /// How many requests a replay looks ahead. Sixteen independent loads keep the memory system of one

@@ -17,9 +17,9 @@ pub(super) struct Level {
     pub(super) counts: LevelCounts,
     /// Where the blocks that came in and did not leave lie: those that the policy must hold.
     pub(super) places: Places,
-    /// The policy as it was built, holding nothing.
+    /// The policy as it was built, holding nothing; none of a policy that cannot be saved.
     #[state(skip = "from the configuration")]
-    empty: Vec<u8>,
+    empty: Option<Vec<u8>>,
 }
 
 /// What happened in one level.
@@ -79,7 +79,7 @@ pub(super) struct Levels {
 impl Level {
     pub(super) fn new(policy: Box<dyn Replacement>, device: Box<dyn Device>) -> Level {
         let blocks = policy.capacity() as u64;
-        let empty = state::saved(&*policy).expect("a policy can be saved");
+        let empty = state::saved(&*policy).ok();
         let (counts, places) = (LevelCounts::default(), Places::new(blocks));
         Level { policy, device, blocks, counts, places, empty }
     }
@@ -105,7 +105,15 @@ impl Level {
 
     /// Forgets all blocks, and what the policy knew.
     fn forget(&mut self) {
-        state::restored(&mut *self.policy, &self.empty).expect("it was built like this");
+        match &self.empty {
+            Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
+            // A policy that another language brought is told of each block.
+            None => {
+                for block in self.places.blocks() {
+                    self.policy.remove(block);
+                }
+            }
+        }
         self.places = Places::new(self.blocks);
     }
 }

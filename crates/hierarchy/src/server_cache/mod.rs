@@ -94,10 +94,12 @@ mod tests;
 mod transit;
 mod writes;
 
-use crate::replacement::{self, ReplacementFamily};
+use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
 use cache::{Behaviour, ServerCache};
 use levels::{Level, Levels};
-use nacre_config::{Choice, Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_config::{
+    Choice, Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
+};
 use nacre_device::{Builder, DeviceFamily};
 use nacre_kernel::{Bytes, Time};
 
@@ -232,8 +234,30 @@ fn build_level(level: &LevelConfig, block: Bytes, builder: &mut dyn Builder) -> 
         return Err(wrong("it is too small", remedy).given(capacity).into());
     }
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
-    let context = &mut replacement::Context { families: builder.families(), capacity };
+    let context = &mut PolicyContext { builder, capacity };
     Ok(Level::new((room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?, device))
+}
+
+/// What policies may ask for.
+struct PolicyContext<'a> {
+    builder: &'a mut dyn Builder,
+    capacity: usize,
+}
+
+impl ReplacementContext for PolicyContext<'_> {
+    fn families(&self) -> &dyn Families {
+        self.builder.families()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Replacement>, Problems> {
+        let brought = self.builder.external_policy(ReplacementFamily::NAME, path, name)?;
+        let make: Box<Brought> = brought.downcast().expect("what is brought for a cache makes a policy");
+        Ok(make(self.capacity))
+    }
 }
 
 /// An inclusive level smaller than the one above it would hold that one down to its own size.

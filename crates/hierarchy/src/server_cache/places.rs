@@ -45,6 +45,13 @@ impl Places {
         self.of.len() as u64
     }
 
+    /// The blocks that are there, in the order of their numbers.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u64> {
+        let mut blocks: Vec<u64> = self.of.iter().map(|(block, _)| block).collect();
+        blocks.sort_unstable();
+        blocks.into_iter()
+    }
+
     /// The place of `block`, if it is there.
     #[inline]
     pub(super) fn get(&self, block: u64) -> Option<u64> {

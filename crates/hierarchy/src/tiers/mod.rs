@@ -56,9 +56,11 @@ mod tests;
 
 use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
-use crate::placement::{self, PlacementContext, PlacementFamily, TIERS_MAX};
+use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
 use model::{Tier, Tiers};
-use nacre_config::{Configuration, Descriptor, Families, Problem, Problems, Reader, Room, Slot, room_of};
+use nacre_config::{
+    Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
+};
 use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
 
@@ -281,5 +283,10 @@ impl PlacementContext for Context<'_, '_> {
     fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         let extents: u32 = self.extents.iter().sum();
         self.builder.accesses(self.path, self.extent, extents)
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
+        let decider = self.builder.external_policy(PlacementFamily::NAME, path, name)?;
+        Ok(*decider.downcast().expect("what is brought for a placement is a decider"))
     }
 }

@@ -13,6 +13,9 @@ use std::ops::ControlFlow;
 
 /// Requests fetched from the workload at a time.
 pub(crate) const BATCH: usize = 4096;
+/// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
+/// narrow by chance.
+const LOOKS: u64 = 8;
 /// Requests served between two looks at who watches, and two calls of `advance`.
 const GROUP: usize = 64;
 /// Requests whose memory is asked for at once before they are served.
@@ -91,10 +94,9 @@ pub(crate) fn findings(
         // Who cannot be saved is to say so before the run and not behind it.
         saved::save(&driver)?;
     }
-    let prepared = match (span.from, preconditioning) {
-        (Some(from), _) => from.restore(&mut driver).map(ControlFlow::Continue)?,
-        (None, Some(mut workload)) => driver.prepare(&mut *workload, span.preparations, watch)?,
-        (None, None) => ControlFlow::Continue(()),
+    let prepared = match span.from {
+        Some(from) => from.restore(&mut driver).map(ControlFlow::Continue)?,
+        None => driver.prepare(preconditioning, span.preparations, watch)?,
     };
     let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
     driver.device.check_invariants();
@@ -107,7 +109,8 @@ pub(crate) fn findings(
     let mut findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
     findings.notes.notes.extend(driver.beginning());
     let (last_arrival, steadiness) = (driver.last_arrival, driver.steadiness.take());
-    Ok((Findings { worn_out: driver.worn_out.take(), steadiness, last_arrival, ..findings }, state))
+    let (worn_out, until) = (driver.worn_out.take(), checked.run.until);
+    Ok((Findings { worn_out, steadiness, last_arrival, until, ..findings }, state))
 }
 
 pub(crate) struct Driver<'a> {
@@ -133,10 +136,14 @@ pub(crate) struct Driver<'a> {
     units_before: u64,
     /// When the first block or row was worn out, where the run asks for that.
     pub(crate) worn_out: Option<WornOut>,
+    /// Writes of preconditioning, those of a fill and of the search for a steady state left out.
+    pub(crate) prepared_writes: u64,
     /// How a steady state was looked for.
     pub(crate) steadiness: Option<Steadiness>,
     /// When the last request came, in an open loop.
     last_arrival: Option<Time>,
+    /// Measured requests at which it is looked next how well the means are known.
+    next_look: u64,
 }
 
 impl<'a> Driver<'a> {
@@ -157,8 +164,10 @@ impl<'a> Driver<'a> {
             measured: 0,
             units_before: 0,
             worn_out: None,
+            prepared_writes: checked.run.first_writes(),
             steadiness: None,
             last_arrival: None,
+            next_look: BATCH as u64,
         }
     }
 
@@ -180,6 +189,9 @@ impl<'a> Driver<'a> {
         let mut batch: Vec<Request> = Vec::with_capacity(BATCH);
         loop {
             batch.clear();
+            if self.is_known() {
+                return self.ended();
+            }
             let want = BATCH.min(usize::try_from(limit - self.issued).unwrap_or(BATCH));
             if told {
                 if self.converse(&mut batch, want.min(GROUP))?.is_break() {
@@ -205,6 +217,17 @@ impl<'a> Driver<'a> {
                 }
             }
         }
+    }
+
+    /// Whether the run may end, since its mean latencies are known as well as was asked.
+    fn is_known(&mut self) -> bool {
+        let Some(share) = self.checked.run.until else { return false };
+        if self.measured < self.next_look {
+            return false;
+        }
+        self.next_look = self.measured + (self.measured / LOOKS).max(BATCH as u64);
+        self.meter.settle();
+        self.meter.reads.is_known(share) && self.meter.writes.is_known(share)
     }
 
     /// Up to `limit` requests: those that were left over, or else the next ones.

@@ -118,3 +118,45 @@ fn a_workload_that_is_told_ends_where_the_run_does() {
     // Every flush ends a transaction.
     assert_eq!(counted.workload.units, Some(requests.flushes));
 }
+
+const MD1: &str = "[workload]\nkind = \"uniform\"\nrequests = 400_000\nrequest = \"4 KiB\"\nfootprint = \"1 GiB\"\n\
+                   arrival = { kind = \"poisson\", rate = \"5 kHz\" }\n\
+                   [stack]\nkind = \"measured\"\nread = \"100 us\"\nwrite = \"100 us\"\n";
+
+fn narrowed(until: &str, requests: &str, seed: u64) -> Record {
+    let given = [("run.until", until), ("workload.requests", requests)];
+    let overrides: Vec<(String, String)> =
+        given.iter().map(|&(path, value)| (path.to_string(), value.to_string())).collect();
+    let checked = check(&Document { text: MD1, name: "test.toml", overrides: &overrides, seed: Some(seed) });
+    run(&checked.expect("legal"), &NoFiles, &mut |_| ControlFlow::Continue(())).expect("legal").record
+}
+
+#[test]
+fn a_run_ends_when_its_mean_is_known_and_the_closed_form_lies_within() {
+    // M/D/1 at load .5: half of a service waited for, so 150 us. Of 60 intervals at 95 %, five and a half standard
+    // errors below the mean are 47.
+    let mut covered = 0;
+    for seed in 1..=60 {
+        let record = narrowed("4 %", "400_000", seed);
+        let read = record.latency.read.expect("reads");
+        let half_width = read.mean_ci95_ns.expect("it is known");
+        assert!(half_width <= 0.04 * read.mean_ns && read.count < 60_000, "{read:?}");
+        assert!(record.findings.iter().all(|found| found.kind != "not_narrow"));
+        covered += u32::from((read.mean_ns - 150e3).abs() <= half_width);
+    }
+    assert!(covered >= 50, "{covered} of 60 intervals hold the mean");
+}
+
+#[test]
+fn a_run_that_ends_before_its_mean_is_known_says_so() {
+    let record = narrowed("1 %", "6_000", 1);
+    assert_eq!(record.requests.issued, 6_000);
+    let found = record.findings.iter().find(|found| found.kind == "not_narrow").expect("a finding");
+    assert!(
+        found.text.starts_with(
+            "the mean latencies were to be known within 1 %; the run ended with that of reads within "
+        ),
+        "{}",
+        found.text
+    );
+}

@@ -28,7 +28,7 @@ impl Driver<'_> {
         if written == 0 {
             return Err(self.wear_problem("the run has no writes, so there is no rate of them"));
         }
-        let before = self.checked.run.precondition + self.checked.run.warm_up + written;
+        let before = self.prepared_writes + self.checked.run.warm_up + written;
         let mut bursts: Vec<Burst> = Vec::with_capacity(BATCH);
         let mut writes = 0;
         loop {

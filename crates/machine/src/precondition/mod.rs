@@ -2,30 +2,40 @@
 
 use crate::drive::{BATCH, Driver, Progress};
 use crate::saved::{self, Preparations, SavedRun};
-use nacre_config::Problems;
+use nacre_config::{CountOr, Problems};
 use nacre_kernel::Time;
 use nacre_workload::Workload;
 use std::ops::ControlFlow;
 
+mod fill;
 mod steady;
+
+pub use fill::Fill;
 
 impl Driver<'_> {
     /// Preconditions the device, or takes it on as it was left by the same preconditioning.
     pub(crate) fn prepare(
         &mut self,
-        workload: &mut dyn Workload,
+        workload: Option<Box<dyn Workload>>,
         preparations: Option<&dyn Preparations>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
+        let (mut preparations, mut expected) = (preparations, self.checked.run.first_writes());
+        if let (CountOr::Room(_), Some(workload)) = (&self.checked.run.precondition, &workload) {
+            expected = workload.expected().unwrap_or(0);
+            // How many writes a trace has is known only when it was read.
+            preparations = preparations.filter(|_| workload.expected().is_some());
+        }
+        self.prepared_writes = expected;
         let Some((kept, key)) = preparations.zip(saved::preparation(self.checked)) else {
-            return self.precondition(workload, watch);
+            return self.age(workload, watch);
         };
         if let Some(state) = kept.find(&key)
             && let Ok(from) = SavedRun::read(&state)
         {
             return from.restore(self).map(ControlFlow::Continue);
         }
-        let prepared = self.precondition(workload, watch)?;
+        let prepared = self.age(workload, watch)?;
         // What cannot be saved is preconditioned again every time.
         if prepared.is_continue()
             && let Ok(state) = saved::save(self)
@@ -35,30 +45,50 @@ impl Driver<'_> {
         Ok(prepared)
     }
 
+    /// Fills the device and then preconditions it, as the run asks for. Breaks when `watch` does.
+    fn age(
+        &mut self,
+        workload: Option<Box<dyn Workload>>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Problems> {
+        let checked = self.checked;
+        if let Some(fill) = &checked.run.fill
+            && self.fill_in_order(fill, watch)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        workload
+            .map_or(Ok(ControlFlow::Continue(())), |mut workload| self.precondition(&mut *workload, watch))
+    }
+
     /// Gives the device as many writes of `workload` as the run asks for. Breaks when `watch` does.
     pub(crate) fn precondition(
         &mut self,
         workload: &mut dyn Workload,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let wanted = self.checked.run.precondition;
+        let wanted = self.wanted_writes(workload)?;
         let mut batch = Vec::with_capacity(BATCH);
         let mut done = 0;
-        while done < wanted {
+        while wanted.is_none_or(|wanted| done < wanted) {
             batch.clear();
-            let count = usize::try_from(wanted - done).map_or(BATCH, |left| left.min(BATCH));
+            let left = wanted.map_or(u64::MAX, |wanted| wanted - done);
+            let count = usize::try_from(left).map_or(BATCH, |left| left.min(BATCH));
             workload.fill_writes(&mut batch, count).map_err(|error| self.workload_problem(&error))?;
+            if batch.is_empty() && wanted.is_none() && done > 0 {
+                break;
+            }
             if batch.is_empty() {
                 return Err(self.too_few_writes(done));
             }
             self.check_reach(&batch, "write", done)?;
             if !self.device.capabilities().preconditions {
-                return Err(self.no_such_state());
+                return Err(self.no_such_state("run.precondition"));
             }
             self.device.precondition(&batch);
             done += batch.len() as u64;
-            let progress =
-                Progress { preconditioning: true, done, expected: Some(wanted), simulated: Time::ZERO };
+            self.prepared_writes = done;
+            let progress = Progress { preconditioning: true, done, expected: wanted, simulated: Time::ZERO };
             if watch(progress).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -69,17 +99,36 @@ impl Driver<'_> {
         }
     }
 
-    fn too_few_writes(&self, done: u64) -> Problems {
-        let problem = format!("the workload has {done} writes and no more");
-        self.run_problem("run.precondition", problem, "lower it, or use a workload that writes more")
+    /// How many writes are asked for; none where it is all that `workload`, a trace of its own, has.
+    fn wanted_writes(&self, workload: &dyn Workload) -> Result<Option<u64>, Problems> {
+        match &self.checked.run.precondition {
+            CountOr::Count(count) => Ok(Some(*count)),
+            CountOr::Room(slot) if workload.expected() == Some(u64::MAX) => {
+                let problem = "the workload never ends".to_string();
+                Err(self.run_problem(slot.path(), problem, "say how many requests it has"))
+            }
+            CountOr::Room(_) => Ok(workload.expected()),
+        }
     }
 
-    pub(super) fn no_such_state(&self) -> Problems {
+    fn too_few_writes(&self, done: u64) -> Problems {
+        let problem = format!("the workload has {done} writes and no more");
+        let remedy = match &self.checked.run.precondition {
+            CountOr::Count(_) => "lower it, or give it a workload of its own that writes",
+            CountOr::Room(_) => "give it a workload that writes, such as one with read_share = \"0 %\"",
+        };
+        self.run_problem("run.precondition", problem, remedy)
+    }
+
+    /// `setting` asks for what the device cannot do.
+    pub(super) fn no_such_state(&self, setting: &str) -> Problems {
         let kind = self.checked.scenario.stack.kind();
         let problem = format!("the stack, {kind}, keeps no state that writes leave behind");
-        self.run_problem("run.precondition", problem, "leave it out, and warm up with run.warm_up")
+        self.run_problem(setting, problem, "leave it out, and warm up with run.warm_up")
     }
 }
 
+#[cfg(test)]
+mod aged;
 #[cfg(test)]
 mod tests;

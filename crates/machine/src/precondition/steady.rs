@@ -55,7 +55,9 @@ impl Driver<'_> {
         criterion: &UntilSteady,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Problems> {
-        let Some(Bytes(capacity)) = self.device.capacity() else { return Err(self.no_such_state()) };
+        let Some(Bytes(capacity)) = self.device.capacity() else {
+            return Err(self.no_such_state("run.until_steady"));
+        };
         let window_bytes = (capacity as f64 * criterion.window.0) as u64;
         let mut steadiness =
             Steadiness { reached: false, window_bytes, writes: 0, write_amplification: Vec::new() };
@@ -97,7 +99,7 @@ impl Driver<'_> {
             }
             self.check_reach(&batch, "write", before + writes)?;
             if !self.device.capabilities().preconditions {
-                return Err(self.no_such_state());
+                return Err(self.no_such_state("run.until_steady"));
             }
             self.device.precondition(&batch);
             writes += batch.len() as u64;

@@ -205,8 +205,8 @@ fn a_trace_is_replayed_up_to_its_last_write() {
     };
     assert_eq!(
         problems.to_string(),
-        "run.precondition (test.toml:11): the workload has 2 writes and no more; lower it, or use a workload that \
-         writes more"
+        "run.precondition (test.toml:11): the workload has 2 writes and no more; lower it, or give it a workload of \
+         its own that writes"
     );
 }
 

@@ -3,7 +3,7 @@
 use super::{Caution, Record};
 use crate::record::Findings;
 use nacre_kernel::Time;
-use nacre_kernel::statistics::BatchMeans;
+use nacre_kernel::statistics::{BatchMeans, Confidence};
 
 /// Requests that a run needs before its backlog says something.
 const REQUESTS_MIN: u64 = 32;
@@ -25,8 +25,11 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     let mut found: Vec<Caution> = saturated(findings).into_iter().collect();
     if found.is_empty() {
         let ops = [("reads", &findings.meter.reads.means), ("writes", &findings.meter.writes.means)];
-        found.extend(ops.into_iter().filter_map(|(op, means)| drifting(op, means)));
+        for (op, means) in ops {
+            found.extend(drifting(op, means).or_else(|| dependent(op, means)));
+        }
     }
+    found.extend(unknown(findings));
     if record.steadiness.as_ref().is_some_and(|steadiness| !steadiness.reached) {
         let text = "write amplification was not steady when the run began".to_string();
         found.push(Caution { kind: "not_steady", text, paths: Vec::new() });
@@ -118,6 +121,44 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
         rounded(second.mean * 1e-9)
     );
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
+}
+
+/// Latencies depend on those long before them, and the run has not seen enough to say how much.
+fn dependent(op: &str, means: &BatchMeans) -> Option<Caution> {
+    let text = format!(
+        "the mean latency of {op} has no interval: latencies far apart in the run still depend on each other; \
+         give run.warm_up, or more requests"
+    );
+    (means.confidence() == Confidence::Dependent).then(|| Caution {
+        kind: "dependent",
+        text,
+        paths: Vec::new(),
+    })
+}
+
+/// The run was to go on until its means are known, and ended before.
+fn unknown(findings: &Findings) -> Option<Caution> {
+    let asked = findings.until?;
+    let meter = &findings.meter;
+    let ops = [("reads", &meter.reads), ("writes", &meter.writes)];
+    let wide: Vec<String> = ops
+        .into_iter()
+        .filter(|(_, op)| !op.is_known(asked))
+        .map(|(name, op)| match (op.means.half_width_95(), op.latency.mean_ps()) {
+            (Some(half_width), Some(mean_ps)) => {
+                format!("that of {name} within {:.2} %", 100.0 * half_width * 1e3 / mean_ps)
+            }
+            _ => format!("that of {name} not at all"),
+        })
+        .collect();
+    (!wide.is_empty()).then(|| {
+        let text = format!(
+            "the mean latencies were to be known within {} %; the run ended with {}; give more requests",
+            100.0 * asked.0,
+            wide.join(" and ")
+        );
+        Caution { kind: "not_narrow", text, paths: Vec::new() }
+    })
 }
 
 /// A time in three significant digits.

@@ -6,7 +6,7 @@ use super::{Ending, Steadiness, WornOut};
 use crate::meter::Meter;
 use nacre_kernel::ledger::{Column, Spread, Wear};
 use nacre_kernel::statistics::TimeSeries;
-use nacre_kernel::{ComponentReport, Device, Energy, Time};
+use nacre_kernel::{ComponentReport, Device, Energy, Ratio, Time};
 use nacre_workload::{Notes, Units, Workload};
 
 /// What a run measured.
@@ -28,6 +28,8 @@ pub(crate) struct Findings {
     pub(crate) notes: Notes,
     pub(crate) steadiness: Option<Steadiness>,
     pub(crate) worn_out: Option<WornOut>,
+    /// How well the means were to be known.
+    pub(crate) until: Option<Ratio>,
 }
 
 impl Findings {
@@ -58,6 +60,7 @@ impl Findings {
             notes: workload.notes(),
             steadiness: None,
             worn_out: None,
+            until: None,
         }
     }
 

@@ -120,7 +120,7 @@ pub struct Record {
 /// What keeps a figure of a record from being taken at its face.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Caution {
-    /// `saturated`, `not_steady`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
+    /// `saturated`, `not_steady`, `dependent`, `not_narrow`, `prices_differ`, `cost_incomplete`, `energy_incomplete` or `lifetime_incomplete`.
     pub kind: &'static str,
     /// What it is, in words.
     pub text: String,
@@ -246,7 +246,8 @@ pub struct Latency {
     pub count: u64,
     /// Mean.
     pub mean_ns: f64,
-    /// Half-width of the mean's 95 % confidence interval, by batch means; null below 512 requests.
+    /// Half-width of the mean's 95 % confidence interval, by batch means that a test found independent; null below
+    /// 512 requests, and where no batches are.
     pub mean_ci95_ns: Option<f64>,
     /// Smallest.
     pub min_ns: f64,

@@ -170,6 +170,7 @@ impl Findings {
         Ok(Findings {
             meter: meter(part.meter),
             half_widths: part.half_widths.map(|width| width.map(f64::from)),
+            until: None,
             drained: Time::from_ps(part.drained_ps),
             last_arrival: part.last_arrival_ps.map(Time::from_ps),
             reports: part.reports.into_iter().map(report).collect(),

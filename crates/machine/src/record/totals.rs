@@ -69,7 +69,16 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
             vec![report.path.clone()]
         }
     };
-    devices(reports).flat_map(missing).collect()
+    let without_children: Vec<&ComponentReport> = devices(reports).collect();
+    // A cache that has a memory of its own is a device too.
+    let is_device = |report: &&ComponentReport| {
+        let has_energies = || {
+            let descriptor = Rooms::new().descriptor("device", report.kind);
+            descriptor.is_some_and(|descriptor| !energy_fields(descriptor).is_empty())
+        };
+        without_children.iter().any(|device| device.path == report.path) || has_energies()
+    };
+    reports.iter().filter(is_device).flat_map(missing).collect()
 }
 
 /// The settings of a device that would be energies or powers and were left out.

@@ -106,7 +106,8 @@ impl<'a> SavedRun<'a> {
         let asked = preparation(checked).unwrap_or_default();
         if !asked.is_empty() {
             same("run.precondition", &self.preparation, &asked).map_err(|problems| {
-                let remedy = "leave run.precondition and run.until_steady out: the state takes their place";
+                let remedy =
+                    "leave run.fill, run.precondition and run.until_steady out: the state takes their place";
                 Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
             })?;
             driver.steadiness.clone_from(&self.steadiness);

@@ -2,6 +2,7 @@
 
 use crate::identity::{identity, settings_of};
 use crate::scenario::Checked;
+use nacre_config::CountOr;
 
 /// Keeps the states that preconditioning led to, by what they were made of.
 pub trait Preparations: Sync {
@@ -17,11 +18,17 @@ pub trait Preparations: Sync {
 ///
 /// Preconditioning takes no time: when requests arrive and how many are served afterwards have no part in it.
 pub fn preparation(checked: &Checked) -> Option<String> {
-    if checked.run.precondition == 0 && checked.run.until_steady.is_none() {
+    if !checked.run.prepares() {
         return None;
     }
-    let mut lines = vec![identity(checked), format!("run.precondition = {}", checked.run.precondition)];
-    lines.extend(settings_of(checked, "run.until_steady."));
+    let mut lines = vec![identity(checked)];
+    for setting in ["run.fill.", "run.precondition", "run.until_steady."] {
+        lines.extend(settings_of(checked, setting));
+    }
+    let takes_other_writes = matches!(checked.run.precondition, CountOr::Room(_));
+    if takes_other_writes || !checked.run.takes_writes() {
+        return Some(lines.join("\n"));
+    }
     let of_writes = |line: &String| {
         !["workload.arrival.", "workload.requests "].iter().any(|timed| line.starts_with(timed))
     };

@@ -71,7 +71,7 @@ pub fn parts(
 ) -> Result<Option<Vec<Part>>, Problems> {
     check(checked, way)?;
     let run = &checked.run;
-    let first = First { requests: run.warm_up, writes: run.precondition };
+    let first = First { requests: run.warm_up, writes: run.first_writes() };
     let mut told =
         |done| watch(Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO });
     let Some(found) = shares(checked, files, way, first, &mut told)? else { return Ok(None) };
@@ -89,7 +89,9 @@ pub fn parts(
         set("run.seed", ((run.seed + place as u64) & (u64::MAX >> 1)).to_string());
         if number > 1 {
             set("run.warm_up", share.first.to_string());
-            set("run.precondition", share.first_writes.to_string());
+            if run.first_writes() > 0 {
+                set("run.precondition", share.first_writes.to_string());
+            }
         }
         Part { settings, requests: share.requests }
     };
@@ -149,6 +151,9 @@ fn check(checked: &Checked, way: Way) -> Result<(), Problems> {
     if checked.run.requests.is_some() {
         let remedy = "leave it out; workload.limit takes so many of the whole trace";
         wrong("run.requests", "a part does not know how many requests the others have", remedy);
+    }
+    if checked.run.until.is_some() {
+        wrong("run.until", "a part does not know how well the others know their means", "leave it out");
     }
     if checked.run.wear_out {
         wrong(

@@ -85,10 +85,16 @@ impl Disk {
     /// An access that goes on where the last one ended needs no seek, even onto the next cylinder.
     #[inline]
     pub fn plan(&self, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
+        self.plan_from(self.head_at, start, address, bytes, is_write)
+    }
+
+    /// The same, where the access before it ended at the address `head_at`.
+    #[inline]
+    pub fn plan_from(&self, head_at: u64, start: Time, address: u64, bytes: u64, is_write: bool) -> Access {
         let from = self.layout.turns_at(address);
         let mut seek = Time::ZERO;
-        if address != self.head_at {
-            let distance = self.layout.distance(self.layout.turns_at(self.head_at), from);
+        if address != head_at {
+            let distance = self.layout.distance(self.layout.turns_at(head_at), from);
             if distance > 0.0 {
                 seek = self.curve.time(distance) + if is_write { self.write_settle } else { Time::ZERO };
             }

@@ -34,7 +34,7 @@ impl Memory {
     }
 
     /// The bytes of `page`, if it is programmed.
-    fn programmed(&self, page: u64) -> Option<&[u8]> {
+    pub fn programmed(&self, page: u64) -> Option<&[u8]> {
         let (start, bit) = self.place(page);
         let chunk = self.chunks.get(&(page / CHUNK_PAGES))?;
         (chunk.programmed & bit != 0).then(|| &chunk.bytes[start..start + self.page_bytes])

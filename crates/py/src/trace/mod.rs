@@ -4,10 +4,12 @@ mod fit;
 mod input;
 mod misses;
 mod output;
+mod policies;
 mod wishes;
 
 pub(crate) use fit::trace_fit;
 pub(crate) use misses::trace_misses;
+pub(crate) use policies::trace_policies;
 
 use crate::errors::trace_error;
 use input::{each_batch, open};

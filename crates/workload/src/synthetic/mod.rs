@@ -4,6 +4,7 @@
 //! and an `arrival`); in a `mix` it is one part of several.
 
 pub mod birthday;
+pub mod exponential;
 pub mod hammer;
 pub mod hot_cold;
 pub mod mix;
@@ -58,6 +59,7 @@ impl Family for PatternFamily {
 pub static PATTERNS: &Table<PatternFamily> = &[
     uniform::ROOM,
     zipf::ROOM,
+    exponential::ROOM,
     hot_cold::ROOM,
     sequential::ROOM,
     hammer::ROOM,

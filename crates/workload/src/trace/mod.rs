@@ -26,6 +26,9 @@ pub mod disksim;
 pub mod error;
 pub mod fields;
 pub mod fio_iolog;
+pub mod fiu;
+pub mod k5cloud;
+pub mod lcs;
 pub mod msr;
 pub mod nacre;
 pub mod nacre_csv;
@@ -144,7 +147,10 @@ pub static FORMATS: &[&Format] = &[
     &systor::FORMAT,
     &alibaba::FORMAT,
     &tencent::FORMAT,
+    &k5cloud::FORMAT,
+    &fiu::FORMAT,
     &cachelib::FORMAT,
+    &lcs::FORMAT,
     &oracle_general::FORMAT,
     &arc::FORMAT,
 ];

@@ -118,18 +118,22 @@ impl Bch {
             let problem = Problem::new(slot.path(), None, text).given(Bytes(data));
             return Err(problem.remedy("set codeword to a divisor of the page").into());
         }
-        let head = if config.crc32 { CRC } else { 0 };
-        let of_field = |m| Code::new(m, config.t, data as usize, head);
-        let code = match config.m {
-            Some(m) => of_field(m),
-            None => (13..16).find_map(|m| of_field(m).ok()).map_or_else(|| of_field(16), Ok),
-        };
-        let code = code.map_err(|misfit| {
+        let code = Bch::code(&config, data as usize).map_err(|misfit| {
             let problem = Problem::new(slot.path(), None, misfit.0).given(Bytes(data));
             problem.remedy("set codeword to a part of the page, m to a larger field, or t to fewer bits")
         })?;
         let (data_bytes, codewords) = (data as usize, (page.bytes.0 / data) as usize);
         Ok(Bch { config, code, data_bytes, codewords })
+    }
+
+    /// The code of these settings over the smallest field, where none is said.
+    fn code(config: &Config, data_bytes: usize) -> Result<Code, Misfit> {
+        let head = if config.crc32 { CRC } else { 0 };
+        let of_field = |m| Code::new(m, config.t, data_bytes, head);
+        match config.m {
+            Some(m) => of_field(m),
+            None => (13..16).find_map(|m| of_field(m).ok()).map_or_else(|| of_field(16), Ok),
+        }
     }
 
     /// What takes so long, or so much, for 2 KiB, as a share of it for this codeword.
@@ -174,6 +178,12 @@ impl Ecc for Bch {
 
     fn corrects(&self) -> u32 {
         self.code.strength()
+    }
+
+    fn of_strength(&self, bits: u32) -> Option<Box<dyn Ecc>> {
+        let config = Config { t: bits, ..self.config.clone() };
+        let code = Bch::code(&config, self.data_bytes).ok()?;
+        Some(Box::new(Bch { config, code, data_bytes: self.data_bytes, codewords: self.codewords }))
     }
 
     fn codec(&self) -> Option<&dyn Codec> {

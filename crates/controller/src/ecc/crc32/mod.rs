@@ -86,6 +86,10 @@ impl Ecc for Checksum {
         0
     }
 
+    fn of_strength(&self, _bits: u32) -> Option<Box<dyn Ecc>> {
+        None
+    }
+
     fn codec(&self) -> Option<&dyn Codec> {
         Some(self)
     }

@@ -154,6 +154,10 @@ impl Ecc for Ldpc {
         self.limit(self.config.senses)
     }
 
+    fn of_strength(&self, _bits: u32) -> Option<Box<dyn Ecc>> {
+        None
+    }
+
     fn codec(&self) -> Option<&dyn Codec> {
         None
     }

@@ -6,6 +6,7 @@ use super::super::config::{Config, Streams as Kinds};
 use super::super::frontier::{Cause, FlashOps, Untimed};
 use super::super::geometry::Geometry;
 use super::super::mapping_cache::{Lookup, MappingCache};
+use super::super::slc_cache::{Cells, SlcCache};
 use super::*;
 use crate::cleaning;
 use nacre_config::{Configuration, Slot};
@@ -41,7 +42,9 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         wear_spread: config.wear_spread,
         held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
     };
-    Array::new(geometry, rules, store, cleaner, blocks, mapping)
+    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
+    array.slc = SlcCache::new(&config, &geometry);
+    array
 }
 
 pub(super) fn small(settings: &str, cleaning: &str) -> Array<nacre_media::store::Nothing> {
@@ -137,14 +140,14 @@ struct Told {
 }
 
 impl FlashOps for Told {
-    fn program(&mut self, superblock: u32, operation: u32, _cause: Cause, _is_mixed: bool) {
+    fn program(&mut self, superblock: u32, operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {
         let next = self.last.entry(superblock).or_insert(0);
         assert_eq!(*next, operation, "operations of superblock {superblock} go in their order");
         *next += 1;
         self.programs += 1;
     }
 
-    fn read(&mut self, _superblock: u32, _operation: u32, units: u32, _cause: Cause) {
+    fn read(&mut self, _operation: u32, _cells: Cells, units: u32, _cause: Cause) {
         self.reads += 1;
         self.units_read += u64::from(units);
     }

@@ -10,6 +10,7 @@ mod mapping;
 mod mistakes;
 mod priority;
 mod recovery;
+mod slc_cache;
 mod suspension;
 mod wear;
 

@@ -42,7 +42,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(Clock::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(Clock::new(context.capacity(), &slot.config(context.families())))),
 };
 
 const QUEUE: usize = 0;

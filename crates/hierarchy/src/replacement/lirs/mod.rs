@@ -54,7 +54,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(Lirs::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(Lirs::new(context.capacity(), &slot.config(context.families())))),
 };
 
 /// LIR blocks, in no order that matters.

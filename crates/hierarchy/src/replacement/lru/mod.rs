@@ -44,7 +44,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(Lru::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(Lru::new(context.capacity(), &slot.config(context.families())))),
 };
 
 /// How many coming victims a group of requests warms the index for.

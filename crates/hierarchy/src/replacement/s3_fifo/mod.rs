@@ -50,7 +50,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(S3Fifo::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(S3Fifo::new(context.capacity(), &slot.config(context.families())))),
 };
 
 const SMALL: usize = 0;

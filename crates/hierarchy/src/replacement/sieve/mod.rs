@@ -40,7 +40,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(Sieve::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(Sieve::new(context.capacity(), &slot.config(context.families())))),
 };
 
 const QUEUE: usize = 0;

@@ -59,7 +59,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(TwoQ::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(TwoQ::new(context.capacity(), &slot.config(context.families())))),
 };
 
 const A1_IN: usize = 0;

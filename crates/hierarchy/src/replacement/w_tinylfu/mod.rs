@@ -56,7 +56,7 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(WTinyLfu::new(context.capacity, &slot.config(context.families)))),
+    build: |slot, context| Ok(Box::new(WTinyLfu::new(context.capacity(), &slot.config(context.families())))),
 };
 
 const WINDOW: usize = 0;

@@ -19,7 +19,7 @@
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
 use crate::trace::error::{Fault, TraceError};
-use crate::trace::fields::request;
+use crate::trace::fields::{OBJECT_BYTES, object_place, request};
 use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
 use nacre_kernel::{Op, Request};
 
@@ -33,16 +33,12 @@ pub static FORMAT: Format = Format {
     unit_unsaid: None,
     several: Several::One,
     queued: None,
-    page_bytes: Some(PLACE_BYTES),
+    page_bytes: Some(OBJECT_BYTES),
     detect: score,
     open,
     create: None,
 };
 
-/// The distance between objects unless the user says otherwise.
-const PLACE_BYTES: u64 = 4096;
-/// Places are kept below this, which leaves room for the object itself.
-const LAST_PLACE: u64 = 1 << 61;
 const RECORD: usize = 24;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
@@ -104,9 +100,8 @@ impl RecordFormat<RECORD> for Oracle {
                 "the next access is neither never (-1) nor the number of a request below 2^40",
             ));
         }
-        let places = LAST_PLACE / self.place_bytes;
-        self.wrapped += u64::from(id >= places);
-        let address = (id & (places - 1)) * self.place_bytes;
+        let (address, is_cut) = object_place(id, self.place_bytes);
+        self.wrapped += u64::from(is_cut);
         let ps = u128::from(clock) * u128::from(self.unit_ps);
         request(&mut self.clock, ps, Op::Read, 0, address, u64::from(size)).map(Some)
     }

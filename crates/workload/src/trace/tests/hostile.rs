@@ -91,6 +91,8 @@ fn numbers_at_the_edge_are_bad_records_and_no_panic() {
         "systor",
         "alibaba",
         "tencent",
+        "k5cloud",
+        "fiu",
         "cachelib",
         "arc",
         "nacre_csv",

@@ -38,6 +38,8 @@ pub(super) fn file(kind: &str) -> Vec<u8> {
             "systor" => format!("1456095145.{us:06}000,0.000806000,{letter},2,{address},{bytes}\n"),
             "alibaba" => format!("7,{letter},{address},{bytes},{}\n", 1_577_808_000_000_626 + us),
             "tencent" => format!("{},{sector},{sectors},{},9\n", 1_538_323_199 + index, u8::from(!read)),
+            "k5cloud" => format!("9,0.{us:06},{letter},{address},{bytes}\n"),
+            "fiu" => format!("{}000 12 httpd {sector} {sectors} {letter} 8 1 0f\n", 89_966_590 + us),
             "cachelib" => format!(
                 "{},b{},40,{bytes},0,1,2,{}Chunk,1,3,4\n",
                 1_702_511_878 + index,
@@ -49,6 +51,18 @@ pub(super) fn file(kind: &str) -> Vec<u8> {
         };
         out.extend_from_slice(line.as_bytes());
         match kind {
+            "lcs" => {
+                if index == 0 {
+                    out.extend_from_slice(&0x1234_5678_9abc_def0u64.to_le_bytes());
+                    out.extend_from_slice(&2u64.to_le_bytes());
+                    out.resize(8192, 0);
+                }
+                out.extend_from_slice(&(100 + index as u32).to_le_bytes());
+                out.extend_from_slice(&(address / 4096).to_le_bytes());
+                out.extend_from_slice(&bytes.to_le_bytes());
+                out.extend_from_slice(&if read { 12u32 } else { 13 }.to_le_bytes());
+                out.extend_from_slice(&(-1i64).to_le_bytes());
+            }
             "oracle_general" => {
                 out.extend_from_slice(&(100 + index as u32).to_le_bytes());
                 out.extend_from_slice(&(address / 4096).to_le_bytes());

@@ -1,0 +1,384 @@
+//! An auditor: what each byte of a device may be, from what was written, acknowledged, flushed and committed.
+
+use crate::contents::Content;
+use nacre_kernel::{Persistence, Time};
+use std::collections::BTreeMap;
+
+/// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
+/// no other block has, so that what was lost, torn or mixed up shows.
+#[derive(Clone, Debug)]
+pub struct Auditor {
+    block_bytes: usize,
+    /// Bytes that a loss of power leaves old or new as a whole.
+    atomic_unit: u64,
+    persistence: Persistence,
+    /// Whether what recovery counts as lost may be lost.
+    forgives: bool,
+    blocks: BTreeMap<u64, Block>,
+    writes: u32,
+    /// The transaction that is open, and the last one that was committed.
+    transactions: u32,
+    is_open: bool,
+    committed: Option<Commit>,
+}
+
+#[derive(Clone, Debug)]
+struct Block {
+    /// What was there before `versions`.
+    base: Content,
+    versions: Vec<Version>,
+}
+
+/// One write or trim of a block.
+#[derive(Clone, Debug)]
+struct Version {
+    content: Content,
+    write: u32,
+    kind: Kind,
+    acknowledged: Time,
+    /// From when on the device promises that it survives.
+    safe: Time,
+    /// The transaction it is part of; 0 is none.
+    transaction: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Write,
+    /// It may leave what was there.
+    Trim,
+    /// A write that was refused: it may have changed something or not.
+    Refused,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Commit {
+    transaction: u32,
+    done: Time,
+}
+
+/// What an audit found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// Blocks that are not what was written last.
+    pub behind: u64,
+    /// Of these, blocks of which an acknowledged write is lost.
+    pub lost: u64,
+    /// Blocks that hold parts of several writes.
+    pub torn: u64,
+}
+
+/// What a device returned, and may not return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken(pub String);
+
+impl Auditor {
+    /// Of blocks of so many bytes, none of which was written, on a device that promises this.
+    pub fn new(block_bytes: usize, atomic_unit: u32, persistence: Persistence) -> Auditor {
+        Auditor {
+            block_bytes,
+            atomic_unit: atomic_unit.into(),
+            persistence,
+            forgives: persistence == Persistence::WithStoredEnergy,
+            blocks: BTreeMap::new(),
+            writes: 0,
+            transactions: 0,
+            is_open: false,
+            committed: None,
+        }
+    }
+
+    /// From the first write on, what recovery counts as lost may be lost, whatever was promised.
+    pub fn forgive(&mut self) {
+        self.forgives = true;
+    }
+
+    /// Bytes of a block.
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// The blocks that were written or trimmed, in order.
+    pub fn known(&self) -> impl Iterator<Item = u64> + '_ {
+        self.blocks.keys().copied()
+    }
+
+    /// What the next write puts into `count` blocks from `first` on.
+    pub fn next_write(&mut self, first: u64, count: u64, into: &mut Vec<u8>) {
+        self.writes += 1;
+        into.clear();
+        into.resize(count as usize * self.block_bytes, 0);
+        for (block, bytes) in (first..).zip(into.chunks_mut(self.block_bytes)) {
+            Content::of(self.writes, block).fill(bytes);
+        }
+    }
+
+    /// What [`Auditor::next_write`] gave last was written, and acknowledged.
+    pub fn wrote(&mut self, first: u64, count: u64, acknowledged: Time) {
+        let is_safe = self.persistence != Persistence::OnFlush && !self.is_open;
+        let safe = if is_safe { acknowledged } else { Time::MAX };
+        self.push(first, count, Kind::Write, acknowledged, safe);
+    }
+
+    /// What [`Auditor::next_write`] gave last was refused.
+    pub fn refused(&mut self, first: u64, count: u64) {
+        self.push(first, count, Kind::Refused, Time::MAX, Time::MAX);
+    }
+
+    /// `count` blocks from `first` on were trimmed.
+    pub fn trimmed(&mut self, first: u64, count: u64, acknowledged: Time) {
+        self.push(first, count, Kind::Trim, acknowledged, Time::MAX);
+    }
+
+    fn push(&mut self, first: u64, count: u64, kind: Kind, acknowledged: Time, safe: Time) {
+        let (write, transaction) = (self.writes, if self.is_open { self.transactions } else { 0 });
+        for number in first..first + count {
+            let content = if kind == Kind::Trim { Content::ZERO } else { Content::of(write, number) };
+            let block =
+                self.blocks.entry(number).or_insert(Block { base: Content::ZERO, versions: Vec::new() });
+            block.versions.push(Version { content, write, kind, acknowledged, safe, transaction });
+        }
+    }
+
+    /// A flush that was asked for at `asked` is done at `done`.
+    pub fn flushed(&mut self, asked: Time, done: Time) {
+        let open = if self.is_open { self.transactions } else { u32::MAX };
+        let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
+        let covered = versions.filter(|version| version.acknowledged <= asked && version.transaction != open);
+        covered.for_each(|version| version.safe = version.safe.min(done));
+    }
+
+    /// A transaction is open from now on.
+    pub fn began(&mut self) {
+        (self.transactions, self.is_open) = (self.transactions + 1, true);
+    }
+
+    /// The open transaction is committed at `done`.
+    pub fn committed(&mut self, done: Time) {
+        self.is_open = false;
+        let transaction = self.transactions;
+        let is_safe = self.persistence != Persistence::OnFlush;
+        for version in self.blocks.values_mut().flat_map(|block| &mut block.versions) {
+            if version.transaction == transaction {
+                version.acknowledged = done;
+                version.safe = if is_safe { done } else { Time::MAX };
+            }
+        }
+        self.committed = Some(Commit { transaction, done });
+    }
+
+    /// The open transaction was taken back, by the host or by a loss of power.
+    pub fn aborted(&mut self) {
+        if self.is_open {
+            let transaction = self.transactions;
+            for block in self.blocks.values_mut() {
+                block.versions.retain(|version| version.transaction != transaction);
+            }
+        }
+        self.is_open = false;
+    }
+
+    /// Whether a transaction is open.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// No loss of power comes before `time`: what cannot be lost any more is forgotten.
+    pub fn settle(&mut self, time: Time) {
+        if self.forgives {
+            return;
+        }
+        for block in self.blocks.values_mut().filter(|block| block.versions.len() > 1) {
+            if let Some(safe) = block.newest_safe(time) {
+                block.versions.drain(..safe);
+            }
+        }
+    }
+
+    /// Errors: `found` is not what was written last to the blocks from `first` on.
+    pub fn check_read(&self, first: u64, found: &[u8]) -> Result<(), Broken> {
+        for (number, found) in (first..).zip(found.chunks(self.block_bytes)) {
+            let Some(block) = self.blocks.get(&number) else {
+                if Content::ZERO.is(found) {
+                    continue;
+                }
+                let told = Content::found(found).describe(self.writes);
+                return Err(Broken(format!("block {number} was never written and reads as {told}")));
+            };
+            let written = block.versions.iter().rposition(|version| version.kind == Kind::Write);
+            let newest = &block.versions[written.unwrap_or(0)..];
+            let fits = newest.iter().any(|version| version.content.is(found))
+                || written.is_none() && block.base.is(found);
+            if !fits {
+                let base = if written.is_none() { Some(&block.base) } else { None };
+                return Err(self.told("block", number, found, base, newest));
+            }
+        }
+        Ok(())
+    }
+
+    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks, and `is_told`
+    /// is whether recovery says that acknowledged bytes are lost.
+    ///
+    /// Errors: a block is none of the versions that may be there, or an acknowledged write is lost and nobody said
+    /// so.
+    pub fn check_loss(&self, at: Time, found: &[u8], is_told: bool) -> Result<Audit, Broken> {
+        let mut audit = Audit::default();
+        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
+            let open = if self.is_open { self.transactions } else { u32::MAX };
+            let stays = |version: &&Version| version.transaction != open;
+            if let [.., last] = &block.versions[..]
+                && last.transaction != open
+                && last.content.is(found)
+            {
+                continue;
+            }
+            audit.behind += u64::from(block.versions.iter().any(|version| stays(&version)));
+            let is_excused = is_told && self.forgives;
+            let safe = if is_excused { None } else { block.newest_safe(at) };
+            let base = if safe.is_none() { Some(&block.base) } else { None };
+            let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
+            let is_whole = base.is_some_and(|base| base.is(found))
+                || allowed.iter().any(|version| version.content.is(found));
+            if !is_whole {
+                audit.torn += 1;
+                if self.is_atomic() || !is_torn(found, base, &allowed) {
+                    let allowed: Vec<Version> = allowed.into_iter().cloned().collect();
+                    return Err(self.told("after a loss of power, block", number, found, base, &allowed));
+                }
+            }
+            let is_acknowledged =
+                |version: &&Version| version.acknowledged <= at && version.kind == Kind::Write;
+            let newest = allowed.iter().rposition(is_acknowledged);
+            if let Some(newest) = newest
+                && !allowed[newest..].iter().any(|version| version.content.is(found))
+                && (is_whole || !is_torn(found, None, &allowed[newest..]))
+            {
+                audit.lost += 1;
+                if !is_told {
+                    let write = allowed[newest].write;
+                    return Err(Broken(format!(
+                        "after a loss of power, write {write} of block {number} is lost, which was acknowledged, \
+                         and recovery counts no lost bytes"
+                    )));
+                }
+            }
+        }
+        if audit.behind > 0 {
+            self.check_units(found)?;
+            self.check_commit(at, found)?;
+        }
+        Ok(audit)
+    }
+
+    fn is_atomic(&self) -> bool {
+        self.atomic_unit >= self.block_bytes as u64
+    }
+
+    /// Errors: neighbours in one atomic unit, written by one request, are old and new.
+    fn check_units(&self, found: &[u8]) -> Result<(), Broken> {
+        let size = self.block_bytes as u64;
+        if self.atomic_unit <= size {
+            return Ok(());
+        }
+        let mut before: Option<(u64, &Block, Option<usize>)> = None;
+        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
+            let is = block.only(found);
+            if let Some((other, beside, was)) = before
+                && other + 1 == number
+                && other * size / self.atomic_unit == number * size / self.atomic_unit
+                && let (Some(is), Some(was)) = (is, was)
+            {
+                // Positions count from the base, which is 0. A later write that is there says nothing: they may
+                // have been under way together.
+                for (index, version) in block.versions.iter().enumerate() {
+                    let same = |own: &Version| own.write == version.write && own.kind == version.kind;
+                    if version.kind == Kind::Write
+                        && let Some(own) = beside.versions.iter().position(same)
+                        && (is == index + 1 && was <= own || was == own + 1 && is <= index)
+                    {
+                        let write = version.write;
+                        return Err(Broken(format!(
+                            "after a loss of power, blocks {other} and {number}, which lie in one unit of {} bytes, \
+                             hold write {write} in part",
+                            self.atomic_unit
+                        )));
+                    }
+                }
+            }
+            before = Some((number, block, is));
+        }
+        Ok(())
+    }
+
+    /// Errors: a transaction whose commit was under way is there in part.
+    fn check_commit(&self, at: Time, found: &[u8]) -> Result<(), Broken> {
+        let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
+            return Ok(());
+        };
+        let mut seen = [None, None];
+        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
+            let own = block.versions.iter().rposition(|version| version.transaction == transaction);
+            if let (Some(own), Some(is)) = (own, block.only(found)) {
+                // A write behind the transaction says nothing.
+                if is <= own + 1 {
+                    seen[usize::from(own < is)] = Some(number);
+                }
+            }
+        }
+        match seen {
+            [Some(old), Some(new)] => Err(Broken(format!(
+                "after a loss of power while a transaction was committed, block {old} is as before it and block {new} \
+                 as behind it"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// After a loss of power blocks hold what was `found`, and that stays.
+    pub fn rebase(&mut self, found: &[u8]) {
+        (self.is_open, self.committed) = (false, None);
+        for (block, found) in self.blocks.values_mut().zip(found.chunks(self.block_bytes)) {
+            *block = Block { base: Content::found(found), versions: Vec::new() };
+        }
+    }
+
+    fn told(
+        &self,
+        what: &str,
+        number: u64,
+        found: &[u8],
+        base: Option<&Content>,
+        allowed: &[Version],
+    ) -> Broken {
+        let describe = |content: &Content| content.describe(self.writes);
+        let base = base.into_iter().map(|base| format!("{}, as before all these", describe(base)));
+        let others = allowed.iter().map(|version| describe(&version.content));
+        let allowed: Vec<String> = base.chain(others).collect();
+        let found = describe(&Content::found(found));
+        Broken(format!("{what} {number} holds {found}; it may hold {}", allowed.join(", or ")))
+    }
+}
+
+impl Block {
+    /// The newest version that survives a loss of power at `at`.
+    fn newest_safe(&self, at: Time) -> Option<usize> {
+        self.versions.iter().rposition(|version| version.safe <= at && version.kind == Kind::Write)
+    }
+
+    /// Which content `found` is: 0 is the base, versions count from 1; `None` where there are several, or none.
+    fn only(&self, found: &[u8]) -> Option<usize> {
+        let contents =
+            std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));
+        let mut fitting = contents.enumerate().filter(|(_, content)| content.is(found));
+        let (index, _) = fitting.next()?;
+        if fitting.next().is_none() { Some(index) } else { None }
+    }
+}
+
+/// Whether every byte of `found` is of one of these.
+fn is_torn(found: &[u8], base: Option<&Content>, allowed: &[&Version]) -> bool {
+    let contents: Vec<&Content> =
+        base.into_iter().chain(allowed.iter().map(|version| &version.content)).collect();
+    found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
+}

@@ -1,0 +1,111 @@
+//! What blocks hold: bytes that say by themselves which write of which block they are.
+
+/// The bytes of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// This word, again and again. Zero is what was never written, or was trimmed.
+    Word(u64),
+    /// A mixture, as a loss of power may leave it.
+    Mixed(Box<[u8]>),
+}
+
+impl Content {
+    pub(crate) const ZERO: Content = Content::Word(0);
+
+    /// What a block holds after write number `write`. No other write and no other block has these bytes: the word
+    /// follows from both, one to one.
+    pub(crate) fn of(write: u32, block: u64) -> Content {
+        Content::Word(mix((u64::from(write) << 32) | (block & 0xFFFF_FFFF)))
+    }
+
+    /// The content of these bytes.
+    pub(crate) fn found(bytes: &[u8]) -> Content {
+        let word = u64::from_le_bytes(bytes[..8].try_into().expect("a block has a word"));
+        let content = Content::Word(word);
+        if content.is(bytes) { content } else { Content::Mixed(bytes.into()) }
+    }
+
+    /// Whether `bytes` are these.
+    #[inline]
+    pub(crate) fn is(&self, bytes: &[u8]) -> bool {
+        match self {
+            Content::Word(word) => bytes.as_chunks::<8>().0.iter().all(|chunk| *chunk == word.to_le_bytes()),
+            Content::Mixed(mixed) => **mixed == *bytes,
+        }
+    }
+
+    /// The byte at `index`.
+    pub(crate) fn byte(&self, index: usize) -> u8 {
+        match self {
+            Content::Word(word) => word.to_le_bytes()[index % 8],
+            Content::Mixed(mixed) => mixed[index],
+        }
+    }
+
+    /// Puts the bytes into a block.
+    pub(crate) fn fill(&self, block: &mut [u8]) {
+        match self {
+            Content::Word(word) => {
+                block.as_chunks_mut::<8>().0.iter_mut().for_each(|chunk| *chunk = word.to_le_bytes());
+            }
+            Content::Mixed(mixed) => block.copy_from_slice(mixed),
+        }
+    }
+
+    /// What it is, for people. There were `writes` writes.
+    pub(crate) fn describe(&self, writes: u32) -> String {
+        match self {
+            Content::Word(0) => "zeroes".into(),
+            Content::Word(word) => {
+                let origin = unmix(*word);
+                let (write, block) = ((origin >> 32) as u32, origin & 0xFFFF_FFFF);
+                match (1..=writes).contains(&write) {
+                    true => format!("what write {write} put into block {block}"),
+                    false => "bytes that nobody wrote".into(),
+                }
+            }
+            Content::Mixed(_) => "a mixture".into(),
+        }
+    }
+}
+
+const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
+const SECOND: u64 = 0x94D0_49BB_1331_11EB;
+
+/// The finisher of splitmix64 (Steele, Lea and Flood 2014): neighbouring numbers share no byte but by chance, and
+/// every number comes from one.
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(FIRST);
+    let number = (number ^ (number >> 27)).wrapping_mul(SECOND);
+    number ^ (number >> 31)
+}
+
+/// The number that [`mix`] made `word` of.
+fn unmix(word: u64) -> u64 {
+    let unshift = |word: u64, by: u32| (1..=64 / by).fold(word, |found, _| word ^ (found >> by));
+    let word = unshift(word, 31).wrapping_mul(inverse(SECOND));
+    let word = unshift(word, 27).wrapping_mul(inverse(FIRST));
+    unshift(word, 30)
+}
+
+/// The number whose product with the odd `number` is 1 (Newton's iteration: each step doubles the right bits).
+fn inverse(number: u64) -> u64 {
+    (0..6).fold(number, |guess, _| guess.wrapping_mul(2u64.wrapping_sub(number.wrapping_mul(guess))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_tell_which_write_of_which_block_they_are() {
+        for (write, block) in [(1, 0), (7, 4_000_000_000), (u32::MAX, 3), (123_456, 654_321)] {
+            let mut bytes = [0; 512];
+            Content::of(write, block).fill(&mut bytes);
+            assert_eq!(Content::found(&bytes), Content::of(write, block));
+            let told = Content::found(&bytes).describe(u32::MAX);
+            assert_eq!(told, format!("what write {write} put into block {block}"));
+        }
+        assert_eq!(Content::of(9, 1).describe(8), "bytes that nobody wrote");
+    }
+}

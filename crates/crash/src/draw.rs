@@ -1,0 +1,110 @@
+//! What is drawn: requests to a few places of the device, and moments at which its power is lost.
+
+use crate::life::Life;
+use crate::sequence::{Action, Loss, Step};
+use nacre_kernel::{Random, Time};
+
+/// Blocks of one place.
+const BLOCKS: u64 = 8;
+
+/// Draws the steps of one life. Every life has a workload of its own: places, sizes, a mix, a pace.
+#[derive(Debug)]
+pub(crate) struct Drawer {
+    random: Random,
+    /// First blocks of the places that requests go to.
+    places: Vec<u64>,
+    blocks_max: u64,
+    /// Of each action, how often it is drawn.
+    weights: [u64; 8],
+    /// How long the pause between two requests is at most, in quarters of the latency of the one before.
+    pace: u64,
+}
+
+/// Bytes of a block for a device of so many, with such an atomic unit.
+pub(crate) fn block_bytes(random: &mut Random, capacity: u64, atomic_unit: u32) -> usize {
+    let usual = [512, 512, 512, 4096][random.below(4) as usize];
+    let small = if atomic_unit < 512 { [8, 64, 512, 512][random.below(4) as usize] } else { usual };
+    [small, 512, 64, 8].into_iter().find(|&bytes| capacity >= 64 * BLOCKS * bytes).unwrap_or(8) as usize
+}
+
+impl Drawer {
+    /// For a device of so many blocks.
+    pub(crate) fn new(mut random: Random, blocks: u64, has_transactions: bool) -> Drawer {
+        let last = blocks.saturating_sub(BLOCKS);
+        let count = 1 + random.below(12);
+        let mut place = |number: u64| match random.below(4) {
+            0 => last,
+            1 => random.below(last + 1),
+            _ => (number * BLOCKS).min(last),
+        };
+        let places = (0..count).map(&mut place).collect();
+        // Writes and reads, trims, flushes, begin, commit, abort, restart: some not at all.
+        let mut weight = |most: u64| random.below(most + 1);
+        let flushes = weight(4);
+        let transactions = if has_transactions { weight(3) } else { 0 };
+        let ends = if transactions > 0 { 1 + weight(2) } else { 0 };
+        let weights =
+            [6 + weight(14), weight(6), weight(3), flushes, transactions, ends, ends.min(weight(1)), 1];
+        Drawer { places, blocks_max: 1 + random.below(BLOCKS), weights, pace: 1 << random.below(6), random }
+    }
+
+    pub(crate) fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    /// The next step of `life`.
+    pub(crate) fn step(&mut self, life: &Life<'_>) -> Step {
+        let random = &mut self.random;
+        // Many requests come before the one before is done.
+        let pause = Time::from_ps(random.below(life.latency.as_ps() / 4 * self.pace + 1));
+        let advances = random.chance(0.4);
+        let mut ticket = random.below(self.weights.iter().sum());
+        let drawn = self.weights.iter().position(|&weight| {
+            let is_it = ticket < weight;
+            ticket = ticket.wrapping_sub(weight);
+            is_it
+        });
+        let place = self.places[random.below(self.places.len() as u64) as usize];
+        let first = random.below(BLOCKS);
+        let count = 1 + random.below(self.blocks_max.min(BLOCKS - first));
+        let first = place + first;
+        let action = match drawn {
+            Some(0) => Action::Write(first, count),
+            Some(1) => Action::Read(first, count),
+            Some(2) => Action::Trim(first, count),
+            Some(3) => Action::Flush,
+            Some(4) => Action::Begin,
+            Some(5) => Action::Commit,
+            Some(6) => Action::Abort,
+            _ => Action::Restart,
+        };
+        Step { pause, advances, action }
+    }
+
+    /// A loss of power of `life`, which has just been asked for something.
+    pub(crate) fn loss(&mut self, life: &mut Life<'_>) -> Loss {
+        let (now, latency) = (life.now, life.latency.as_ps());
+        let busy = life.device().busy_until().saturating_sub(now).as_ps();
+        let random = &mut self.random;
+        let after = match random.below(8) {
+            0 => 0,
+            // A moment at which an operation begins or ends, or just before or behind.
+            1..=3 if !life.moments.is_empty() => {
+                let moment = life.moments[random.below(life.moments.len() as u64) as usize];
+                ((moment - now).as_ps() + random.below(3)).saturating_sub(1)
+            }
+            4..=5 => random.below(busy + 2),
+            _ => random.below(latency + 2),
+        };
+        let mut off = || Time::from_ps(if random.chance(0.3) { 0 } else { random.below(100_000_000) });
+        let (first, second) = (off(), off());
+        let again = random.chance(0.3).then(|| (random.bits() as u16, second));
+        Loss {
+            after: Time::from_ps(after),
+            chance: random.below(1 << 32),
+            off: first,
+            again,
+            is_early: random.chance(0.25),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Every sequence of a few actions up to a length, with losses of power after every step.
+
+use crate::auditor::Broken;
+use crate::fault::Fault;
+use crate::life::{Life, Stack};
+use crate::media::Media;
+use crate::report::{Finding, Report};
+use crate::sequence::{Action, Loss, Sequence, Step};
+use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
+use nacre_kernel::Time;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What was tried in all.
+#[derive(Clone, Debug)]
+pub struct Exhausted {
+    /// Sequences.
+    pub sequences: u64,
+    /// Losses of power, and what they did.
+    pub report: Report,
+}
+
+/// Does every sequence of `actions` of up to `length` steps, each asked for when the one before is done, and loses
+/// the power after every step: at each moment at which an operation begins or ends, 1 ps before, and half-way to
+/// the next; each of these also a second time in the middle of the recovery.
+pub fn exhaust(stack: &mut dyn Stack, block_bytes: usize, actions: &[Action], length: usize) -> Exhausted {
+    let report = Report::new(stack.build(&Media::new()).capabilities());
+    let mut exhausted = Exhausted { sequences: 0, report };
+    let (mut digits, mut fresh) = (vec![0; length], 0);
+    loop {
+        exhausted.sequences += 1;
+        let chosen: Vec<Action> = digits.iter().map(|&digit| actions[digit]).collect();
+        if let Some(finding) = try_all(stack, block_bytes, &chosen, fresh, &mut exhausted.report) {
+            exhausted.report.finding = Some(finding);
+            return exhausted;
+        }
+        // The next one is as this one up to there: what comes before was tried.
+        let Some(place) = digits.iter().rposition(|&digit| digit + 1 < actions.len()) else {
+            return exhausted;
+        };
+        digits[place] += 1;
+        digits[place + 1..].fill(0);
+        fresh = place;
+    }
+}
+
+/// Loses the power after every step of `actions` from number `fresh` on.
+fn try_all(
+    stack: &mut dyn Stack,
+    block_bytes: usize,
+    actions: &[Action],
+    fresh: usize,
+    report: &mut Report,
+) -> Option<Finding> {
+    let mut trail = Sequence { block_bytes, ..Sequence::default() };
+    report.lives += 1;
+    let work = AssertUnwindSafe(|| {
+        let mut life = Life::new(stack, Media::new(), &trail);
+        for (number, &action) in actions.iter().enumerate() {
+            let pause = if number == 0 { Time::ZERO } else { life.latency };
+            trail.steps.push(Step { pause, advances: false, action });
+            life.step(trail.steps.last().expect("just pushed"))?;
+            if number >= fresh {
+                lose_everywhere(&mut life, &mut trail, report)?;
+            }
+        }
+        life.check_invariants();
+        report.requests += life.requests;
+        Ok(())
+    });
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
+    let Err(Broken(problem)) = result else { return None };
+    let steps_drawn = trail.steps.len();
+    let (sequence, shorter) = shrink(stack, trail, (Fault::PowerLoss, 0), REPLAYS_MAX);
+    let (repeats, problem) = (shorter.is_some(), shorter.unwrap_or(problem));
+    Some(Finding { problem, fault: Fault::PowerLoss, sequence, steps_drawn, repeats })
+}
+
+fn lose_everywhere(life: &mut Life<'_>, trail: &mut Sequence, report: &mut Report) -> Result<(), Broken> {
+    let now = life.now;
+    let busy = life.device().busy_until().max(now);
+    let mut moments: Vec<Time> = life.moments.iter().copied().chain([now, busy]).collect();
+    moments.retain(|&moment| moment >= now);
+    moments.sort_unstable();
+    moments.dedup();
+    let between: Vec<Time> = moments
+        .windows(2)
+        .map(|pair| Time::from_ps(u64::midpoint(pair[0].as_ps(), pair[1].as_ps())))
+        .collect();
+    let before =
+        moments.iter().map(|moment| Time::from_ps(moment.as_ps().saturating_sub(1).max(now.as_ps())));
+    let mut moments: Vec<Time> = before.chain(between).chain(moments.iter().copied()).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    life.mark()?;
+    for (number, moment) in moments.into_iter().enumerate() {
+        for again in [None, Some((1 << 15, Time::ZERO))] {
+            // Chance decides what is torn: it differs from moment to moment.
+            let chance = 8 * number as u64 + u64::from(again.is_some());
+            let loss = Loss { after: moment - now, chance, off: Time::ZERO, again, is_early: false };
+            let (pause, advances, action) = (Time::ZERO, false, Action::Lose(loss));
+            trail.steps.push(Step { pause, advances, action });
+            let survived = life.branch(&loss)?;
+            trail.steps.pop();
+            report.survived(Fault::PowerLoss, &survived, false);
+        }
+    }
+    life.forget_mark();
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What can go wrong, and which of it a device promises to survive.
+
+use nacre_kernel::{Capabilities, Persistence};
+
+/// A class of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// The power is lost, between and inside operations of the medium, also during a recovery; programs and erases
+    /// under way are interrupted, as the device models them.
+    PowerLoss,
+    /// Stored energy does not suffice for the programs of what was acknowledged.
+    SmallCapacitor,
+    /// The medium wears out, and takes no writes any more.
+    EndOfLife,
+    /// A flush is answered, and the device never hears of it.
+    LyingFlush,
+    /// A program is acknowledged by the medium and changes nothing.
+    LostProgram,
+    /// A program changes only the first half of its page.
+    TornProgram,
+    /// A program changes the page beside its own.
+    MisdirectedProgram,
+    /// Bits of a page that was programmed often are read wrong.
+    BitRot,
+    /// Some blocks of the medium take no program.
+    StuckBlock,
+}
+
+/// A fault of the medium as it happens in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Which.
+    pub fault: Fault,
+    /// One in so many operations goes wrong.
+    pub one_in: u64,
+    /// Of the draws.
+    pub seed: u64,
+}
+
+/// What a device promises of a class of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Promise {
+    /// Nothing that was promised to last is lost.
+    Survives,
+    /// What is lost is told: recovery counts it, or the request fails.
+    Detects,
+    /// It has no means to see it: what is lost is counted here, and nobody is blamed.
+    Blind,
+    /// It cannot happen to this device.
+    Absent,
+}
+
+impl Fault {
+    /// All classes.
+    pub const ALL: [Fault; 9] = [
+        Fault::PowerLoss,
+        Fault::SmallCapacitor,
+        Fault::EndOfLife,
+        Fault::LyingFlush,
+        Fault::LostProgram,
+        Fault::TornProgram,
+        Fault::MisdirectedProgram,
+        Fault::BitRot,
+        Fault::StuckBlock,
+    ];
+
+    /// Those that are put into the operations of a medium from outside. The others come from the device itself:
+    /// what happens at a loss of power and at the end of its life is part of its model.
+    pub const INJECTED: [Fault; 6] = [
+        Fault::LyingFlush,
+        Fault::LostProgram,
+        Fault::TornProgram,
+        Fault::MisdirectedProgram,
+        Fault::BitRot,
+        Fault::StuckBlock,
+    ];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fault::PowerLoss => "power_loss",
+            Fault::SmallCapacitor => "small_capacitor",
+            Fault::EndOfLife => "end_of_life",
+            Fault::LyingFlush => "lying_flush",
+            Fault::LostProgram => "lost_program",
+            Fault::TornProgram => "torn_program",
+            Fault::MisdirectedProgram => "misdirected_program",
+            Fault::BitRot => "bit_rot",
+            Fault::StuckBlock => "stuck_block",
+        }
+    }
+
+    /// The class called `name`.
+    pub fn named(name: &str) -> Option<Fault> {
+        Fault::ALL.into_iter().find(|fault| fault.name() == name)
+    }
+
+    /// What a device with these `capabilities` promises of it.
+    pub fn promised(self, capabilities: &Capabilities) -> Promise {
+        let persistence = capabilities.persistence;
+        match self {
+            Fault::PowerLoss | Fault::EndOfLife => Promise::Survives,
+            Fault::SmallCapacitor if persistence == Persistence::WithStoredEnergy => Promise::Detects,
+            Fault::SmallCapacitor => Promise::Absent,
+            // What a flush was to save is still among what recovery counts as lost.
+            Fault::LyingFlush if persistence == Persistence::OnFlush => Promise::Detects,
+            Fault::LyingFlush => Promise::Survives,
+            // No device keeps a checksum beside the host's bytes.
+            Fault::LostProgram
+            | Fault::TornProgram
+            | Fault::MisdirectedProgram
+            | Fault::BitRot
+            | Fault::StuckBlock => Promise::Blind,
+        }
+    }
+}
+
+impl Promise {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Promise::Survives => "survives",
+            Promise::Detects => "detects",
+            Promise::Blind => "no means of detection",
+            Promise::Absent => "cannot happen",
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! One device from new on: does steps, loses its power, and is audited.
+
+use crate::auditor::{Audit, Auditor, Broken};
+use crate::fault::Fault;
+use crate::media::Media;
+use crate::sequence::{Action, Loss, Sequence, Step};
+use nacre_kernel::state;
+use nacre_kernel::{
+    Breakdown, Capabilities, Data, Device, Op, Persistence, Recovery, Refused, Request, Status, Streams, Time,
+};
+
+/// What is crashed.
+pub trait Stack {
+    /// The device, over the bytes of `media`: always the same one.
+    fn build(&mut self, media: &Media) -> Box<dyn Device>;
+}
+
+/// The longest that a request may take, or a recovery: with faults over, everything ends.
+pub const LIVES_WITHIN: Time = Time::from_s(3600);
+/// Moments at which something of the medium begins or ends that are remembered.
+const MOMENTS_MAX: usize = 64;
+/// Blocks that one request of an audit reads at most.
+const READ_AT_ONCE: u64 = 16;
+
+pub(crate) struct Life<'a> {
+    stack: &'a mut dyn Stack,
+    media: Media,
+    device: Box<dyn Device>,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) auditor: Auditor,
+    /// Whether flushes are answered, and the device never hears of them.
+    lies: bool,
+    pub(crate) now: Time,
+    /// How long the last request took.
+    pub(crate) latency: Time,
+    /// Moments to come, at which an operation begins or ends.
+    pub(crate) moments: Vec<Time>,
+    pub(crate) requests: u64,
+    pub(crate) restarts: u64,
+    breakdown: Breakdown,
+    bytes: Vec<u8>,
+    found: Vec<u8>,
+    runs: Vec<(u64, u64)>,
+    marked: Option<Marked>,
+}
+
+/// Where a life goes back to.
+struct Marked {
+    state: Vec<u8>,
+    now: Time,
+    latency: Time,
+}
+
+/// What one loss of power did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Survived {
+    pub(crate) audit: Audit,
+    pub(crate) recovery: Recovery,
+    /// From the return of the power until the device was ready.
+    pub(crate) took: Time,
+    pub(crate) ready: Time,
+    pub(crate) was_recovering: bool,
+    pub(crate) audited: u64,
+}
+
+impl<'a> Life<'a> {
+    pub(crate) fn new(stack: &'a mut dyn Stack, media: Media, sequence: &Sequence) -> Life<'a> {
+        let Sequence { block_bytes, preconditioned, .. } = *sequence;
+        media.again();
+        let mut device = stack.build(&media);
+        precondition(&mut *device, preconditioned);
+        let capabilities = device.capabilities();
+        assert!(capabilities.carries_bytes, "only a device with bytes can lose some");
+        let Capabilities { atomic_unit, persistence, .. } = capabilities;
+        Life {
+            stack,
+            media,
+            device,
+            capabilities,
+            auditor: Auditor::new(block_bytes, atomic_unit, persistence),
+            lies: false,
+            now: Time::ZERO,
+            latency: Time::from_us(1),
+            moments: Vec::new(),
+            requests: 0,
+            restarts: 0,
+            breakdown: Breakdown::new(),
+            bytes: Vec::new(),
+            found: Vec::new(),
+            runs: Vec::new(),
+            marked: None,
+        }
+    }
+
+    /// From the first step on, flushes are lies if this is the `fault`.
+    pub(crate) fn lie(&mut self, fault: Fault) {
+        self.lies = fault == Fault::LyingFlush;
+        if self.lies {
+            self.auditor.forgive();
+        }
+    }
+
+    pub(crate) fn device(&mut self) -> &mut dyn Device {
+        &mut *self.device
+    }
+
+    /// Does `step`. Errors: the device did what it may not.
+    pub(crate) fn step(&mut self, step: &Step) -> Result<Option<Survived>, Broken> {
+        self.now += step.pause;
+        if step.advances {
+            self.device.advance(self.now);
+            self.auditor.settle(self.now);
+        }
+        self.moments.retain(|&moment| moment > self.now);
+        match step.action {
+            Action::Write(first, count) => self.write(first, count)?,
+            Action::Read(first, count) => {
+                self.read(self.now, first, count)?;
+                self.auditor.check_read(first, &self.bytes)?;
+            }
+            Action::Trim(first, count) if !self.auditor.is_open() => {
+                let (done, _) = self.ask(self.now, Op::Trim, first, count, Way::None)?;
+                self.auditor.trimmed(first, count, done);
+            }
+            Action::Flush => self.flush()?,
+            Action::Begin | Action::Commit | Action::Abort => self.transact(step.action)?,
+            Action::Trim(..) => {}
+            Action::Restart => self.restart()?,
+            Action::Lose(loss) => {
+                let survived = self.lose(&loss)?;
+                self.auditor.rebase(&self.found);
+                self.now = self.device.busy_until().max(survived.ready);
+                self.moments.clear();
+                return Ok(Some(survived));
+            }
+        }
+        Ok(None)
+    }
+
+    fn ask(&mut self, at: Time, op: Op, first: u64, count: u64, way: Way) -> Result<(Time, Status), Broken> {
+        let size = self.auditor.block_bytes() as u64;
+        let (address, bytes) = (first * size, (count * size) as u32);
+        let request = Request { arrival: at, address, bytes, volume: 0, op };
+        let data = match way {
+            Way::None => Data::None,
+            Way::Write => Data::Write(&self.bytes),
+            Way::Read => {
+                self.bytes.clear();
+                self.bytes.resize(bytes as usize, 0xAA);
+                Data::Read(&mut self.bytes)
+            }
+        };
+        self.breakdown.clear();
+        self.requests += 1;
+        let completion = self.device.submit(at, &request, data, &mut self.breakdown);
+        let done = completion.done;
+        if done < at || done - at > LIVES_WITHIN {
+            return Err(Broken(format!("{request:?} at {at} is done at {done}")));
+        }
+        let total = self.breakdown.total_from(0);
+        if total != done - at {
+            return Err(Broken(format!("{request:?} at {at} takes {}, its breakdown {total}", done - at)));
+        }
+        Ok((done, completion.status))
+    }
+
+    /// The same, with its moments remembered.
+    fn ask_now(&mut self, op: Op, first: u64, count: u64, way: Way) -> Result<(Time, Status), Broken> {
+        let (done, status) = self.ask(self.now, op, first, count, way)?;
+        self.latency = (done - self.now).max(Time::from_ns(1));
+        let mut moment = self.now;
+        for segment in self.breakdown.segments() {
+            moment += segment.time;
+            if self.moments.len() == MOMENTS_MAX {
+                self.moments.swap_remove(moment.as_ps() as usize % MOMENTS_MAX);
+            }
+            self.moments.push(moment);
+        }
+        Ok((done, status))
+    }
+
+    fn write(&mut self, first: u64, count: u64) -> Result<(), Broken> {
+        let size = self.auditor.block_bytes() as u64;
+        if let Some(transactions) = self.device.transactions()
+            && transactions.check(first * size, count * size).is_err()
+        {
+            return Ok(());
+        }
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.auditor.next_write(first, count, &mut bytes);
+        self.bytes = bytes;
+        match self.ask_now(Op::Write, first, count, Way::Write)? {
+            (done, Status::Done) => self.auditor.wrote(first, count, done),
+            _ => self.auditor.refused(first, count),
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, at: Time, first: u64, count: u64) -> Result<(), Broken> {
+        match self.ask(at, Op::Read, first, count, Way::Read)? {
+            (_, Status::Done) => Ok(()),
+            (_, status) => {
+                Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}")))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Broken> {
+        let (asked, done) = match self.lies {
+            true => (self.now, self.now),
+            false => (self.now, self.ask_now(Op::Flush, 0, 0, Way::None)?.0),
+        };
+        // Stored energy is all that such a device has: a flush adds nothing.
+        if self.capabilities.persistence != Persistence::WithStoredEnergy {
+            self.auditor.flushed(asked, done);
+        }
+        Ok(())
+    }
+
+    fn transact(&mut self, action: Action) -> Result<(), Broken> {
+        let Some(transactions) = self.device.transactions() else { return Ok(()) };
+        let answer = match action {
+            Action::Begin => transactions.begin(self.now),
+            Action::Commit => transactions.commit(self.now),
+            _ => transactions.abort(self.now),
+        };
+        match (action, answer, self.auditor.is_open()) {
+            (Action::Begin, Ok(_), false) => self.auditor.began(),
+            (Action::Commit, Ok(completion), true) => self.auditor.committed(completion.done),
+            (Action::Abort, Ok(_), true) => self.auditor.aborted(),
+            (Action::Begin, Err(Refused::TransactionOpen), true)
+            | (Action::Commit | Action::Abort, Err(Refused::NoTransaction), false) => {}
+            (action, answer, is_open) => {
+                return Err(Broken(format!("{action:?} gives {answer:?}, while one is open: {is_open}")));
+            }
+        }
+        if let Ok(completion) = answer {
+            self.moments.push(completion.done);
+            self.latency = (completion.done - self.now).max(Time::from_ns(1));
+        }
+        Ok(())
+    }
+
+    /// Loses the power, and finds out what is left, which stays in `found`.
+    fn lose(&mut self, loss: &Loss) -> Result<Survived, Broken> {
+        let at = self.now + loss.after;
+        let mut chance = Streams::new(loss.chance).stream("loss");
+        self.device.power_fail(at, &mut chance);
+        let mut back = at + loss.off;
+        let mut recovery = self.recover(back)?;
+        if let Some((share, off)) = loss.again {
+            let whole = u128::from((recovery.done - back).as_ps());
+            let again = back + Time::from_ps(((whole * u128::from(share)) >> 16) as u64);
+            self.device.power_fail(again, &mut chance);
+            back = again + off;
+            recovery = recovery.beside(self.recover(back)?);
+        }
+        let asked = if loss.is_early { back } else { recovery.done };
+        let audited = self.read_all(asked)?;
+        let is_told = recovery.bytes_lost > 0;
+        let audit = self.auditor.check_loss(at, &self.found, is_told)?;
+        let took = recovery.done - back;
+        let was_recovering = loss.again.is_some();
+        Ok(Survived { audit, recovery, took, ready: recovery.done, was_recovering, audited })
+    }
+
+    fn recover(&mut self, back: Time) -> Result<Recovery, Broken> {
+        let recovery = self.device.recover(back);
+        if recovery.done < back || recovery.done - back > LIVES_WITHIN {
+            return Err(Broken(format!(
+                "the power is back at {back}, and the device is ready at {}",
+                recovery.done
+            )));
+        }
+        Ok(recovery)
+    }
+
+    /// Reads all blocks that were ever written, in as few requests as that takes.
+    fn read_all(&mut self, at: Time) -> Result<u64, Broken> {
+        let mut runs = std::mem::take(&mut self.runs);
+        runs.clear();
+        for block in self.auditor.known() {
+            match runs.last_mut() {
+                Some((first, count)) if *first + *count == block && *count < READ_AT_ONCE => *count += 1,
+                _ => runs.push((block, 1)),
+            }
+        }
+        self.found.clear();
+        for &(first, count) in &runs {
+            self.read(at, first, count)?;
+            self.found.extend_from_slice(&self.bytes);
+        }
+        let audited = runs.iter().map(|(_, count)| count).sum();
+        self.runs = runs;
+        Ok(audited)
+    }
+
+    /// Another process goes on with the saved state.
+    fn restart(&mut self) -> Result<(), Broken> {
+        let saved = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
+        self.media.again();
+        let mut device = self.stack.build(&self.media);
+        state::restored(&mut *device, &saved)
+            .map_err(|error| Broken(format!("its own state is refused: {error}")))?;
+        let reports = [&self.device, &device].map(|device| format!("{:?}", device.report(self.now)));
+        if reports[0] != reports[1] {
+            return Err(Broken("a report before and after a restart differ".into()));
+        }
+        if state::saved(&*device).as_ref() != Ok(&saved) {
+            return Err(Broken("what was restored is not what was saved".into()));
+        }
+        self.device = device;
+        self.restarts += 1;
+        Ok(())
+    }
+
+    /// Panics where the books of the device do not balance.
+    pub(crate) fn check_invariants(&self) {
+        self.device.check_invariants();
+    }
+
+    /// Bytes of the state of the device.
+    pub(crate) fn mark(&mut self) -> Result<usize, Broken> {
+        let state = state::saved(&*self.device).map_err(|error| Broken(error.to_string()))?;
+        let bytes = state.len();
+        self.media.mark();
+        self.marked = Some(Marked { state, now: self.now, latency: self.latency });
+        Ok(bytes)
+    }
+
+    /// Everything goes on from the mark.
+    pub(crate) fn forget_mark(&mut self) {
+        self.marked = None;
+        self.media.forget_mark();
+    }
+
+    /// Loses the power in a way of its own, and is as it was at the mark afterwards.
+    pub(crate) fn branch(&mut self, loss: &Loss) -> Result<Survived, Broken> {
+        let survived = self.lose_and_live(loss)?;
+        let marked = self.marked.as_ref().expect("there is a mark");
+        self.media.go_back();
+        (self.now, self.latency) = (marked.now, marked.latency);
+        state::restored(&mut *self.device, &marked.state)
+            .map_err(|error| Broken(format!("its own state is refused: {error}")))?;
+        Ok(survived)
+    }
+
+    /// The last loss of power of a life; after one in eight it is shown that the device still works.
+    pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
+        let survived = self.lose(loss)?;
+        if loss.chance.is_multiple_of(8) {
+            self.live(survived.ready, loss)?;
+        }
+        Ok(survived)
+    }
+
+    /// Writes, flushes, loses the power once more, and reads: no fault stands in the way any more.
+    fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
+        let Some(first) = self.auditor.known().next() else { return Ok(()) };
+        self.device.check_invariants();
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.auditor.clone().next_write(first, 1, &mut bytes);
+        self.bytes = bytes;
+        let written = self.bytes.clone();
+        let (done, status) = self.ask(ready, Op::Write, first, 1, Way::Write)?;
+        if status != Status::Done {
+            return Ok(());
+        }
+        let (flushed, _) = self.ask(done, Op::Flush, 0, 0, Way::None)?;
+        self.read(flushed, first, 1)?;
+        if self.bytes != written {
+            return Err(Broken("what is written after a recovery is not what is read".into()));
+        }
+        self.device.power_fail(flushed, &mut Streams::new(loss.chance).stream("again"));
+        let recovery = self.recover(flushed + loss.off)?;
+        self.read(recovery.done, first, 1)?;
+        if self.bytes != written && recovery.bytes_lost == 0 {
+            return Err(Broken("what is flushed after a recovery is lost when the power fails again".into()));
+        }
+        Ok(())
+    }
+}
+
+/// So many writes of 4 KiB all over the device, in no time.
+fn precondition(device: &mut dyn Device, writes: u64) {
+    const BYTES: u32 = 4096;
+    let places = device.capacity().map_or(1, |capacity| capacity.0 / u64::from(BYTES)).max(1);
+    let mut random = Streams::new(writes).stream("precondition");
+    let mut request = |_| {
+        let address = random.below(places) * u64::from(BYTES);
+        Request { arrival: Time::ZERO, address, bytes: BYTES, volume: 0, op: Op::Write }
+    };
+    let requests: Vec<Request> = (0..writes).map(&mut request).collect();
+    device.precondition(&requests);
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    None,
+    Write,
+    Read,
+}

@@ -1,0 +1,271 @@
+//! The bytes of a stack's media: they outlive the device, go back to where they were, and go wrong on purpose.
+
+use crate::fault::{Fault, Wrong};
+use nacre_kernel::{Random, Streams};
+use nacre_media::store::{Layout, Memory, Store};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The stores of a stack, in the order in which its devices ask for them. Clones are the same bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Media(Arc<Mutex<Stores>>);
+
+#[derive(Debug, Default)]
+struct Stores {
+    stores: Vec<Kept>,
+    /// How many were given out.
+    given: usize,
+    wrong: Option<Wrong>,
+}
+
+impl Media {
+    /// Media on which nothing was written.
+    pub fn new() -> Media {
+        Media::default()
+    }
+
+    /// The next store; it has to hold `layout`.
+    pub fn store(&self, layout: Layout) -> Kept {
+        let mut stores = self.stores();
+        if stores.given == stores.stores.len() {
+            let kept = Kept::new(layout.page_bytes as usize);
+            kept.inner().faulty = stores.wrong.map(Faulty::new);
+            stores.stores.push(kept);
+        }
+        stores.given += 1;
+        stores.stores[stores.given - 1].clone()
+    }
+
+    /// What is built next has the stores of what was built before: another process, and the same image.
+    pub fn again(&self) {
+        self.stores().given = 0;
+    }
+
+    /// From now on operations of all stores go wrong like this.
+    pub fn go_wrong(&self, wrong: Option<Wrong>) {
+        let mut stores = self.stores();
+        stores.wrong = wrong;
+        stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(Faulty::new));
+    }
+
+    /// How many operations went wrong.
+    pub fn went_wrong(&self) -> u64 {
+        let count = |kept: &Kept| kept.inner().faulty.as_ref().map_or(0, |faulty| faulty.count);
+        self.stores().stores.iter().map(count).sum()
+    }
+
+    /// From now on every change is remembered.
+    pub fn mark(&self) {
+        for kept in &self.stores().stores {
+            let mut inner = kept.inner();
+            let before = inner.faulty.clone();
+            inner.undo = Some(Undo { before, ..Undo::default() });
+        }
+    }
+
+    /// All bytes are as they were at the mark, which stays.
+    pub fn go_back(&self) {
+        self.stores().stores.iter().for_each(|kept| kept.inner().go_back());
+    }
+
+    /// What happened since the mark stays.
+    pub fn forget_mark(&self) {
+        self.stores().stores.iter().for_each(|kept| kept.inner().undo = None);
+    }
+
+    fn stores(&self) -> MutexGuard<'_, Stores> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A store that outlives its device, as an image file does. Clones are the same bytes.
+#[derive(Clone, Debug)]
+pub struct Kept(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    memory: Memory,
+    undo: Option<Undo>,
+    faulty: Option<Faulty>,
+}
+
+/// Pages as they were at a mark, in the order in which they were changed.
+#[derive(Debug, Default)]
+struct Undo {
+    /// The page, and whether it was programmed.
+    pages: Vec<(u64, bool)>,
+    /// The bytes of those that were, one behind the other.
+    bytes: Vec<u8>,
+    before: Option<Faulty>,
+}
+
+/// What goes wrong in a store, and how often it did.
+#[derive(Clone, Debug)]
+struct Faulty {
+    wrong: Wrong,
+    random: Random,
+    count: u64,
+    /// By page, how often it was programmed, where that matters.
+    programs: BTreeMap<u64, u64>,
+}
+
+impl Faulty {
+    fn new(wrong: Wrong) -> Faulty {
+        Faulty {
+            wrong,
+            random: Streams::new(wrong.seed).stream("medium"),
+            count: 0,
+            programs: BTreeMap::new(),
+        }
+    }
+
+    /// Whether an operation on `page` goes wrong with `fault`.
+    fn strikes(&mut self, fault: Fault, page: u64) -> bool {
+        if self.wrong.fault != fault {
+            return false;
+        }
+        let strikes = match fault {
+            // It is always the same blocks.
+            Fault::StuckBlock => {
+                let block = page / PAGES_STUCK;
+                Streams::new(self.wrong.seed ^ block).stream("stuck").below(self.wrong.one_in) == 0
+            }
+            Fault::BitRot => {
+                let programs = self.programs.get(&page).copied().unwrap_or(0);
+                self.random.below(self.wrong.one_in) < programs
+            }
+            _ => self.random.below(self.wrong.one_in) == 0,
+        };
+        self.count += u64::from(strikes);
+        strikes
+    }
+}
+
+/// Neighbouring pages that are stuck together.
+const PAGES_STUCK: u64 = 4;
+
+impl Inner {
+    fn remember(&mut self, page: u64) {
+        let Some(undo) = &mut self.undo else { return };
+        let old = self.memory.programmed(page);
+        undo.pages.push((page, old.is_some()));
+        undo.bytes.extend_from_slice(old.unwrap_or_default());
+    }
+
+    fn go_back(&mut self) {
+        let Some(undo) = &mut self.undo else { return };
+        let page_bytes = Store::page_bytes(&self.memory);
+        while let Some((page, was_programmed)) = undo.pages.pop() {
+            if was_programmed {
+                let start = undo.bytes.len() - page_bytes;
+                Store::program(&mut self.memory, page, &undo.bytes[start..]);
+                undo.bytes.truncate(start);
+            } else {
+                Store::erase(&mut self.memory, page, 1);
+            }
+        }
+        self.faulty.clone_from(&undo.before);
+    }
+
+    fn strikes(&mut self, fault: Fault, page: u64) -> bool {
+        self.faulty.as_mut().is_some_and(|faulty| faulty.strikes(fault, page))
+    }
+
+    /// Which page a program of `page` really changes; `None` where none is.
+    fn target(&mut self, page: u64) -> Option<u64> {
+        let Some(faulty) = &mut self.faulty else { return Some(page) };
+        if faulty.wrong.fault == Fault::BitRot {
+            *faulty.programs.entry(page).or_default() += 1;
+        }
+        if self.strikes(Fault::LostProgram, page) || self.strikes(Fault::StuckBlock, page) {
+            return None;
+        }
+        Some(if self.strikes(Fault::MisdirectedProgram, page) { page ^ 1 } else { page })
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        let Some(target) = self.target(page) else { return };
+        self.remember(target);
+        if !self.strikes(Fault::TornProgram, page) {
+            return Store::program(&mut self.memory, target, bytes);
+        }
+        let mut torn = vec![0; bytes.len()];
+        Store::read(&self.memory, target, 0, &mut torn);
+        let half = bytes.len() / 2;
+        torn[..half].copy_from_slice(&bytes[..half]);
+        Store::program(&mut self.memory, target, &torn);
+    }
+}
+
+impl Kept {
+    /// Erased pages of so many bytes.
+    pub fn new(page_bytes: usize) -> Kept {
+        Kept(Arc::new(Mutex::new(Inner { memory: Memory::new(page_bytes), undo: None, faulty: None })))
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for Kept {
+    const CARRIES_BYTES: bool = true;
+
+    fn page_bytes(&self) -> usize {
+        Store::page_bytes(&self.inner().memory)
+    }
+
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+        let mut inner = self.inner();
+        Store::read(&inner.memory, page, offset, into);
+        if inner.faulty.is_some() && !into.is_empty() && inner.strikes(Fault::BitRot, page) {
+            into[0] ^= 1;
+        }
+    }
+
+    fn program(&mut self, page: u64, bytes: &[u8]) {
+        self.inner().program(page, bytes);
+    }
+
+    fn copy(&mut self, from: u64, to: u64) {
+        let mut inner = self.inner();
+        if let Some(target) = inner.target(to) {
+            inner.remember(target);
+            Store::copy(&mut inner.memory, from, target);
+        }
+    }
+
+    fn erase(&mut self, first: u64, count: u64) {
+        let mut inner = self.inner();
+        if inner.undo.is_some() {
+            (first..first + count).for_each(|page| inner.remember(page));
+        }
+        Store::erase(&mut inner.memory, first, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_since_a_mark_goes_back() {
+        let media = Media::new();
+        let layout = Layout { page_bytes: 16, pages_per_extent: 4, pages: 64 };
+        let mut store = media.store(layout);
+        Store::program(&mut store, 3, &[3; 16]);
+        media.mark();
+        for _ in 0..2 {
+            Store::program(&mut store, 3, &[4; 16]);
+            Store::copy(&mut store, 3, 9);
+            Store::erase(&mut store, 0, 8);
+            Store::program(&mut store, 3, &[5; 16]);
+            media.go_back();
+            let mut found = [0; 16];
+            Store::read(&store, 3, 0, &mut found);
+            assert_eq!(found, [3; 16]);
+            Store::read(&store, 9, 0, &mut found);
+            assert_eq!(found, [0xFF; 16]);
+        }
+    }
+}

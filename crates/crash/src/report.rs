@@ -1,0 +1,137 @@
+//! What crashing a device found.
+
+use crate::auditor::Audit;
+use crate::fault::{Fault, Promise};
+use crate::life::Survived;
+use crate::sequence::Sequence;
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Capabilities, Recovery};
+use std::collections::BTreeMap;
+
+/// What crashing a device found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What the device promises.
+    pub capabilities: Capabilities,
+    /// Losses of power that were tried, by what else was wrong.
+    pub faults: BTreeMap<Fault, Tried>,
+    /// New devices.
+    pub lives: u64,
+    /// Restarts from a saved state.
+    pub restarts: u64,
+    /// Requests served, those of audits included.
+    pub requests: u64,
+    /// Blocks read and compared after losses of power.
+    pub blocks_audited: u64,
+    /// From the return of the power until the device was ready.
+    pub recoveries: LatencyHistogram,
+    /// How often each branch of loss and recovery was taken.
+    pub branches: BTreeMap<&'static str, u64>,
+    /// The first promise that was broken.
+    pub finding: Option<Finding>,
+}
+
+/// What became of the data under one class of faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// Losses of power.
+    pub points: u64,
+    /// Operations that went wrong, beside losses of power.
+    pub injected: u64,
+    /// Blocks that were not what was written last.
+    pub blocks_behind: u64,
+    /// Blocks of which an acknowledged write was lost, and recovery said so.
+    pub lost_and_told: u64,
+    /// Lives that ended because something came back wrong, and nobody said so.
+    pub lost_unseen: u64,
+}
+
+/// A promise that was broken, and how to see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What the device did.
+    pub problem: String,
+    /// What else was wrong.
+    pub fault: Fault,
+    /// The fewest steps found that lead to it.
+    pub sequence: Sequence,
+    /// Steps before they became fewer.
+    pub steps_drawn: usize,
+    /// Whether the same steps do it again on a new device. Where not, the state that was saved is not all.
+    pub repeats: bool,
+}
+
+/// Every branch that can be counted.
+pub const BRANCHES: [&str; 14] = [
+    "power_lost_while_recovering",
+    "requests_before_ready",
+    "programs_repeated",
+    "erases_repeated",
+    "cleaning_goes_on",
+    "pages_rolled_back",
+    "programs_finished",
+    "programs_lost",
+    "bytes_lost",
+    "pages_scanned",
+    "blocks_forgotten",
+    "blocks_behind",
+    "blocks_torn",
+    "recovery_takes_time",
+];
+
+impl Report {
+    pub(crate) fn new(capabilities: Capabilities) -> Report {
+        Report {
+            capabilities,
+            faults: BTreeMap::new(),
+            lives: 0,
+            restarts: 0,
+            requests: 0,
+            blocks_audited: 0,
+            recoveries: LatencyHistogram::new(),
+            branches: BRANCHES.into_iter().map(|name| (name, 0)).collect(),
+            finding: None,
+        }
+    }
+
+    /// Losses of power tried.
+    pub fn points(&self) -> u64 {
+        self.faults.values().map(|tried| tried.points).sum()
+    }
+
+    /// What the device promises of every class of faults.
+    pub fn promises(&self) -> Vec<(Fault, Promise)> {
+        Fault::ALL.into_iter().map(|fault| (fault, fault.promised(&self.capabilities))).collect()
+    }
+
+    pub(crate) fn survived(&mut self, fault: Fault, survived: &Survived, is_early: bool) {
+        let Survived { audit: Audit { behind, lost, torn }, recovery, took, was_recovering, audited, .. } =
+            *survived;
+        let tried = self.faults.entry(fault).or_default();
+        tried.points += 1 + u64::from(was_recovering);
+        tried.blocks_behind += behind;
+        tried.lost_and_told += lost;
+        self.blocks_audited += audited;
+        self.recoveries.record(took);
+        let Recovery { is_cleaning, .. } = recovery;
+        let taken = [
+            u64::from(was_recovering),
+            u64::from(is_early),
+            recovery.programs_repeated,
+            recovery.erases_repeated,
+            u64::from(is_cleaning),
+            recovery.pages_rolled_back,
+            recovery.programs_finished,
+            recovery.programs_lost,
+            recovery.bytes_lost,
+            recovery.pages_scanned,
+            recovery.blocks_forgotten,
+            behind,
+            torn,
+            u64::from(!took.is_zero()),
+        ];
+        for (name, count) in BRANCHES.into_iter().zip(taken) {
+            *self.branches.entry(name).or_default() += u64::from(count > 0);
+        }
+    }
+}

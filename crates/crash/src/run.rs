@@ -1,0 +1,206 @@
+//! Lives, one after the other, and the points at which each loses its power.
+
+use crate::auditor::Broken;
+use crate::draw::{Drawer, block_bytes};
+use crate::fault::{Fault, Promise, Wrong};
+use crate::life::{Life, Stack};
+use crate::media::Media;
+use crate::report::{Finding, Report};
+use crate::sequence::{Action, Sequence, Step};
+use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
+use nacre_kernel::Streams;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What is to be tried.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Losses of power.
+    pub points: u64,
+    /// Of everything that is drawn.
+    pub seed: u64,
+    /// What goes wrong in the medium beside losses of power, in every second life one of these.
+    pub faults: Vec<Fault>,
+    /// Replays that making a finding shorter may take.
+    pub replays: u32,
+}
+
+impl Options {
+    /// Losses of power alone, of what is drawn from `seed`.
+    pub fn new(points: u64, seed: u64) -> Options {
+        Options { points, seed, faults: Vec::new(), replays: REPLAYS_MAX }
+    }
+}
+
+/// Bytes of capacity that are used of a device without a limit.
+const UNLIMITED: u64 = 1 << 40;
+/// Steps of one life.
+const STEPS_MIN: u64 = 20;
+const STEPS_MORE: u64 = 400;
+/// Writes before the first step, at most; of a smaller device so many that each place is written twice.
+const PRECONDITIONED_MAX: u64 = 4_000;
+/// Requests between two looks at the books.
+const CHECKED_EVERY: u64 = 20;
+/// Losses of power after one step, at most.
+const BRANCHES_MAX: u64 = 16;
+/// Steps between two after which the power is lost, at most.
+const APART_MAX: u64 = 8;
+/// Bytes of state above which a device is not saved at every step, since that would take longer than what is tried:
+/// no loss of power is taken back.
+const STATE_MAX: usize = 1 << 20;
+/// One in so many losses of power is not taken back: life goes on behind it.
+const STAYS: u64 = 16;
+
+/// Crashes the device of `stack`; `watch` is told the points tried so far, and may end it.
+pub fn crash(
+    stack: &mut dyn Stack,
+    options: &Options,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Report {
+    let mut report = Report::new(stack.build(&Media::new()).capabilities());
+    while report.points() < options.points && watch(report.points()).is_continue() {
+        let number = report.lives;
+        report.lives += 1;
+        let count = options.faults.len() as u64;
+        let fault = match number % 2 {
+            1 if count > 0 => options.faults[(number / 2 % count) as usize],
+            _ => Fault::PowerLoss,
+        };
+        let seed = Streams::new(options.seed).stream(&format!("life {number}")).bits();
+        if let Some(finding) = live(stack, seed, fault, options, &mut report) {
+            report.finding = Some(finding);
+            break;
+        }
+    }
+    report
+}
+
+/// What goes wrong in the medium of one life.
+pub(crate) fn wrong(fault: Fault, seed: u64) -> Option<Wrong> {
+    let one_in = match fault {
+        Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
+        Fault::BitRot => 2_000,
+        Fault::StuckBlock => 16,
+        Fault::PowerLoss | Fault::SmallCapacitor | Fault::EndOfLife | Fault::LyingFlush => return None,
+    };
+    Some(Wrong { fault, one_in, seed })
+}
+
+/// One life. Gives what was found, if the device promised better.
+fn live(
+    stack: &mut dyn Stack,
+    seed: u64,
+    fault: Fault,
+    options: &Options,
+    report: &mut Report,
+) -> Option<Finding> {
+    let points = options.points;
+    let mut random = Streams::new(seed).stream("life");
+    let media = Media::new();
+    let probe = stack.build(&Media::new());
+    let capacity = probe.capacity().map_or(UNLIMITED, |capacity| capacity.0);
+    let block_bytes = block_bytes(&mut random, capacity, probe.capabilities().atomic_unit);
+    let preconditioned = match probe.capabilities().preconditions && random.chance(0.5) {
+        true => random.below(2 + (capacity / 2048).min(PRECONDITIONED_MAX)),
+        false => 0,
+    };
+    drop(probe);
+    let mut trail = Sequence { block_bytes, preconditioned, steps: Vec::new() };
+    let (mut requests, mut restarts) = (0, 0);
+    let work = AssertUnwindSafe(|| {
+        let mut life = Life::new(stack, media.clone(), &trail);
+        life.lie(fault);
+        media.go_wrong(wrong(fault, seed));
+        let most = 1 + random.below(STEPS_MORE);
+        let steps = STEPS_MIN + random.below(most);
+        let (quiet, apart) = (random.below(steps), 1 + random.below(APART_MAX));
+        let has_transactions = life.capabilities.transactions;
+        let drawer = Drawer::new(random, capacity / block_bytes as u64, has_transactions);
+        let mut life = life;
+        let is_large = life.mark()? > STATE_MAX;
+        life.forget_mark();
+        let mut course = Course { life, drawer, fault, points, report, trail: &mut trail, is_large };
+        let result =
+            (0..steps).try_for_each(|number| course.step(number, number >= quiet && number % apart == 0));
+        (requests, restarts) = (course.life.requests, course.life.restarts);
+        result
+    });
+    let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
+    (report.requests, report.restarts) = (report.requests + requests, report.restarts + restarts);
+    let injected = media.went_wrong();
+    let tried = report.faults.entry(fault).or_default();
+    tried.injected += injected;
+    let Err(Broken(problem)) = result else { return None };
+    let promise = fault.promised(&report.capabilities);
+    if promise == Promise::Blind {
+        tried.lost_unseen += 1;
+        return None;
+    }
+    let steps_drawn = trail.steps.len();
+    let (sequence, shorter) = shrink(stack, trail, (fault, seed), options.replays);
+    let repeats = shorter.is_some();
+    Some(Finding { problem: shorter.unwrap_or(problem), fault, sequence, steps_drawn, repeats })
+}
+
+struct Course<'a, 'b> {
+    life: Life<'a>,
+    drawer: Drawer,
+    fault: Fault,
+    points: u64,
+    report: &'b mut Report,
+    trail: &'b mut Sequence,
+    is_large: bool,
+}
+
+impl Course<'_, '_> {
+    fn step(&mut self, number: u64, loses: bool) -> Result<(), Broken> {
+        let mut step = self.drawer.step(&self.life);
+        if self.is_large && step.action == Action::Restart {
+            step.action = Action::Flush;
+        }
+        self.trail.steps.push(step);
+        self.life.step(&step)?;
+        if number.is_multiple_of(CHECKED_EVERY) && !self.is_large {
+            self.life.check_invariants();
+        }
+        if loses && self.report.points() < self.points {
+            if !self.is_large {
+                self.branches()?;
+            }
+            if self.is_large || self.drawer.random().below(STAYS) == 0 {
+                self.lose()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loses the power after this step, again and again.
+    fn branches(&mut self) -> Result<(), Broken> {
+        let count = self.drawer.random().below(BRANCHES_MAX);
+        self.life.mark()?;
+        for _ in 0..count {
+            let loss = self.drawer.loss(&mut self.life);
+            self.trail.steps.push(losing(loss));
+            let survived = self.life.branch(&loss)?;
+            self.trail.steps.pop();
+            self.report.survived(self.fault, &survived, loss.is_early);
+        }
+        self.life.forget_mark();
+        Ok(())
+    }
+
+    /// Loses the power, and goes on.
+    fn lose(&mut self) -> Result<(), Broken> {
+        let loss = self.drawer.loss(&mut self.life);
+        let step = losing(loss);
+        self.trail.steps.push(step);
+        if let Some(survived) = self.life.step(&step)? {
+            self.report.survived(self.fault, &survived, loss.is_early);
+        }
+        Ok(())
+    }
+}
+
+fn losing(loss: crate::sequence::Loss) -> Step {
+    Step { pause: nacre_kernel::Time::ZERO, advances: false, action: Action::Lose(loss) }
+}

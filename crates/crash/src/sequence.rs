@@ -1,0 +1,234 @@
+//! What is done to a device, step by step, as lines that people read and tests keep.
+//!
+//! One line is one step, and each begins with how long after the step before it is asked for:
+//!
+//! ```text
+//! 0 ps write 3 2
+//! 12500000 ps flush
+//! 0 ps lose 3000000 ps chance 17 off 5000000 ps again 32768 off 0 ps
+//! ```
+//!
+//! Numbers behind `write`, `read` and `trim` are the first block and how many; a step that lets the device advance
+//! first ends in `advancing`. A loss of power comes so long after its step was asked for, with the draws of one
+//! chance; the power is off for a while, and may fail again after so many 65536ths of the recovery. Reads that
+//! come before the recovery has ended are `early`.
+
+use nacre_kernel::Time;
+use std::fmt;
+use std::str::{FromStr, SplitWhitespace};
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// How long after the step before it is asked for.
+    pub pause: Time,
+    /// Whether the device is told of the time before.
+    pub advances: bool,
+    /// What is done.
+    pub action: Action,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// So many blocks from the first on are written.
+    Write(u64, u64),
+    /// They are read.
+    Read(u64, u64),
+    /// They are trimmed.
+    Trim(u64, u64),
+    /// What was written so far is to last.
+    Flush,
+    /// A transaction begins.
+    Begin,
+    /// It is to last.
+    Commit,
+    /// It is taken back.
+    Abort,
+    /// The process ends, and another one goes on with the saved state and the same bytes.
+    Restart,
+    /// The power is lost, and comes back.
+    Lose(Loss),
+}
+
+/// A loss of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// So long after the step was asked for.
+    pub after: Time,
+    /// Of the draws of the device.
+    pub chance: u64,
+    /// How long the power is off.
+    pub off: Time,
+    /// It is lost again when so many 65536ths of the recovery are done, for so long.
+    pub again: Option<(u16, Time)>,
+    /// Whether requests come before the recovery has ended.
+    pub is_early: bool,
+}
+
+/// Steps, from a new device on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sequence {
+    /// Bytes of a block.
+    pub block_bytes: usize,
+    /// Writes all over the device before the first step, which take no time and write zeroes.
+    pub preconditioned: u64,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+impl fmt::Display for Sequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "blocks {}", self.block_bytes)?;
+        if self.preconditioned > 0 {
+            writeln!(f, "preconditioned {}", self.preconditioned)?;
+        }
+        self.steps.iter().try_for_each(|step| writeln!(f, "{step}"))
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ps ", self.pause.as_ps())?;
+        match self.action {
+            Action::Write(first, count) => write!(f, "write {first} {count}")?,
+            Action::Read(first, count) => write!(f, "read {first} {count}")?,
+            Action::Trim(first, count) => write!(f, "trim {first} {count}")?,
+            Action::Flush => f.write_str("flush")?,
+            Action::Begin => f.write_str("begin")?,
+            Action::Commit => f.write_str("commit")?,
+            Action::Abort => f.write_str("abort")?,
+            Action::Restart => f.write_str("restart")?,
+            Action::Lose(loss) => write!(f, "lose {loss}")?,
+        }
+        f.write_str(if self.advances { " advancing" } else { "" })
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Loss { after, chance, off, again, is_early } = self;
+        write!(f, "{} ps chance {chance} off {} ps", after.as_ps(), off.as_ps())?;
+        if let Some((share, off)) = again {
+            write!(f, " again {share} off {} ps", off.as_ps())?;
+        }
+        f.write_str(if *is_early { " early" } else { "" })
+    }
+}
+
+impl FromStr for Sequence {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sequence, String> {
+        let mut sequence = Sequence::default();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let number = |text: &str| text.parse().map_err(|_| format!("{line:?} is no number"));
+            if let Some(bytes) = line.strip_prefix("blocks ") {
+                sequence.block_bytes = number(bytes)? as usize;
+            } else if let Some(writes) = line.strip_prefix("preconditioned ") {
+                sequence.preconditioned = number(writes)?;
+            } else {
+                sequence.steps.push(line.parse()?);
+            }
+        }
+        match sequence.block_bytes {
+            0 => Err("it does not say how many bytes its blocks have".into()),
+            _ => Ok(sequence),
+        }
+    }
+}
+
+impl FromStr for Step {
+    type Err = String;
+
+    fn from_str(line: &str) -> Result<Step, String> {
+        let mut words = line.split_whitespace();
+        read_step(&mut words).filter(|_| words.next().is_none()).ok_or_else(|| format!("{line:?} is no step"))
+    }
+}
+
+fn read_step(words: &mut SplitWhitespace<'_>) -> Option<Step> {
+    let pause = read_time(words)?;
+    let mut rest = words.clone();
+    let action = match rest.next()? {
+        "write" => Action::Write(read_number(&mut rest)?, read_number(&mut rest)?),
+        "read" => Action::Read(read_number(&mut rest)?, read_number(&mut rest)?),
+        "trim" => Action::Trim(read_number(&mut rest)?, read_number(&mut rest)?),
+        "flush" => Action::Flush,
+        "begin" => Action::Begin,
+        "commit" => Action::Commit,
+        "abort" => Action::Abort,
+        "restart" => Action::Restart,
+        "lose" => Action::Lose(read_loss(&mut rest)?),
+        _ => return None,
+    };
+    let advances = read_word(&mut rest, "advancing");
+    *words = rest;
+    Some(Step { pause, advances, action })
+}
+
+fn read_loss(words: &mut SplitWhitespace<'_>) -> Option<Loss> {
+    let after = read_time(words)?;
+    let chance = read_word(words, "chance").then(|| read_number(words))??;
+    let off = read_word(words, "off").then(|| read_time(words))??;
+    let again = match read_word(words, "again") {
+        true => {
+            let share = words.next()?.parse().ok()?;
+            Some((share, read_word(words, "off").then(|| read_time(words))??))
+        }
+        false => None,
+    };
+    Some(Loss { after, chance, off, again, is_early: read_word(words, "early") })
+}
+
+fn read_time(words: &mut SplitWhitespace<'_>) -> Option<Time> {
+    let time = Time::from_ps(read_number(words)?);
+    read_word(words, "ps").then_some(time)
+}
+
+fn read_number(words: &mut SplitWhitespace<'_>) -> Option<u64> {
+    words.next()?.parse().ok()
+}
+
+/// Whether `word` comes next; then it is read.
+fn read_word(words: &mut SplitWhitespace<'_>, word: &str) -> bool {
+    let mut rest = words.clone();
+    let is_next = rest.next() == Some(word);
+    if is_next {
+        *words = rest;
+    }
+    is_next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        let loss =
+            Loss { after: Time::from_us(3), chance: 17, off: Time::ZERO, again: None, is_early: false };
+        let again = Loss { again: Some((32_768, Time::from_ns(5))), is_early: true, ..loss };
+        let actions = [
+            Action::Write(3, 2),
+            Action::Read(0, 1),
+            Action::Trim(9, 8),
+            Action::Flush,
+            Action::Begin,
+            Action::Commit,
+            Action::Abort,
+            Action::Restart,
+            Action::Lose(loss),
+            Action::Lose(again),
+        ];
+        let step = |(number, action)| Step {
+            pause: Time::from_ps(7 * number as u64),
+            advances: number % 2 == 0,
+            action,
+        };
+        let steps = actions.into_iter().enumerate().map(step).collect();
+        let sequence = Sequence { block_bytes: 512, preconditioned: 9, steps };
+        assert_eq!(sequence.to_string().parse(), Ok(sequence.clone()));
+        assert_eq!("blocks 8\n0 ps write 3".parse::<Sequence>(), Err("\"0 ps write 3\" is no step".into()));
+    }
+}

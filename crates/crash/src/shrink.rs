@@ -1,0 +1,153 @@
+//! The fewest steps that lead to what was found.
+
+use crate::auditor::Broken;
+use crate::fault::Fault;
+use crate::life::{Life, Stack};
+use crate::media::Media;
+use crate::run::wrong;
+use crate::sequence::{Action, Loss, Sequence, Step};
+use nacre_kernel::Time;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Replays that making a sequence shorter may take, where nothing else is said.
+pub(crate) const REPLAYS_MAX: u32 = 4_000;
+
+/// Does `sequence` on a new device. Errors: what the device did that it may not.
+pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u64) -> Result<(), Broken> {
+    let work = AssertUnwindSafe(|| {
+        let media = Media::new();
+        let mut life = Life::new(stack, media.clone(), sequence);
+        life.lie(fault);
+        media.go_wrong(wrong(fault, seed));
+        let end = sequence.steps.len().saturating_sub(1);
+        for (number, step) in sequence.steps.iter().enumerate() {
+            match step.action {
+                Action::Lose(loss) if number == end => {
+                    life.now += step.pause;
+                    life.lose_and_live(&loss)?;
+                }
+                _ => {
+                    life.step(step)?;
+                }
+            }
+        }
+        life.check_invariants();
+        Ok(())
+    });
+    catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))))
+}
+
+/// What an assertion said.
+pub(crate) fn failure_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("an assertion of the device fails: {}", text.unwrap_or("it says nothing"))
+}
+
+/// A shorter sequence that the device fails, too, and how; nothing where it does not fail this one.
+pub(crate) fn shrink(
+    stack: &mut dyn Stack,
+    sequence: Sequence,
+    (fault, seed): (Fault, u64),
+    replays: u32,
+) -> (Sequence, Option<String>) {
+    let Err(Broken(problem)) = replay(stack, &sequence, fault, seed) else { return (sequence, None) };
+    let mut search = Search { stack, fault, seed, best: sequence, problem, replays };
+    if search.best.preconditioned > 0 {
+        let fresh = Sequence { preconditioned: 0, ..search.best.clone() };
+        search.take(fresh);
+    }
+    loop {
+        let before = search.best.clone();
+        search.remove();
+        search.simplify();
+        if search.best == before || search.replays == 0 {
+            return (search.best, Some(search.problem));
+        }
+    }
+}
+
+struct Search<'a> {
+    stack: &'a mut dyn Stack,
+    fault: Fault,
+    seed: u64,
+    best: Sequence,
+    problem: String,
+    /// How many are left.
+    replays: u32,
+}
+
+impl Search<'_> {
+    /// Takes `sequence` if the device fails it, too.
+    fn take(&mut self, sequence: Sequence) -> bool {
+        if self.replays == 0 {
+            return false;
+        }
+        self.replays -= 1;
+        let result = replay(self.stack, &sequence, self.fault, self.seed);
+        let Err(Broken(problem)) = result else { return false };
+        (self.best, self.problem) = (sequence, problem);
+        true
+    }
+
+    /// Leaves out parts, halves first, single steps last.
+    fn remove(&mut self) {
+        let mut size = self.best.steps.len() / 2;
+        while size > 0 {
+            let mut start = 0;
+            while start < self.best.steps.len() {
+                let mut steps = self.best.steps.clone();
+                steps.drain(start..steps.len().min(start + size));
+                if !self.take(Sequence { steps, ..self.best }) {
+                    start += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    /// Makes what is left as plain as it can be.
+    fn simplify(&mut self) {
+        for number in 0..self.best.steps.len() {
+            for simpler in simpler(&self.best.steps[number]) {
+                let mut steps = self.best.steps.clone();
+                steps[number] = simpler;
+                self.take(Sequence { steps, ..self.best });
+            }
+        }
+    }
+}
+
+fn simpler(step: &Step) -> Vec<Step> {
+    let mut found = Vec::new();
+    if !step.pause.is_zero() {
+        found.push(Step { pause: Time::ZERO, ..*step });
+    }
+    if step.advances {
+        found.push(Step { advances: false, ..*step });
+    }
+    let mut action = |action| found.push(Step { action, ..*step });
+    match step.action {
+        Action::Write(first, count) if count > 1 => action(Action::Write(first, 1)),
+        Action::Read(first, count) if count > 1 => action(Action::Read(first, 1)),
+        Action::Trim(first, count) if count > 1 => action(Action::Trim(first, 1)),
+        Action::Lose(loss) => {
+            let plain = Loss { again: None, is_early: false, off: Time::ZERO, ..loss };
+            let simpler = [
+                plain,
+                Loss { again: None, ..loss },
+                Loss { is_early: false, ..loss },
+                Loss { off: Time::ZERO, ..loss },
+                Loss { after: Time::ZERO, ..loss },
+                Loss { chance: 1, ..loss },
+            ];
+            simpler
+                .into_iter()
+                .filter(|simpler| *simpler != loss)
+                .for_each(|loss| action(Action::Lose(loss)));
+        }
+        _ => {}
+    }
+    found
+}

@@ -1,0 +1,20 @@
+//! The bytes of a page of flash: its data, then what its code stores beside it.
+
+use super::FLASH_PAGE;
+use nacre_controller::ecc::{Ecc, Verdict};
+
+/// Writes the spare bytes of a page.
+pub(super) fn encode(code: &dyn Ecc, page: &mut [u8]) {
+    let Some(codec) = code.codec() else { return };
+    let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);
+    let spare = &mut spare[..code.layout().spare_bytes as usize];
+    codec.encode(data, spare).expect("the page was laid out for its codes");
+}
+
+/// Decodes a page as it was read. What the decoder finds; of a code that has none, what its strength says.
+pub(super) fn decode(code: &dyn Ecc, page: &mut [u8], expected: Verdict) -> Verdict {
+    let Some(codec) = code.codec() else { return expected };
+    let (data, spare) = page.split_at_mut(FLASH_PAGE as usize);
+    let spare = &mut spare[..code.layout().spare_bytes as usize];
+    codec.decode(data, spare).expect("the page was laid out for its codes")
+}

@@ -1,0 +1,269 @@
+//! The configuration of a flash disk cache.
+
+use super::FLASH_PAGE;
+use nacre_config::{Choice, Configuration, Reader, Slot};
+use nacre_controller::ecc::EccFamily;
+use nacre_device::DeviceFamily;
+use nacre_kernel::{Bytes, Power, Price, Ratio, Time};
+use nacre_media::dual_mode_flash::{Ageing, Mode};
+
+/// Slots of the smallest region: blocks to open, to collect into, and to evict.
+pub(super) const REGION_BLOCKS_MIN: u32 = 4;
+
+/// How many bits new flash holds in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Density {
+    /// One.
+    Slc,
+    /// Two.
+    Mlc,
+}
+
+impl Density {
+    pub(super) fn mode(self) -> Mode {
+        match self {
+            Density::Slc => Mode::Slc,
+            Density::Mlc => Mode::Mlc,
+        }
+    }
+}
+
+/// A flash chip whose pages hold one bit or two in a cell.
+#[derive(Clone, Debug, Configuration)]
+pub struct Cells {
+    /// Erase blocks.
+    #[config(min = 8, max = 4194304)]
+    pub blocks: u32,
+    /// Slots of a block: pages of one bit in a cell, of which each is two pages of two bits; a power of two.
+    #[config(
+        default = 64,
+        min = 1,
+        max = 4096,
+        source = "paper: roberts-2009 section II.A: 64 SLC or 128 MLC pages"
+    )]
+    pub slots: u32,
+    /// Bytes stored beside a page of 2 KiB.
+    #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "paper: roberts-2009 section II.A")]
+    pub spare: Bytes,
+    /// Dies, each of which does one thing at a time; blocks lie on them in turn.
+    #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not say")]
+    pub dies: u32,
+    /// Reading a page in SLC.
+    #[config(default = "25 us", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub slc_read: Time,
+    /// Programming a page in SLC.
+    #[config(default = "250 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub slc_program: Time,
+    /// Erasing a block whose slots are mostly SLC.
+    #[config(default = "500 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub slc_erase: Time,
+    /// Reading a page in MLC.
+    #[config(default = "50 us", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub mlc_read: Time,
+    /// Programming a page in MLC.
+    #[config(default = "900 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub mlc_program: Time,
+    /// Erasing a block whose slots are mostly MLC.
+    #[config(default = "3.5 ms", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
+    pub mlc_erase: Time,
+    /// Erases that a slot in SLC is made for.
+    #[config(default = 100_000, min = 1, max = 4294967294, source = "paper: roberts-2009 table I, 2009")]
+    pub slc_endurance: u64,
+    /// Erases that a slot in MLC is made for.
+    #[config(
+        default = 10_000,
+        min = 1,
+        max = 4294967294,
+        source = "paper: roberts-2009 section II.A: shorter by a factor of 10 or more"
+    )]
+    pub mlc_endurance: u64,
+    /// Share of bits that are wrong after as many erases as a slot is made for.
+    #[config(
+        default = 0.000001,
+        min = 0,
+        max = 0.1,
+        source = "assumed: one page of 2 KiB in 60 has a wrong bit; order of magnitude of mielke-2008"
+    )]
+    pub bit_error_rate: f64,
+    /// The power of the erases with which that share grows.
+    #[config(
+        default = 3.0,
+        min = 0.1,
+        max = 20,
+        source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
+    )]
+    pub error_exponent: f64,
+    /// Standard deviation of the logarithm of the erases that slots take.
+    #[config(
+        default = 0.1,
+        min = 0,
+        max = 2,
+        source = "assumed: the companion paper spreads the life of pages by 5 to 20 %"
+    )]
+    pub endurance_spread: f64,
+    /// By what share of itself the rate of wrong bits grows in a day of lying.
+    #[config(
+        default = "1 %",
+        max = "10000 %",
+        source = "assumed: twice as many after 100 days; mielke-2008 finds errors of retention as frequent as others"
+    )]
+    pub drift: Ratio,
+    /// Power of a die that reads, programs or erases, idling included.
+    pub active_power: Option<Power>,
+    /// Power of a die that does nothing.
+    pub idle_power: Option<Power>,
+    /// Price of its capacity, as it is new.
+    pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
+}
+
+impl Cells {
+    pub(super) fn ageing(&self) -> Ageing {
+        Ageing {
+            endurance: [self.slc_endurance as f64, self.mlc_endurance as f64],
+            rate: self.bit_error_rate,
+            exponent: self.error_exponent,
+            spread: self.endurance_spread,
+            drift: self.drift.0,
+        }
+    }
+
+    pub(super) fn read(&self, mode: Mode) -> Time {
+        [self.slc_read, self.mlc_read][mode as usize]
+    }
+
+    pub(super) fn program(&self, mode: Mode) -> Time {
+        [self.slc_program, self.mlc_program][mode as usize]
+    }
+
+    pub(super) fn erase(&self, mode: Mode) -> Time {
+        [self.slc_erase, self.mlc_erase][mode as usize]
+    }
+}
+
+/// A cache of a disk's pages in flash.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The flash.
+    #[config(flatten)]
+    pub cells: Cells,
+    /// How many bits a cell holds at first.
+    #[config(
+        default = "mlc",
+        source = "paper: roberts-2009 section III: a NAND flash that stores 2 bits per cell"
+    )]
+    pub density: Density,
+    /// The code of new pages, for pages of 2 KiB.
+    pub ecc: Slot<EccFamily>,
+    /// Whether pages that come to the end of their code get a stronger one.
+    #[config(
+        default = true,
+        source = "paper: roberts-2009 section III: ECC strength follows the faulty bits of a page"
+    )]
+    pub raises_strength: bool,
+    /// The most wrong bits that the strongest code puts right.
+    #[config(
+        default = 12,
+        min = 1,
+        max = 40,
+        source = "assumed: kgil-2009 supports up to 12 bits of a page"
+    )]
+    pub strongest: u32,
+    /// Whether slots that come to the end of their code go on with one bit in a cell.
+    #[config(default = true, source = "paper: roberts-2009 section III: MLC pages become SLC as needed")]
+    pub lowers_density: bool,
+    /// Whether pages that are read often move to slots with one bit in a cell.
+    #[config(
+        default = true,
+        source = "paper: roberts-2009 section III: access latency of frequently accessed pages"
+    )]
+    pub promotes: bool,
+    /// Hits after which a page is moved so; where its counter saturates.
+    #[config(default = 63, min = 1, max = 65535, source = "assumed: a counter of six bits")]
+    pub promotes_at: u32,
+    /// Share of the blocks that are for written pages; with 0 % all blocks are for all pages.
+    #[config(
+        default = "10 %",
+        max = "90 %",
+        source = "assumed: as recalled from kgil-2008, 10 % for writes"
+    )]
+    pub write_region: Ratio,
+    /// Share of programmed pages that are not valid above which a region is collected instead of evicted from.
+    #[config(
+        default = "10 %",
+        min = "0.1 %",
+        max = "100 %",
+        source = "assumed: as recalled from kgil-2008, below 90 % valid"
+    )]
+    pub collects_above: Ratio,
+    /// By how much a block may be worn more than the one worn least before they change places.
+    #[config(default = 256, min = 1, max = 4294967294, source = "assumed: as recalled from kgil-2008")]
+    pub wear_gap: u64,
+    /// Erases that one more bit of the codes of a block counts as, in its degree of wear.
+    #[config(
+        default = 1.0,
+        min = 0,
+        max = 1000000,
+        source = "assumed: kgil-2008 has such a weight and its value is not known"
+    )]
+    pub strength_weight: f64,
+    /// Erases that one more slot of a block with one bit in a cell counts as, in its degree of wear.
+    #[config(
+        default = 1.0,
+        min = 0,
+        max = 1000000,
+        source = "assumed: kgil-2008 has such a weight and its value is not known"
+    )]
+    pub density_weight: f64,
+    /// Time to find out where the pages of a request are.
+    #[config(default = "0 s", max = "1 s", source = "assumed: tables in DRAM, far below a microsecond")]
+    pub lookup: Time,
+    /// What holds all pages.
+    pub backing: Slot<DeviceFamily>,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let slots = config.cells.slots;
+    if !slots.is_power_of_two() {
+        let remedy = format!("the next one is {}", slots.next_power_of_two());
+        reader.conflict("slots", &slots.to_string(), "it is not a power of two", &remedy);
+    }
+    let pages = u64::from(config.cells.blocks) * u64::from(slots) * 2;
+    if pages > 1 << 30 {
+        let problem = format!("{pages} pages are more than {}", 1 << 30);
+        let remedy = format!("the most blocks allowed are {}", (1 << 29) / slots);
+        reader.conflict("blocks", &config.cells.blocks.to_string(), &problem, &remedy);
+    }
+    check_power(config, reader);
+    let writes = config.write_blocks();
+    let smaller = writes.min(config.cells.blocks - writes);
+    if writes > 0 && smaller < REGION_BLOCKS_MIN {
+        let problem = format!("a region of {smaller} blocks is too small");
+        let remedy = format!("give each at least {REGION_BLOCKS_MIN} blocks, or use 0 % for one region");
+        reader.conflict("write_region", &config.write_region.to_string(), &problem, &remedy);
+    }
+}
+
+fn check_power(config: &Config, reader: &mut Reader<'_>) {
+    if let (Some(active), Some(idle)) = (config.cells.active_power, config.cells.idle_power)
+        && active < idle
+    {
+        let remedy = format!("it includes idling: at least {idle}");
+        reader.conflict("active_power", &active.to_string(), "it is below idle_power", &remedy);
+    }
+}
+
+impl Config {
+    /// Blocks of the region for written pages; 0 where there is one region.
+    pub(super) fn write_blocks(&self) -> u32 {
+        (f64::from(self.cells.blocks) * self.write_region.0).round() as u32
+    }
+
+    /// Bytes of data of all flash as it is new.
+    pub(super) fn flash_bytes(&self) -> u64 {
+        let pages = u64::from(self.cells.blocks) * u64::from(self.cells.slots);
+        pages * u64::from(self.density.mode().pages()) * FLASH_PAGE
+    }
+}

@@ -1,0 +1,129 @@
+//! What the controller does about wrong bits and about pages that are hit often.
+
+use super::array::Sensed;
+use super::cache::FlashCache;
+use super::counts::Cause;
+use nacre_controller::ecc::Verdict;
+use nacre_kernel::Time;
+use nacre_media::dual_mode_flash::Mode;
+use nacre_media::store::Store;
+
+/// Parts of the flash whose loss is remembered one by one.
+const WEARING: usize = 50;
+
+impl<S: Store> FlashCache<S> {
+    /// `page` was read, with these wrong bits.
+    #[inline]
+    pub(super) fn follow_errors(&mut self, page: u32, sensed: Sensed) {
+        if sensed.wrong > 0 {
+            self.follow_wrong_bits(page, sensed);
+        }
+    }
+
+    fn follow_wrong_bits(&mut self, page: u32, sensed: Sensed) {
+        if let Verdict::Corrected(bits) = sensed.verdict {
+            self.counts.corrected_pages += 1;
+            self.counts.corrected_bits += u64::from(bits);
+        }
+        let status = self.tables.pages[page as usize];
+        let corrects = self.array.codes[status.code as usize].corrects();
+        if sensed.wrong < corrects && sensed.is_good() {
+            return;
+        }
+        let slot = self.tables.slots[(page >> 1) as usize];
+        // A slot that was changed since this page was programmed has an answer already.
+        let is_answered =
+            slot.code != status.code || slot.mode == Mode::Slc && self.array.flash.mode(page) == Mode::Mlc;
+        if is_answered || slot.is_retired {
+            return;
+        }
+        if !self.adapt(page) && !sensed.is_good() {
+            self.retire(page >> 1);
+        }
+        let new = self.config.flash_bytes() / super::FLASH_PAGE;
+        if self.life.half.is_none() && 2 * self.life.usable <= new {
+            self.life.half = Some(self.life.taken);
+        }
+        while self.wearing.len() < WEARING
+            && self.life.usable * WEARING as u64 <= new * (WEARING - 1 - self.wearing.len()) as u64
+        {
+            self.wearing.push((self.life.taken, self.life.usable));
+        }
+    }
+
+    /// The slot of `page` goes on with a stronger code or in SLC: what costs less. Whether it can do either.
+    fn adapt(&mut self, page: u32) -> bool {
+        let slot = self.tables.slots[(page >> 1) as usize];
+        let can_raise = self.config.raises_strength && usize::from(slot.code) + 1 < self.array.codes.len();
+        let can_lower = self.config.lowers_density && slot.mode == Mode::Mlc;
+        let raises = match (can_raise, can_lower) {
+            (false, false) => return false,
+            (true, true) => self.cost_of_strength(page) <= self.cost_of_density(page),
+            (can_raise, _) => can_raise,
+        };
+        let block = self.array.flash.block_of(page) as usize;
+        let slot = &mut self.tables.slots[(page >> 1) as usize];
+        if raises {
+            slot.code += 1;
+            self.tables.blocks[block].strengths += 1;
+            self.counts.strength_raised += 1;
+        } else {
+            slot.mode = Mode::Slc;
+            self.life.usable -= 1;
+            self.tables.blocks[block].lowered += 1;
+            self.counts.density_lowered += 1;
+        }
+        true
+    }
+
+    /// The share of all accesses that go to `page`.
+    fn frequency(&self, page: u32) -> f64 {
+        let status = &self.tables.pages[page as usize];
+        f64::from(status.hits) / (self.tables.global.accesses - status.since).max(1) as f64
+    }
+
+    /// Seconds per access that one more bit of the code of `page` costs: its share of accesses, decoded for longer.
+    fn cost_of_strength(&self, page: u32) -> f64 {
+        let code = self.tables.slots[(page >> 1) as usize].code;
+        let longer =
+            self.array.decode_time(code + 1).as_secs_f64() - self.array.decode_time(code).as_secs_f64();
+        self.frequency(page) * longer
+    }
+
+    /// Seconds per access that SLC costs: one page less, less what faster reads gain.
+    fn cost_of_density(&self, page: u32) -> f64 {
+        let global = &self.tables.global;
+        let cells = &self.config.cells;
+        let faster = cells.mlc_read.as_secs_f64() - cells.slc_read.as_secs_f64();
+        let penalty = (global.miss() - global.hit()).max(0.0);
+        global.misses_for_a_page() * penalty - self.frequency(page) * faster
+    }
+
+    fn retire(&mut self, slot: u32) {
+        let block = self.array.flash.block_of(2 * slot) as usize;
+        let status = &mut self.tables.slots[slot as usize];
+        status.is_retired = true;
+        self.life.usable -= u64::from(status.mode.pages());
+        self.tables.blocks[block].slots -= 1;
+        self.counts.retired_slots += 1;
+    }
+
+    /// Page `key` of the disk was hit as often as a counter counts: it moves to a slot in SLC.
+    pub(super) fn promote(&mut self, key: u64, now: Time) {
+        let Some(page) = self.tables.find(key) else { return };
+        if self.array.flash.mode(page) == Mode::Slc {
+            return;
+        }
+        let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
+        let Some(place) = self.make_room(region, true, now) else { return };
+        // Making room may have moved it, or taken it out.
+        let Some(page) = self.tables.find(key) else { return };
+        self.counts.pages_promoted += 1;
+        self.move_page(page, place, now, Cause::Promoted);
+        if let Some(page) = self.tables.find(key) {
+            let accesses = self.tables.global.accesses;
+            let status = &mut self.tables.pages[page as usize];
+            (status.hits, status.since) = (0, accesses);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the cache counts.
+
+use nacre_kernel::state::Value;
+
+/// What happened since measuring began, in pages except where it says otherwise.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Counts {
+    pub(super) read_hits: u64,
+    pub(super) read_misses: u64,
+    pub(super) read_merged: u64,
+    pub(super) write_hits: u64,
+    pub(super) write_misses: u64,
+    pub(super) fills: u64,
+    pub(super) bypassed: u64,
+    /// Blocks.
+    pub(super) collections: u64,
+    /// Blocks.
+    pub(super) evictions: u64,
+    pub(super) pages_evicted: u64,
+    pub(super) pages_sent_back: u64,
+    pub(super) pages_promoted: u64,
+    /// Slots.
+    pub(super) strength_raised: u64,
+    /// Slots.
+    pub(super) density_lowered: u64,
+    pub(super) corrected_pages: u64,
+    pub(super) corrected_bits: u64,
+    pub(super) uncorrectable: u64,
+    pub(super) refetched: u64,
+    pub(super) lost_pages: u64,
+    pub(super) retired_slots: u64,
+    pub(super) retired_blocks: u64,
+    /// Programs by cause.
+    pub(super) programs: Programs,
+    /// Blocks.
+    pub(super) erases: u64,
+}
+
+/// How long the flash lives, in pages that came from the host and the backing since the first day.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Life {
+    /// Pages taken in so far.
+    pub(super) taken: u64,
+    /// Pages that the flash holds at most, as its slots are now.
+    pub(super) usable: u64,
+    /// When the flash held half of the pages that it held as it was new, or less.
+    pub(super) half: Option<u64>,
+    /// When no block was left.
+    pub(super) end: Option<u64>,
+}
+
+/// Pages programmed, by cause.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Programs {
+    pub(super) host: u64,
+    pub(super) fill: u64,
+    pub(super) collected: u64,
+    pub(super) promoted: u64,
+    pub(super) levelled: u64,
+    pub(super) journal: u64,
+}
+
+/// Why a page is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Host,
+    Fill,
+    Collected,
+    Promoted,
+    Levelled,
+}
+
+impl Programs {
+    #[inline]
+    pub(super) fn count(&mut self, cause: Cause) {
+        *match cause {
+            Cause::Host => &mut self.host,
+            Cause::Fill => &mut self.fill,
+            Cause::Collected => &mut self.collected,
+            Cause::Promoted => &mut self.promoted,
+            Cause::Levelled => &mut self.levelled,
+        } += 1;
+    }
+}
+
+impl Counts {
+    /// All counts, named as in records.
+    pub(super) fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Programs { host, fill, collected, promoted, levelled, journal } = self.programs;
+        vec![
+            ("read_hits", self.read_hits),
+            ("read_misses", self.read_misses),
+            ("read_merged", self.read_merged),
+            ("write_hits", self.write_hits),
+            ("write_misses", self.write_misses),
+            ("fills", self.fills),
+            ("bypassed", self.bypassed),
+            ("collections", self.collections),
+            ("evictions", self.evictions),
+            ("pages_evicted", self.pages_evicted),
+            ("pages_sent_back", self.pages_sent_back),
+            ("pages_promoted", self.pages_promoted),
+            ("strength_raised", self.strength_raised),
+            ("density_lowered", self.density_lowered),
+            ("corrected_pages", self.corrected_pages),
+            ("corrected_bits", self.corrected_bits),
+            ("uncorrectable", self.uncorrectable),
+            ("refetched", self.refetched),
+            ("lost_pages", self.lost_pages),
+            ("retired_slots", self.retired_slots),
+            ("retired_blocks", self.retired_blocks),
+            ("host_programs", host),
+            ("fill_programs", fill),
+            ("collected_programs", collected),
+            ("promoted_programs", promoted),
+            ("levelled_programs", levelled),
+            ("journal_programs", journal),
+            ("erases", self.erases),
+        ]
+    }
+}

@@ -1,0 +1,196 @@
+//! Blocks that leave: their dirty pages go back, the block is erased, and may change places with one worn less.
+
+use super::FLASH_PAGE;
+use super::cache::{FlashCache, SHIFT};
+use super::counts::Cause;
+use super::regions::NO_BLOCK;
+use super::tables::{NONE, Use};
+use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
+use nacre_media::dual_mode_flash::Mode;
+use nacre_media::store::Store;
+
+/// Pages that go back with one request at most.
+const RUN_PAGES: usize = 64;
+
+impl<S: Store> FlashCache<S> {
+    /// All pages of the full `block` leave.
+    pub(super) fn evict(&mut self, block: u32, now: Time) {
+        self.recency.remove(block);
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.clear();
+        for page in self.pages_of(block) {
+            let status = &self.tables.pages[page as usize];
+            if status.key == NONE {
+                continue;
+            }
+            self.counts.pages_evicted += 1;
+            if status.is_dirty {
+                leaving.push((status.key, page));
+            } else {
+                self.drop_page(page);
+            }
+        }
+        leaving.sort_unstable();
+        let done = self.send_back(&leaving, now);
+        self.leaving = leaving;
+        self.release(block, done);
+    }
+
+    /// `page` leaves. When its data is safe.
+    pub(super) fn evict_page(&mut self, page: u32, now: Time) -> Time {
+        let status = self.tables.pages[page as usize];
+        self.counts.pages_evicted += 1;
+        if status.is_dirty {
+            self.send_back(&[(status.key, page)], now)
+        } else {
+            self.drop_page(page);
+            now
+        }
+    }
+
+    /// Dirty pages, in the order of the disk, leave for the backing. When it has them.
+    fn send_back(&mut self, leaving: &[(u64, u32)], now: Time) -> Time {
+        let mut last = now;
+        let mut at = 0;
+        while at < leaving.len() {
+            let adjacent = |count: usize| {
+                leaving.get(at + count).is_some_and(|&(key, _)| key == leaving[at].0 + count as u64)
+            };
+            let count = (1..RUN_PAGES).find(|&count| !adjacent(count)).unwrap_or(RUN_PAGES);
+            last = last.max(self.send_run(&leaving[at..at + count], now));
+            at += count;
+        }
+        last
+    }
+
+    /// Adjacent pages go back with one request, up to one that cannot be read.
+    fn send_run(&mut self, run: &[(u64, u32)], now: Time) -> Time {
+        let mut bytes = std::mem::take(&mut self.fetched);
+        bytes.clear();
+        let (mut ready, mut first, mut last) = (now, 0, now);
+        for (at, &(_, page)) in run.iter().enumerate() {
+            let status = self.tables.pages[page as usize];
+            let sensed = self.array.read(page, status.code, now.max(status.programmed), Activity::Clean);
+            self.follow_errors(page, sensed);
+            if sensed.is_good() {
+                ready = ready.max(sensed.done);
+                if self.carries_bytes {
+                    bytes.extend_from_slice(&self.array.buffer[..FLASH_PAGE as usize]);
+                }
+                self.drop_page(page);
+            } else {
+                last = last.max(self.send(&run[first..at], &bytes, ready));
+                bytes.clear();
+                self.give_up_page(page);
+                first = at + 1;
+            }
+        }
+        last = last.max(self.send(&run[first..], &bytes, ready));
+        self.fetched = bytes;
+        last
+    }
+
+    fn send(&mut self, run: &[(u64, u32)], bytes: &[u8], now: Time) -> Time {
+        let Some(&(first, _)) = run.first() else { return now };
+        self.counts.pages_sent_back += run.len() as u64;
+        self.scratch.clear();
+        let (address, size) = (first << SHIFT, (run.len() as u64 * FLASH_PAGE) as u32);
+        let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
+        let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
+        let written = self.backing.submit(now, &request, data, &mut self.scratch);
+        for (at, &(key, _)) in run.iter().enumerate() {
+            if written.status != Status::Done {
+                self.counts.lost_pages += 1;
+                self.lost.insert(key);
+            } else if self.carries_bytes {
+                let bytes = bytes[at * FLASH_PAGE as usize..][..FLASH_PAGE as usize].to_vec();
+                self.unlanded.sent_back(key, written.done, bytes);
+            }
+        }
+        written.done
+    }
+
+    /// `block`, in which nothing is valid any more and which is in no list, is erased when `ready`, and is free.
+    pub(super) fn release(&mut self, block: u32, ready: Time) {
+        let region = usize::from(self.tables.blocks[block as usize].region);
+        self.counts.programs.journal += 1;
+        let noted = self.array.program_journal(block, ready);
+        self.erase(block, noted);
+        if self.tables.blocks[block as usize].slots == 0 {
+            self.tables.blocks[block as usize].used = Use::Retired;
+            self.counts.retired_blocks += 1;
+            if self.life.usable == 0 {
+                self.life.end.get_or_insert(self.life.taken);
+            }
+            return;
+        }
+        let free = self.change_places(block).unwrap_or(block);
+        let status = &mut self.tables.blocks[free as usize];
+        (status.used, status.region) = (Use::Free, region as u8);
+        self.regions[region].free.push_back(free);
+    }
+
+    fn erase(&mut self, block: u32, now: Time) {
+        let lowered = self.tables.blocks[block as usize].lowered;
+        let is_slc = self.config.density.mode() == Mode::Slc || 2 * lowered > self.config.cells.slots;
+        let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, now);
+        self.counts.erases += 1;
+        let status = &mut self.tables.blocks[block as usize];
+        (status.programmed, status.erased) = (0, done);
+        debug_assert_eq!(status.valid, 0, "block {block} is not empty");
+    }
+
+    /// The degree of wear of `block`.
+    fn wear_of(&self, block: u32) -> f64 {
+        let status = &self.tables.blocks[block as usize];
+        f64::from(self.array.flash.erases_of(block))
+            + self.config.strength_weight * f64::from(status.strengths)
+            + self.config.density_weight * f64::from(status.lowered)
+    }
+
+    /// The content of the full block that is worn least moves into the erased block `worn`, if that is worn much more;
+    /// the first one is then erased in its place.
+    fn change_places(&mut self, worn: u32) -> Option<u32> {
+        let (wear, gap) = (self.wear_of(worn), self.config.wear_gap as f64);
+        if wear - self.least_wear <= gap {
+            return None;
+        }
+        let full = |&block: &u32| {
+            let status = &self.tables.blocks[block as usize];
+            status.used == Use::Closed && status.valid > 0 && status.slots > 0 && block != worn
+        };
+        let (mut young, mut least) = (NO_BLOCK, f64::INFINITY);
+        for block in (0..self.array.flash.blocks()).filter(full) {
+            if self.wear_of(block) < least {
+                (young, least) = (block, self.wear_of(block));
+            }
+        }
+        if young == NO_BLOCK {
+            return None;
+        }
+        // Blocks that are not full are in use, and do not count.
+        self.least_wear = least;
+        if wear - least <= gap {
+            return None;
+        }
+        let region = self.tables.blocks[young as usize].region;
+        self.recency.remove(young);
+        let now = self.tables.blocks[worn as usize].erased;
+        let mut last = now;
+        for page in self.pages_of(young) {
+            if self.tables.pages[page as usize].key == NONE {
+                continue;
+            }
+            let moved = match self.next_place(worn, false) {
+                Some(place) => self.move_page(page, place, now, Cause::Levelled),
+                None => self.evict_page(page, now),
+            };
+            last = last.max(moved);
+        }
+        let status = &mut self.tables.blocks[worn as usize];
+        (status.used, status.region) = (Use::Closed, region);
+        self.recency.insert(usize::from(region), worn);
+        self.erase(young, last);
+        Some(young)
+    }
+}

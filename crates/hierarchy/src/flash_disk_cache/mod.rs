@@ -1,0 +1,166 @@
+//! A disk cache in flash: two regions, four tables, and a controller that follows the wear of every page.
+//!
+//! # Models
+//! Pages of 2 KiB of a slower device, in flash whose slots hold one page in SLC or two in MLC
+//! (`media::dual_mode_flash`). What is read and is not there comes from the backing and is programmed in the
+//! background. What is written is acknowledged when it is programmed, out of place; it is *dirty* until it
+//! goes back. A part of a page that is written is merged with the rest.
+//!
+//! Four tables: the *hash table* (FCHT) finds a page of the disk, the *page status* (FPST) has for each page of flash
+//! what it holds, its code, hits and whether it is dirty, the *block status* (FBST) has erases, strengths and slots in SLC,
+//! which make its degree of wear, and the *global status* (FGST) has the latencies of hits and misses. Their
+//! sizes are in the record.
+//!
+//! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
+//! "0 %"` there is one. A region without a free block is *collected* where more than `collects_above` of its
+//! programmed pages are not valid: what is valid in the block with the most invalid pages moves. Otherwise
+//! the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
+//! they are there. Where that block is worn more than the one worn least by `wear_gap`, the content of that one
+//! moves into it, and that one is used instead, whichever region it is of. Each erase follows a program of a
+//! page of the journal, which says what left; where the journal lies is not modelled.
+//!
+//! Wrong bits are counted when a page is programmed and while it lies. A read decodes them: with bytes, by the encoder and
+//! decoder of the code; without, by number. When a page has as many as its code puts right, its slot gets a
+//! code one bit stronger or goes on in SLC from the next program on: what costs less. Stronger costs the page's
+//! share of accesses times the longer decoding; SLC costs the misses for one page less, times their penalty,
+//! less what faster reads gain. A page whose slot can do neither goes on until it has more wrong bits; then the
+//! slot is retired, and with its last slot the block. A page that is hit `promotes_at` times moves to a slot
+//! in SLC.
+//!
+//! A page with more wrong bits than its code puts right is never returned. If it is clean it comes from the backing
+//! again; if it is dirty its data is lost, and reads end with an error until all of it is written.
+//!
+//! A loss of power takes the tables; they are found again in the spare areas and the journal, which takes the time
+//! of reading every programmed page. Clean pages stay, dirty pages stay. A write that was not programmed did not
+//! happen; a page that was on its way back, and was not there, is still in flash, since its block was not
+//! erased, and goes back again.
+//!
+//! # Counters
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `read_hits`, `read_misses`, `read_merged` | pages read that were in flash, were not, were on their way |
+//! | `write_hits`, `write_misses` | pages written that were in flash, that were not |
+//! | `fills`, `bypassed` | pages from the backing that were programmed, that were not since no block is left |
+//! | `collections`, `evictions` | blocks collected, blocks evicted |
+//! | `pages_evicted`, `pages_sent_back` | pages that left, of them dirty ones that went to the backing |
+//! | `pages_promoted` | pages moved to SLC since they were hit often |
+//! | `strength_raised`, `density_lowered` | slots that got a stronger code, that went on in SLC |
+//! | `corrected_pages`, `corrected_bits` | reads of pages with wrong bits that were put right |
+//! | `uncorrectable`, `refetched`, `lost_pages` | reads of pages with too many; clean ones; dirty ones |
+//! | `retired_slots`, `retired_blocks` | slots and blocks given up |
+//! | `host_programs`, `fill_programs` and so on | pages programmed, by cause |
+//!
+//! # Leaves out
+//! Requests are served in the order of their submission: to them the future may delay the past. The bus between
+//! controller and dies; suspending programs and erases for reads; wear of the journal. Tables that are read from disk
+//! when a machine starts in order. Energy of the tables in DRAM. A flush waits for nothing, since what is
+//! acknowledged is in flash; it is passed on.
+//!
+//! # Sources
+//! roberts-2009 sections II and III, for cells, regions and what the controller does; kgil-2008 and kgil-2009 for
+//! tables, degree of wear and cost functions, as they are recalled: what is not in the first is assumed.
+//!
+//! # Checks
+//! Hits and misses of reads against a plain LRU of blocks; valid and invalid pages, regions and tables agree at all times;
+//! programs are those of host, fills, collection, wear levelling and journal; a code that is never used up gives
+//! back what was written, also after losses of power at any moment; pages beyond their code are never returned as good.
+
+mod array;
+mod bytes;
+mod cache;
+mod config;
+mod controller;
+mod counts;
+mod eviction;
+mod power;
+mod regions;
+mod report;
+mod requests;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Cells, Config, Density};
+
+use cache::FlashCache;
+use nacre_config::{Descriptor, Problem, Problems, Room};
+use nacre_controller::ecc::{self, Ecc, Page};
+use nacre_device::{Builder, DeviceFamily};
+use nacre_kernel::Bytes;
+use nacre_media::store::{Layout, Nothing};
+
+/// Bytes of data of a page of flash.
+pub(crate) const FLASH_PAGE: u64 = 2048;
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "flash_disk_cache",
+        "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
+        &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let path = slot.path().to_string();
+        let codes = codes(&config, builder);
+        let backing = builder.device(&config.backing);
+        let (codes, backing) = match (codes, backing) {
+            (Ok(codes), Ok(backing)) => (codes, backing),
+            (codes, backing) => {
+                let mut problems = codes.err().unwrap_or_default().0;
+                problems.extend(backing.err().unwrap_or_default().0);
+                return Err(Problems(problems));
+            }
+        };
+        let pages_per_block = 2 * u64::from(config.cells.slots);
+        let pages = u64::from(config.cells.blocks) * pages_per_block;
+        // Of a page of flash: its state in the medium, in the tables, and its place in the hash table.
+        builder.take_memory(&path, pages * 80)?;
+        let random = builder.random(&path);
+        let layout = Layout {
+            page_bytes: stored_bytes(&config.cells) as u32,
+            pages_per_extent: pages_per_block,
+            pages,
+        };
+        Ok(match builder.store(&path, layout) {
+            Some(store) => Box::new(FlashCache::new(id, path, config, codes, random, store, backing)),
+            None => Box::new(FlashCache::new(id, path, config, codes, random, Nothing, backing)),
+        })
+    },
+};
+
+/// Bytes of a page and what is beside it, as stores have them: images want powers of two.
+pub(crate) fn stored_bytes(cells: &Cells) -> u64 {
+    (FLASH_PAGE + cells.spare.0).next_power_of_two()
+}
+
+/// The codes of a page: of the strength it begins with, and of every one up to the strongest.
+fn codes(config: &Config, builder: &dyn Builder) -> Result<Vec<Box<dyn Ecc>>, Problems> {
+    let path = config.ecc.path();
+    let families = builder.families();
+    let first = ecc::build(&config.ecc, Page { families, bytes: Bytes(FLASH_PAGE) })?;
+    let wrong = |text: String, remedy: &str| Problems::from(Problem::new(path, None, text).remedy(remedy));
+    let mut codes = vec![first];
+    if config.raises_strength {
+        let from = codes[0].corrects();
+        for strength in from + 1..=config.strongest.max(from) {
+            let stronger = codes[0].of_strength(strength);
+            let stronger = stronger.ok_or_else(|| {
+                let text = format!("there is no such code for {strength} wrong bits of 2 KiB");
+                wrong(text, "use kind = \"bch\", a smaller strongest, or raises_strength = false")
+            })?;
+            codes.push(stronger);
+        }
+    }
+    let spare = codes.last().map_or(0, |code| code.layout().spare_bytes);
+    if spare > config.cells.spare.0 {
+        let text =
+            format!("the strongest code needs {spare} B beside a page, and there are {}", config.cells.spare);
+        return Err(wrong(text, "give a larger spare, or a smaller strongest"));
+    }
+    Ok(codes)
+}

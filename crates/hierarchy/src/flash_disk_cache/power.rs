@@ -1,0 +1,57 @@
+//! What a loss of power leaves, and what is done then.
+
+use super::FLASH_PAGE;
+use super::cache::{FlashCache, SHIFT};
+use super::tables::NONE;
+use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
+use nacre_media::store::Store;
+
+impl<S: Store> FlashCache<S> {
+    /// The power fails: what was not programmed is not there, and what was not back yet is still there.
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
+        let after = self.unlanded.fail(at, chance);
+        for &key in &after.gone {
+            self.rescued.remove(&key);
+            if let Some(page) = self.tables.find(key) {
+                self.drop_page(page);
+            }
+        }
+        self.rescued.extend(after.rescued);
+        for page in 0..self.tables.pages.len() as u32 {
+            let status = &mut self.tables.pages[page as usize];
+            if status.key == NONE || status.programmed <= at {
+                continue;
+            }
+            // A page that moved is still where it was. One that came from the backing is there too.
+            if status.is_dirty {
+                (status.arrives, status.programmed) = (at, at);
+            } else {
+                self.drop_page(page);
+            }
+        }
+        for block in &mut self.tables.blocks {
+            block.erased = block.erased.min(at);
+        }
+        self.array.clear();
+        self.backing.power_fail(at, chance);
+    }
+
+    /// The power is back: the tables are made from the spare areas, and what was on its way back goes there.
+    pub(super) fn find_tables(&mut self, at: Time) -> Recovery {
+        let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
+        let found = self.array.scan(pages_scanned, at);
+        let below = self.backing.recover(at);
+        let mut own = Recovery { done: found, pages_scanned, ..Recovery::default() };
+        let from = found.max(below.done);
+        for (key, bytes) in std::mem::take(&mut self.rescued) {
+            self.scratch.clear();
+            let (address, size) = (key << SHIFT, FLASH_PAGE as u32);
+            let request = Request { arrival: from, address, bytes: size, volume: 0, op: Op::Write };
+            let written = self.backing.submit(from, &request, Data::Write(&bytes), &mut self.scratch);
+            own.programs_repeated += 1;
+            own.done = own.done.max(written.done);
+            self.unlanded.sent_back(key, written.done, bytes);
+        }
+        own.beside(below)
+    }
+}

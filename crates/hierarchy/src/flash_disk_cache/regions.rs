@@ -1,0 +1,263 @@
+//! Regions: which blocks are filled, and which make room.
+
+use super::array::Sensed;
+use super::cache::{FlashCache, REGIONS};
+use super::counts::Cause;
+use super::tables::{NONE, PageStatus, Use};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Time};
+use nacre_media::dual_mode_flash::Mode;
+use nacre_media::store::Store;
+use std::collections::VecDeque;
+
+/// No block.
+pub(super) const NO_BLOCK: u32 = u32::MAX;
+
+/// Free blocks that are kept for collecting.
+const RESERVE: usize = 1;
+
+/// Blocks for one kind of pages.
+#[derive(Debug, State)]
+pub(super) struct Region {
+    /// The block that is filled, and the one for pages that move to SLC; or [`NO_BLOCK`].
+    pub(super) open: [u32; 2],
+    /// Erased blocks, those erased first in front.
+    #[state(varies)]
+    pub(super) free: VecDeque<u32>,
+    /// Whether room is made: what moves then takes the reserve.
+    is_collecting: bool,
+}
+
+impl Region {
+    pub(super) fn new() -> Region {
+        Region { open: [NO_BLOCK; 2], free: VecDeque::new(), is_collecting: false }
+    }
+}
+
+/// Where the next page goes, and how it is programmed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) block: u32,
+    pub(super) mode: Mode,
+    pub(super) code: u8,
+}
+
+impl<S: Store> FlashCache<S> {
+    /// Where the next page of `region` goes; makes room at `now` if there is none. `is_hot` asks for a slot in SLC.
+    /// `None` where no block is left. What is in the buffer, and where other pages are, may change.
+    pub(super) fn make_room(&mut self, region: usize, is_hot: bool, now: Time) -> Option<Place> {
+        loop {
+            let open = self.regions[region].open[usize::from(is_hot)];
+            if open != NO_BLOCK {
+                if let Some(place) = self.next_place(open, is_hot) {
+                    return Some(place);
+                }
+                self.regions[region].open[usize::from(is_hot)] = NO_BLOCK;
+                self.close(open);
+            }
+            let block = self.take_free(region, is_hot, now)?;
+            // Collecting may have opened one.
+            if block != NO_BLOCK {
+                let status = &mut self.tables.blocks[block as usize];
+                (status.used, status.region) = (Use::Open, region as u8);
+                self.regions[region].open[usize::from(is_hot)] = block;
+            }
+        }
+    }
+
+    /// The next slot of `block` that is not retired.
+    pub(super) fn next_place(&mut self, block: u32, is_hot: bool) -> Option<Place> {
+        loop {
+            let page = self.array.flash.next(block)?;
+            let slot = self.tables.slots[(page >> 1) as usize];
+            let code = slot.code;
+            if page & 1 == 1 {
+                return Some(Place { block, mode: Mode::Mlc, code });
+            }
+            if !slot.is_retired {
+                return Some(Place { block, mode: if is_hot { Mode::Slc } else { slot.mode }, code });
+            }
+            self.array.flash.skip(block);
+        }
+    }
+
+    fn close(&mut self, block: u32) {
+        let status = &mut self.tables.blocks[block as usize];
+        status.used = Use::Closed;
+        self.recency.insert(usize::from(status.region), block);
+    }
+
+    /// An erased block; [`NO_BLOCK`] where one was opened meanwhile.
+    fn take_free(&mut self, region: usize, is_hot: bool, now: Time) -> Option<u32> {
+        if !self.regions[region].is_collecting {
+            while self.regions[region].free.len() <= RESERVE {
+                self.regions[region].is_collecting = true;
+                let has_room = self.reclaim(region, now);
+                self.regions[region].is_collecting = false;
+                if self.regions[region].open[usize::from(is_hot)] != NO_BLOCK {
+                    return Some(NO_BLOCK);
+                }
+                if !has_room {
+                    break;
+                }
+            }
+        }
+        self.regions[region].free.pop_front()
+    }
+
+    /// Empties a full block of `region`. Whether there was one.
+    fn reclaim(&mut self, region: usize, now: Time) -> bool {
+        let Some((most_invalid, programmed, valid)) = self.survey(region) else { return false };
+        let invalid = (programmed - valid) as f64;
+        if invalid > self.config.collects_above.0 * programmed as f64 {
+            self.counts.collections += 1;
+            self.collect(most_invalid, region, now);
+        } else {
+            self.counts.evictions += 1;
+            let oldest = self.recency.oldest(region).expect("a block is full");
+            self.evict(oldest, now);
+        }
+        true
+    }
+
+    /// The full block of `region` with the most pages that are not valid, and all pages there are and are valid.
+    fn survey(&self, region: usize) -> Option<(u32, u64, u64)> {
+        let (mut best, mut most) = (NO_BLOCK, 0);
+        let (mut programmed, mut valid) = (0, 0);
+        for (number, block) in self.tables.blocks.iter().enumerate() {
+            if block.used != Use::Closed || usize::from(block.region) != region {
+                continue;
+            }
+            let invalid = block.programmed - block.valid;
+            programmed += u64::from(block.programmed);
+            valid += u64::from(block.valid);
+            if best == NO_BLOCK || invalid > most {
+                (best, most) = (number as u32, invalid);
+            }
+        }
+        (best != NO_BLOCK).then_some((best, programmed, valid))
+    }
+
+    /// Moves what is valid in `block` to where there is room, and erases it.
+    fn collect(&mut self, block: u32, region: usize, now: Time) {
+        self.recency.remove(block);
+        let mut last = now;
+        for page in self.pages_of(block) {
+            if self.tables.pages[page as usize].key == NONE {
+                continue;
+            }
+            match self.make_room(region, false, now) {
+                Some(place) => last = last.max(self.move_page(page, place, now, Cause::Collected)),
+                None => last = last.max(self.evict_page(page, now)),
+            }
+        }
+        self.release(block, last);
+    }
+
+    /// All pages of `block`.
+    pub(super) fn pages_of(&self, block: u32) -> std::ops::Range<u32> {
+        let count = self.array.flash.pages_per_block();
+        block * count..(block + 1) * count
+    }
+
+    /// Moves `page` to `place`, if it can be read. When that is done.
+    pub(super) fn move_page(&mut self, page: u32, place: Place, now: Time, cause: Cause) -> Time {
+        let status = self.tables.pages[page as usize];
+        let activity = if cause == Cause::Levelled { Activity::LevelWear } else { Activity::Clean };
+        let sensed = self.array.read(page, status.code, now.max(status.programmed), activity);
+        self.follow_errors(page, sensed);
+        if !sensed.is_good() {
+            self.give_up_page(page);
+            return sensed.done;
+        }
+        let (to, done) = self.program(place, sensed.done, activity, cause);
+        let from = self.array.flash.block_of(page);
+        self.tables.relocate([page, to], [from, place.block]);
+        let moved = &mut self.tables.pages[to as usize];
+        (moved.code, moved.arrives, moved.programmed) = (place.code, sensed.done, done);
+        done
+    }
+
+    /// Programs what is in the buffer at `place`; the page, and when it is done.
+    pub(super) fn program(
+        &mut self,
+        place: Place,
+        now: Time,
+        activity: Activity,
+        cause: Cause,
+    ) -> (u32, Time) {
+        let Place { block, mode, code } = place;
+        self.counts.programs.count(cause);
+        self.life.taken += u64::from(matches!(cause, Cause::Host | Cause::Fill));
+        let status = &mut self.tables.blocks[block as usize];
+        status.programmed += 1;
+        let begin = now.max(status.erased);
+        let is_open = status.used == Use::Open;
+        let programmed = self.array.program(block, (mode, code), begin, activity);
+        if is_open && self.array.flash.next(block).is_none() {
+            let region = usize::from(self.tables.blocks[block as usize].region);
+            let open = &mut self.regions[region].open;
+            open.iter_mut().filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
+            self.close(block);
+        }
+        programmed
+    }
+
+    /// Programs what is in the buffer as page `key`, which is not in the cache.
+    pub(super) fn bring_in(
+        &mut self,
+        key: u64,
+        place: Place,
+        now: Time,
+        (is_dirty, activity, cause): (bool, Activity, Cause),
+    ) -> Time {
+        let (page, programmed) = self.program(place, now, activity, cause);
+        let since = self.tables.global.accesses;
+        let status = PageStatus { key, arrives: now, programmed, since, hits: 0, code: place.code, is_dirty };
+        self.tables.insert(page, place.block, status);
+        programmed
+    }
+
+    /// A page that cannot be read any more leaves; the data of a dirty one is lost.
+    pub(super) fn give_up_page(&mut self, page: u32) {
+        let status = self.tables.pages[page as usize];
+        self.counts.uncorrectable += 1;
+        if status.is_dirty {
+            self.counts.lost_pages += 1;
+            self.lost.insert(status.key);
+        } else {
+            self.counts.refetched += 1;
+        }
+        self.drop_page(page);
+    }
+
+    /// The verdict on `page` while it is still in the controller's memory: it takes no time.
+    pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
+        self.array.look_at(page, self.tables.pages[page as usize].code, now)
+    }
+
+    /// Panics unless every block is where its use says.
+    pub(super) fn check_regions(&self) {
+        let mut uses = vec![Use::Retired; self.tables.blocks.len()];
+        for region in 0..REGIONS {
+            let Region { open, free, .. } = &self.regions[region];
+            let full = self.recency.from_oldest(region);
+            let open = open.iter().copied().filter(|&block| block != NO_BLOCK);
+            let all = free.iter().map(|&block| (block, Use::Free));
+            let all =
+                all.chain(open.map(|block| (block, Use::Open))).chain(full.map(|block| (block, Use::Closed)));
+            for (block, used) in all {
+                assert_eq!(uses[block as usize], Use::Retired, "block {block} is used twice");
+                let status = &self.tables.blocks[block as usize];
+                assert_eq!(usize::from(status.region), region, "the region of block {block}");
+                uses[block as usize] = used;
+            }
+        }
+        for (number, block) in self.tables.blocks.iter().enumerate() {
+            assert_eq!(block.used, uses[number], "the use of block {number}");
+            if block.used == Use::Free || block.used == Use::Retired {
+                assert_eq!((block.valid, block.programmed), (0, 0), "block {number} is not empty");
+            }
+        }
+    }
+}

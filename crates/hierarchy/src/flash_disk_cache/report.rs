@@ -1,0 +1,104 @@
+//! What the cache says about itself.
+
+use super::cache::FlashCache;
+use super::tables::Sizes;
+use nacre_kernel::{Bytes, Column, ComponentReport, Time, Wear};
+use nacre_media::dual_mode_flash::Mode;
+use nacre_media::store::Store;
+
+/// Share of programs that may end in a page beyond its code, where a page is made for so many erases.
+const FAILURES: f64 = 1e-4;
+
+/// The report over `elapsed`.
+pub(super) fn of<S: Store>(cache: &FlashCache<S>, elapsed: Time) -> ComponentReport {
+    let cells = &cache.config.cells;
+    let made_for = made_for(cache);
+    let erases = cache.counts.erases;
+    let life = made_for * f64::from(cells.blocks);
+    let flash = Bytes(cache.config.flash_bytes());
+    let mut counters = cache.host.counters();
+    counters.extend(cache.counts.counters());
+    ComponentReport {
+        id: cache.id,
+        kind: "flash_disk_cache",
+        path: cache.path.clone(),
+        resources: cache.array.resources(),
+        is_energy_modelled: cells.active_power.is_some() || cells.idle_power.is_some(),
+        idle_energy: cache.array.idle_energy(elapsed),
+        counters,
+        cost: cells.price.map(|price| price.of(flash)),
+        lifetime_days: (erases > 0).then(|| life / erases as f64 * elapsed.as_secs_f64() / 86_400.0),
+        wear: Some(wear(cache, made_for)),
+        columns: columns(cache),
+        children: vec![cache.backing.report(elapsed)],
+    }
+}
+
+/// Erases after which a page of median strength, with all that the controller can do for it, is beyond its code once in
+/// [`FAILURES`] programs.
+pub(super) fn made_for<S: Store>(cache: &FlashCache<S>) -> f64 {
+    let ageing = cache.config.cells.ageing();
+    let code = cache.array.codes.last().expect("there is a code");
+    let mode = if cache.config.lowers_density { Mode::Slc } else { cache.config.density.mode() };
+    let fails = |erases: f64| code.page_failure(ageing.rate_at(mode, erases).min(0.5)) > FAILURES;
+    let (mut least, mut most) = (0.0, 1e12);
+    for _ in 0..100 {
+        let middle = (least + most) / 2.0;
+        *if fails(middle) { &mut most } else { &mut least } = middle;
+    }
+    least
+}
+
+fn wear<S: Store>(cache: &FlashCache<S>, made_for: f64) -> Wear {
+    let programs = &cache.counts.programs;
+    let flash = &cache.array.flash;
+    Wear {
+        host: programs.host + programs.fill,
+        cleaned: programs.collected + programs.promoted,
+        levelled: programs.levelled,
+        metadata: programs.journal,
+        padding: 0,
+        erases: cache.counts.erases,
+        block_erases: (0..flash.blocks()).map(|block| flash.erases_of(block)).collect(),
+        endurance: Some(made_for as u64),
+        worn_out_at: None,
+        row_programs: None,
+    }
+}
+
+fn columns<S: Store>(cache: &FlashCache<S>) -> Vec<Column> {
+    let one = |name, value: f64| Column { name, values: vec![value] };
+    let Sizes { hash, page_status, block_status, global_status } = cache.tables.sizes();
+    let slots = &cache.tables.slots;
+    let of =
+        |kept: &dyn Fn(&super::tables::SlotStatus) -> bool| slots.iter().filter(|slot| kept(slot)).count();
+    let slc = of(&|slot| !slot.is_retired && slot.mode == Mode::Slc);
+    let mlc = of(&|slot| !slot.is_retired && slot.mode == Mode::Mlc);
+    let strengths: u32 = slots.iter().map(|slot| cache.array.codes[usize::from(slot.code)].corrects()).sum();
+    let new = cache.config.flash_bytes() / super::FLASH_PAGE;
+    let life = &cache.life;
+    let mut columns = vec![
+        one("tables.hash_bytes", hash as f64),
+        one("tables.page_status_bytes", page_status as f64),
+        one("tables.block_status_bytes", block_status as f64),
+        one("tables.global_status_bytes", global_status as f64),
+        one("flash.slots_slc", slc as f64),
+        one("flash.slots_mlc", mlc as f64),
+        one("flash.slots_retired", (slots.len() - slc - mlc) as f64),
+        one("flash.usable_share", life.usable as f64 / new as f64),
+        one("flash.mean_strength", f64::from(strengths) / slots.len() as f64),
+        one("flash.pages_valid", cache.tables.valid() as f64),
+        one("flash.hit_s", cache.tables.global.hit()),
+        one("flash.miss_s", cache.tables.global.miss()),
+        one("life.pages_taken", life.taken as f64),
+    ];
+    if !cache.wearing.is_empty() {
+        let taken = cache.wearing.iter().map(|&(taken, _)| taken as f64).collect();
+        let usable = cache.wearing.iter().map(|&(_, usable)| usable as f64 / new as f64).collect();
+        columns.push(Column { name: "wearing.pages_taken", values: taken });
+        columns.push(Column { name: "wearing.usable_share", values: usable });
+    }
+    columns.extend(life.half.map(|pages| one("life.pages_to_half", pages as f64)));
+    columns.extend(life.end.map(|pages| one("life.pages_to_end", pages as f64)));
+    columns
+}

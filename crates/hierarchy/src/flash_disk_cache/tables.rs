@@ -1,0 +1,224 @@
+//! The tables of the cache: what is where, and in what state.
+
+use crate::replacement::index::Index;
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+use nacre_media::dual_mode_flash::Mode;
+
+/// No page of the disk.
+pub(super) const NONE: u64 = u64::MAX;
+
+/// What a page of flash holds: an entry of the page status table (FPST).
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct PageStatus {
+    /// The page of the disk, or [`NONE`].
+    pub(super) key: u64,
+    /// When its data is at hand, from a device that is still asked.
+    pub(super) arrives: Time,
+    /// When it is programmed.
+    pub(super) programmed: Time,
+    /// Accesses to the cache before it came in.
+    pub(super) since: u64,
+    /// Hits since then; saturates.
+    pub(super) hits: u16,
+    /// Number of its code.
+    pub(super) code: u8,
+    pub(super) is_dirty: bool,
+}
+
+impl Default for PageStatus {
+    fn default() -> PageStatus {
+        let (arrives, programmed) = (Time::ZERO, Time::ZERO);
+        PageStatus { key: NONE, arrives, programmed, since: 0, hits: 0, code: 0, is_dirty: false }
+    }
+}
+
+/// What a slot is programmed as from the next erase on.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct SlotStatus {
+    pub(super) mode: Mode,
+    /// Number of its code.
+    pub(super) code: u8,
+    pub(super) is_retired: bool,
+}
+
+/// What a block is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+#[repr(u8)]
+pub(super) enum Use {
+    /// Erased.
+    Free,
+    /// Being filled.
+    Open,
+    /// Full.
+    Closed,
+    /// Given up.
+    Retired,
+}
+
+/// An entry of the block status table (FBST); erases are in the medium.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct BlockStatus {
+    pub(super) used: Use,
+    pub(super) region: u8,
+    /// Pages with data that counts.
+    pub(super) valid: u32,
+    /// Pages programmed since the erase.
+    pub(super) programmed: u32,
+    /// When the last erase is over.
+    pub(super) erased: Time,
+    /// Over its slots: how much stronger codes are than the first.
+    pub(super) strengths: u32,
+    /// Slots with one bit in a cell that began with two.
+    pub(super) lowered: u32,
+    /// Slots that are not retired.
+    pub(super) slots: u32,
+}
+
+/// The global status table (FGST): what hits and misses cost so far, and what a page is worth when it leaves.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct GlobalStatus {
+    /// Pages asked for.
+    pub(super) accesses: u64,
+    pub(super) hits: u64,
+    pub(super) hit_s: f64,
+    pub(super) misses: u64,
+    pub(super) miss_s: f64,
+    /// Hits of pages that left, and for how many accesses they were there.
+    pub(super) left_hits: u64,
+    pub(super) left_accesses: u64,
+}
+
+impl GlobalStatus {
+    /// Mean latency of a hit, in seconds.
+    pub(super) fn hit(&self) -> f64 {
+        self.hit_s / self.hits.max(1) as f64
+    }
+
+    /// Mean latency of a miss, in seconds.
+    pub(super) fn miss(&self) -> f64 {
+        self.miss_s / self.misses.max(1) as f64
+    }
+
+    /// Misses per access for one page less: as often as pages that left were asked for.
+    pub(super) fn misses_for_a_page(&self) -> f64 {
+        self.left_hits as f64 / self.left_accesses.max(1) as f64
+    }
+}
+
+/// The tables.
+#[derive(Debug, State)]
+pub(super) struct Tables {
+    /// The hash table (FCHT): from pages of the disk to pages of flash.
+    index: Index,
+    pub(super) pages: Vec<PageStatus>,
+    pub(super) slots: Vec<SlotStatus>,
+    pub(super) blocks: Vec<BlockStatus>,
+    pub(super) global: GlobalStatus,
+}
+
+/// Bytes of the tables as a controller would hold them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    pub(super) hash: u64,
+    pub(super) page_status: u64,
+    pub(super) block_status: u64,
+    pub(super) global_status: u64,
+}
+
+impl Tables {
+    /// Empty tables of `blocks` blocks.
+    pub(super) fn new(blocks: u32, slots: u32, mode: Mode) -> Tables {
+        let all = blocks as usize * slots as usize;
+        let block = BlockStatus {
+            used: Use::Free,
+            region: 0,
+            valid: 0,
+            programmed: 0,
+            erased: Time::ZERO,
+            strengths: 0,
+            lowered: 0,
+            slots,
+        };
+        Tables {
+            index: Index::new(2 * all),
+            pages: vec![PageStatus::default(); 2 * all],
+            slots: vec![SlotStatus { mode, code: 0, is_retired: false }; all],
+            blocks: vec![block; blocks as usize],
+            global: GlobalStatus::default(),
+        }
+    }
+
+    /// The page of flash that holds page `key` of the disk.
+    #[inline]
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
+        self.index.find(key, |page| self.pages[page as usize].key == key).ok()
+    }
+
+    /// `page`, just programmed, holds what `status` says; no other page holds the same.
+    #[inline]
+    pub(super) fn insert(&mut self, page: u32, block: u32, status: PageStatus) {
+        let key = status.key;
+        let vacancy = self.index.find(key, |page| self.pages[page as usize].key == key);
+        let vacancy = vacancy.expect_err("a page is in the cache once");
+        self.index.occupy(vacancy, page);
+        self.pages[page as usize] = status;
+        self.blocks[block as usize].valid += 1;
+    }
+
+    /// What `page` holds does not count any more.
+    #[inline]
+    pub(super) fn invalidate(&mut self, page: u32, block: u32) {
+        let status = &mut self.pages[page as usize];
+        self.index.vacate(status.key, page);
+        self.global.left_hits += u64::from(status.hits);
+        self.global.left_accesses += self.global.accesses - status.since;
+        status.key = NONE;
+        self.blocks[block as usize].valid -= 1;
+    }
+
+    /// What `from` holds is in `to` now, just programmed; the rest of its status stays.
+    pub(super) fn relocate(&mut self, [from, to]: [u32; 2], blocks: [u32; 2]) {
+        let status = self.pages[from as usize];
+        self.index.relocate(status.key, from, to);
+        self.pages[to as usize] = status;
+        self.pages[from as usize].key = NONE;
+        self.blocks[blocks[0] as usize].valid -= 1;
+        self.blocks[blocks[1] as usize].valid += 1;
+    }
+
+    /// Pages of the disk in flash.
+    pub(super) fn valid(&self) -> usize {
+        self.index.len()
+    }
+
+    /// A slot that holds a page, for warming.
+    pub(super) fn glance(&self, key: u64) -> u32 {
+        self.index.glance(key)
+    }
+
+    /// What the tables take: an entry of the hash table is a disk page and a flash page of 4 B each; a page has its key of
+    /// 4 B and 3 B of code, mode, hits and flags; a block 4 B of erases and 4 B of strengths and slots.
+    pub(super) fn sizes(&self) -> Sizes {
+        let (pages, blocks) = (self.pages.len() as u64, self.blocks.len() as u64);
+        Sizes { hash: 8 * pages, page_status: 7 * pages, block_status: 8 * blocks, global_status: 24 }
+    }
+
+    /// Panics unless the tables agree with each other.
+    pub(super) fn check_invariants(&self, pages_per_block: u32) {
+        self.index.check_invariants();
+        let mut valid = 0;
+        for (number, block) in self.blocks.iter().enumerate() {
+            let first = number * pages_per_block as usize;
+            let pages = &self.pages[first..first + pages_per_block as usize];
+            let held = pages.iter().filter(|page| page.key != NONE).count();
+            assert_eq!(held, block.valid as usize, "valid pages of block {number}");
+            assert!(block.valid <= block.programmed, "block {number}: {block:?}");
+            valid += held;
+        }
+        assert_eq!(valid, self.index.len(), "pages in the hash table");
+        for (number, page) in self.pages.iter().enumerate().filter(|(_, page)| page.key != NONE) {
+            assert_eq!(self.find(page.key), Some(number as u32), "the page of {}", page.key);
+        }
+    }
+}

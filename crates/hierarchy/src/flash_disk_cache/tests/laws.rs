@@ -1,0 +1,118 @@
+//! What holds of every flash disk cache.
+
+use super::{BCH, build, counter, settings, submit};
+use crate::workbench::ROOMS;
+use nacre_kernel::{Op, Streams, Time};
+use nacre_testkit::{Workbench, conformance_in_order, keeps_its_bytes};
+
+/// Regions and one, densities, policies, codes; so worn that errors are everywhere.
+const KINDS: [(&str, &str); 6] = [
+    ("blocks = 64\nslots = 4", BCH),
+    ("blocks = 16\nslots = 8\nwrite_region = \"0 %\"\ndies = 1", BCH),
+    ("blocks = 40\nslots = 4\ndensity = \"slc\"\nlookup = \"1 us\"", "kind = \"crc32\""),
+    ("blocks = 40\nslots = 4\nwrite_region = \"25 %\"\npromotes_at = 2\nwear_gap = 1", BCH),
+    (
+        "blocks = 40\nslots = 4\nwrite_region = \"25 %\"\nmlc_endurance = 40\nslc_endurance = 400\nwear_gap = 2\n\
+      strength_weight = 0\npromotes_at = 3",
+        BCH,
+    ),
+    (
+        "blocks = 40\nslots = 4\nwrite_region = \"25 %\"\nraises_strength = false\nlowers_density = false\n\
+      promotes = false",
+        "kind = \"bch\"\nt = 4\ncheck = \"2 us\"",
+    ),
+];
+
+/// As much as codes without strengths allow.
+fn adapted(options: &str, ecc: &str) -> String {
+    let fixed = if ecc.contains("crc32\"") { "\nraises_strength = false" } else { "" };
+    format!("{options}{fixed}")
+}
+
+#[test]
+fn it_keeps_the_contract() {
+    for (options, ecc) in KINDS {
+        conformance_in_order(|| build(&adapted(options, ecc), ecc));
+    }
+}
+
+/// Without wrong bits: a code that is used up loses data, and says so.
+#[test]
+fn it_keeps_its_bytes_while_pages_move() {
+    for (options, ecc) in KINDS {
+        let options = options.replace("mlc_endurance = 40\nslc_endurance = 400\n", "");
+        let toml = settings(&adapted(&options, ecc), ecc);
+        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &toml, 300);
+        assert!(crashes.points() > 15 && crashes.restarts > 8, "{crashes:?}");
+        assert!(
+            crashes.branches["power_lost_while_recovering"] > 1 && crashes.branches["blocks_behind"] > 1,
+            "{crashes:?}"
+        );
+    }
+}
+
+/// With one page in a block and room for all it asks for, a region that is read is an LRU cache of pages.
+#[test]
+fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
+    let options = "blocks = 34\nslots = 1\ndensity = \"slc\"\nwrite_region = \"0 %\"\nbit_error_rate = 0\n\
+        raises_strength = false\nlowers_density = false\npromotes = false";
+    let mut device = build(options, "kind = \"none\"");
+    let mut random = Streams::new(5).stream("pages");
+    let mut plain: Vec<u64> = Vec::new();
+    let (mut now, mut hits) = (Time::ZERO, 0);
+    for _ in 0..5_000 {
+        let page = random.below(10) * random.below(12);
+        now = submit(&mut *device, now + Time::from_ms(5), Op::Read, page * 2048, 2048).done;
+        if let Some(place) = plain.iter().position(|&known| known == page) {
+            plain.remove(place);
+            hits += 1;
+        } else if plain.len() == 33 {
+            plain.pop();
+        }
+        plain.insert(0, page);
+    }
+    // One block is kept free for collecting.
+    assert_eq!(counter(&*device, "read_hits"), hits);
+    assert_eq!(counter(&*device, "read_misses"), 5_000 - hits);
+}
+
+/// Reads of an idle cache take what the cells and the decoder take, in both modes.
+#[test]
+fn a_hit_takes_the_read_and_the_decoder() {
+    for (density, t, time) in [("slc", 2, 25 + 30), ("mlc", 2, 50 + 30), ("slc", 4, 25 + 60)] {
+        let options = format!("blocks = 64\nslots = 4\ndensity = \"{density}\"\nbit_error_rate = 0");
+        let mut device = build(&options, &format!("kind = \"bch\"\nt = {t}"));
+        let miss = submit(&mut *device, Time::ZERO, Op::Read, 0, 2048).done;
+        assert!(miss >= Time::from_ms(1));
+        let merged = submit(&mut *device, Time::from_us(1), Op::Read, 0, 2048).done;
+        assert_eq!(merged, miss, "it is on its way");
+        let later = Time::from_ms(20);
+        let hit = submit(&mut *device, later, Op::Read, 0, 2048).done - later;
+        assert_eq!(hit, Time::from_us(time), "{density}, t = {t}");
+    }
+}
+
+/// Programs and erases are conserved, and every program has one cause.
+#[test]
+fn programs_have_causes() {
+    for (options, ecc) in KINDS {
+        let mut device = build(&adapted(options, ecc), ecc);
+        let mut random = Streams::new(9).stream("pages");
+        let mut now = Time::ZERO;
+        for _ in 0..4_000 {
+            let op = if random.chance(0.5) { Op::Read } else { Op::Write };
+            now = submit(&mut *device, now, op, random.below(700) * 2048, 2048).done;
+        }
+        device.check_invariants();
+        let report = device.report(now);
+        let wear = report.wear.expect("it wears");
+        let names = ["host", "fill", "collected", "promoted", "levelled", "journal"];
+        let causes = names.map(|name| counter(&*device, &format!("{name}_programs")));
+        assert_eq!(wear.programs(), causes.iter().sum::<u64>());
+        assert_eq!(causes[5], wear.erases - counter(&*device, "erases") + causes[5]);
+        let blocks: u64 = wear.block_erases.iter().map(|&erases| u64::from(erases)).sum();
+        assert_eq!(blocks, wear.erases);
+        assert_eq!(counter(&*device, "fills"), causes[1]);
+        assert!(causes[0] > 0 && wear.erases > 10, "{causes:?}");
+    }
+}

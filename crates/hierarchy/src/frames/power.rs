@@ -1,0 +1,67 @@
+//! What a loss of power leaves, and what is done then.
+
+use super::{FrameCache, Memory, WRITE_BACKS};
+use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
+
+impl<M: Memory> FrameCache<M> {
+    /// The power fails: what is volatile is gone, and of the rest what had not landed.
+    pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
+        if M::IS_VOLATILE {
+            self.forgotten += self.index.len() as u64;
+            self.bytes_lost += u64::from(self.dirty_count) * self.settings.page.0;
+            self.drop_where(|_, _| true);
+        } else {
+            let after = self.unlanded.fail(at, chance);
+            for key in &after.gone {
+                self.rescued.remove(key);
+                if let Some(frame) = self.find(*key) {
+                    self.vacate(frame);
+                }
+            }
+            self.rescued.extend(after.rescued);
+            // A page that was on its way in has garbage in its frame.
+            self.drop_where(|cache, frame| {
+                !cache.is_dirty(frame) && cache.frames[frame as usize].arrives > at
+            });
+            for frame in &mut self.frames {
+                frame.arrives = frame.arrives.min(at);
+            }
+        }
+        self.back = [at; WRITE_BACKS];
+        self.all_back = self.all_back.min(at);
+        self.memory.clear();
+        self.backing.power_fail(at, chance);
+    }
+
+    fn drop_where(&mut self, is_dropped: impl Fn(&FrameCache<M>, u32) -> bool) {
+        let all: Vec<u32> = self.used.from_oldest(0).filter(|&frame| is_dropped(self, frame)).collect();
+        all.into_iter().for_each(|frame| self.vacate(frame));
+    }
+
+    /// The power is back: what was on its way back goes there.
+    pub(super) fn come_back(&mut self, at: Time) -> Recovery {
+        let below = self.backing.recover(at);
+        let mut own = Recovery {
+            done: at,
+            blocks_forgotten: std::mem::take(&mut self.forgotten),
+            bytes_lost: std::mem::take(&mut self.bytes_lost),
+            ..Recovery::default()
+        };
+        let size = self.settings.page.0 as u32;
+        for (key, bytes) in std::mem::take(&mut self.rescued) {
+            self.scratch.clear();
+            let request = Request {
+                arrival: below.done,
+                address: key << self.shift,
+                bytes: size,
+                volume: 0,
+                op: Op::Write,
+            };
+            let written = self.backing.submit(below.done, &request, Data::Write(&bytes), &mut self.scratch);
+            own.programs_repeated += 1;
+            own.done = own.done.max(written.done);
+            self.unlanded.sent_back(key, written.done, bytes);
+        }
+        own.beside(below)
+    }
+}

@@ -1,0 +1,38 @@
+//! What a cache of frames says about itself.
+
+use super::{FrameCache, Memory};
+use nacre_kernel::{ComponentReport, Time};
+
+/// The report over `elapsed`.
+pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentReport {
+    let memory = cache.memory.report(elapsed);
+    let mut counters = cache.host.counters();
+    let counts = &cache.counts;
+    counters.extend([
+        ("read_hits", counts.read_hits),
+        ("read_misses", counts.read_misses),
+        ("read_merged", counts.read_merged),
+        ("write_hits", counts.write_hits),
+        ("write_misses", counts.write_misses),
+        ("fills", counts.fills),
+        ("written_back", counts.written_back),
+        ("evictions", counts.evictions),
+        ("uncorrectable", counts.uncorrectable),
+        ("lost_pages", counts.lost_pages),
+    ]);
+    counters.extend(memory.counters);
+    ComponentReport {
+        id: cache.id,
+        kind: M::KIND,
+        path: cache.path.clone(),
+        resources: memory.resources,
+        is_energy_modelled: memory.is_energy_modelled,
+        idle_energy: memory.idle_energy,
+        counters,
+        cost: memory.cost,
+        lifetime_days: memory.lifetime_days,
+        wear: memory.wear,
+        columns: memory.columns,
+        children: vec![cache.backing.report(elapsed)],
+    }
+}

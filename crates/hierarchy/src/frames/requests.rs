@@ -1,0 +1,365 @@
+//! Reads and writes, page by page, and pages that go back.
+
+use super::{Frame, FrameCache, Memory, WRITE_BACKS};
+use crate::parts::Parts;
+use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
+use std::ops::Range;
+
+/// Adjacent pages of one request that are not in the cache.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    first: u64,
+    pages: u64,
+}
+
+impl<M: Memory> FrameCache<M> {
+    /// Of page `key`, what `request` asks for: bytes within the page, and within the request.
+    #[inline]
+    fn part(&self, key: u64, request: &Request) -> (Range<usize>, Range<usize>) {
+        let start = key << self.shift;
+        let from = request.address.max(start);
+        let end = (request.address + u64::from(request.bytes)).min(start + self.settings.page.0);
+        let within = |base: u64| (from - base) as usize..(end - base) as usize;
+        (within(start), within(request.address))
+    }
+
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        start: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let mut parts = Parts::new(start, breakdown);
+        let (first, count) = request.blocks(self.settings.page.0);
+        let mut run = Run::default();
+        for key in first..first + count {
+            let mark = breakdown.mark();
+            match self.read_page(key, start, request, &mut data, breakdown) {
+                Some(completion) => {
+                    parts.add(completion, mark, breakdown);
+                    if run.pages > 0 {
+                        self.fetch(std::mem::take(&mut run), request, &mut data, &mut parts, breakdown);
+                    }
+                }
+                None => {
+                    breakdown.drop_range(mark, breakdown.mark());
+                    if run.pages == 0 {
+                        run.first = key;
+                    }
+                    run.pages += 1;
+                }
+            }
+        }
+        if run.pages > 0 {
+            self.fetch(run, request, &mut data, &mut parts, breakdown);
+        }
+        parts.completion()
+    }
+
+    /// Reads page `key` from its frame; `None` if it has to come from the backing.
+    #[inline]
+    fn read_page(
+        &mut self,
+        key: u64,
+        start: Time,
+        request: &Request,
+        data: &mut Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Option<Completion> {
+        let Some(frame) = self.find(key) else {
+            let is_lost = !self.lost.is_empty() && self.lost.contains(&key);
+            return is_lost.then_some(Completion { done: start, status: Status::MediaError });
+        };
+        self.used.touch(0, frame);
+        let arrives = self.frames[frame as usize].arrives;
+        if start < arrives {
+            breakdown.add(self.id, Activity::Merge, arrives - start);
+            self.counts.read_merged += 1;
+        } else {
+            self.counts.read_hits += 1;
+        }
+        let begin = start.max(arrives);
+        let access = self.memory.read(frame, begin, &mut self.page);
+        breakdown.add_all(self.id, access.spans);
+        if !access.is_good {
+            return self.misread(frame, key, access.done);
+        }
+        if let (Data::Read(into), true) = (data, self.carries_bytes) {
+            let (of_page, of_request) = self.part(key, request);
+            into[of_request].copy_from_slice(&self.page[of_page]);
+        }
+        Some(Completion { done: access.done, status: Status::Done })
+    }
+
+    /// What `frame` has of page `key` cannot be put right.
+    #[cold]
+    fn misread(&mut self, frame: u32, key: u64, done: Time) -> Option<Completion> {
+        self.counts.uncorrectable += 1;
+        let is_dirty = self.is_dirty(frame);
+        self.vacate(frame);
+        if is_dirty {
+            self.counts.lost_pages += 1;
+            self.lost.insert(key);
+        }
+        is_dirty.then_some(Completion { done, status: Status::MediaError })
+    }
+
+    /// Fetches pages from the backing; they come into frames.
+    fn fetch(
+        &mut self,
+        run: Run,
+        request: &Request,
+        data: &mut Data<'_>,
+        parts: &mut Parts,
+        breakdown: &mut Breakdown,
+    ) {
+        self.counts.read_misses += run.pages;
+        let size = self.settings.page.0 as usize;
+        let mut bytes = std::mem::take(&mut self.fetched);
+        bytes.resize(if self.carries_bytes { run.pages as usize * size } else { 0 }, 0);
+        let mark = breakdown.mark();
+        let read = self.read_backing(run, parts.start, &mut bytes, breakdown);
+        let mut frames_ready = parts.start;
+        if read.status == Status::Done {
+            for at in 0..run.pages {
+                let key = run.first + at;
+                let of_run = if self.carries_bytes { &bytes[at as usize * size..][..size] } else { &[][..] };
+                if let (Data::Read(into), true) = (&mut *data, self.carries_bytes) {
+                    let (of_page, of_request) = self.part(key, request);
+                    into[of_request].copy_from_slice(&of_run[of_page]);
+                }
+                frames_ready = frames_ready.max(self.fill(key, of_run, parts.start, read.done));
+            }
+        }
+        // A frame that has to go back first holds the request up.
+        let done = read.done.max(frames_ready);
+        breakdown.add(self.id, Activity::Queue, done - read.done);
+        parts.add(Completion { done, ..read }, mark, breakdown);
+        self.fetched = bytes;
+    }
+
+    fn read_backing(
+        &mut self,
+        run: Run,
+        now: Time,
+        into: &mut [u8],
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let bytes = (run.pages * self.settings.page.0) as u32;
+        let request =
+            Request { arrival: now, address: run.first << self.shift, bytes, volume: 0, op: Op::Read };
+        let place = if self.carries_bytes { Data::Read(into) } else { Data::None };
+        self.backing.submit(now, &request, place, breakdown)
+    }
+
+    /// Page `key`, which comes at `arrives`, gets a frame; when there is one.
+    fn fill(&mut self, key: u64, bytes: &[u8], now: Time, arrives: Time) -> Time {
+        let (frame, ready) = self.take_frame(key, now);
+        self.counts.fills += 1;
+        let at = arrives.max(ready);
+        self.frames[frame as usize].arrives = at;
+        self.memory.write(frame, at, bytes);
+        ready
+    }
+
+    /// A frame for page `key`, which is in none, and from when on it is free.
+    fn take_frame(&mut self, key: u64, now: Time) -> (u32, Time) {
+        let mut ready = now;
+        let frame = if let Some(frame) = self.free.pop() {
+            frame
+        } else if self.frames.len() < self.settings.frames as usize {
+            self.frames.push(Frame { key, arrives: now });
+            self.frames.len() as u32 - 1
+        } else {
+            let oldest = self.used.oldest(0).expect("there is a frame");
+            if self.is_dirty(oldest) {
+                ready = self.write_back(oldest, now);
+            }
+            self.counts.evictions += 1;
+            self.vacate(oldest);
+            self.free.pop().expect("a frame is free")
+        };
+        let vacancy = self.index.find(key, |frame| self.frames[frame as usize].key == key);
+        self.index.occupy(vacancy.expect_err("a page is in the cache once"), frame);
+        self.frames[frame as usize] = Frame { key, arrives: now };
+        self.used.insert(0, frame);
+        (frame, ready)
+    }
+
+    /// The page of `frame`, which is dirty, goes back, and is clean. From when on that is under way.
+    pub(super) fn write_back(&mut self, frame: u32, now: Time) -> Time {
+        let key = self.frames[frame as usize].key;
+        let from = now.max(self.back[self.next_back]);
+        // What goes back is taken out of its frame at once.
+        let read = self.memory.read(frame, now.max(self.frames[frame as usize].arrives), &mut self.page);
+        self.make_clean(frame);
+        self.counts.written_back += 1;
+        let bytes = std::mem::take(&mut self.page);
+        let written = self.send(key, &bytes, read.done.max(from), read.is_good);
+        self.page = bytes;
+        self.back[self.next_back] = written;
+        self.next_back = (self.next_back + 1) % WRITE_BACKS;
+        from
+    }
+
+    /// Sends page `key` back. When it is there.
+    fn send(&mut self, key: u64, bytes: &[u8], now: Time, is_good: bool) -> Time {
+        if !is_good {
+            self.counts.uncorrectable += 1;
+            self.counts.lost_pages += 1;
+            self.lost.insert(key);
+            return now;
+        }
+        self.scratch.clear();
+        let size = self.settings.page.0 as u32;
+        let request =
+            Request { arrival: now, address: key << self.shift, bytes: size, volume: 0, op: Op::Write };
+        let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
+        let written = self.backing.submit(now, &request, data, &mut self.scratch);
+        if written.status != Status::Done {
+            self.counts.lost_pages += 1;
+            self.lost.insert(key);
+        } else if self.carries_bytes && !M::IS_VOLATILE {
+            self.unlanded.sent_back(key, written.done, bytes.to_vec());
+        }
+        self.all_back = self.all_back.max(written.done);
+        written.done
+    }
+
+    pub(super) fn write(
+        &mut self,
+        start: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let mut parts = Parts::new(start, breakdown);
+        let (first, count) = request.blocks(self.settings.page.0);
+        for key in first..first + count {
+            let mark = breakdown.mark();
+            let written = self.write_page(key, start, request, &data, breakdown);
+            parts.add(written, mark, breakdown);
+        }
+        parts.completion()
+    }
+
+    /// Writes what `request` has of page `key`.
+    #[inline]
+    fn write_page(
+        &mut self,
+        key: u64,
+        start: Time,
+        request: &Request,
+        data: &Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let (of_page, of_request) = self.part(key, request);
+        let is_whole = of_page.len() as u64 == self.settings.page.0;
+        let found = self.find(key);
+        *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
+        if found.is_none() && !is_whole {
+            let base = self.fetch_one(key, start, breakdown);
+            if base.status != Status::Done {
+                return base;
+            }
+        }
+        // A page that was just fetched has a frame.
+        let (frame, ready) = match self.find(key) {
+            Some(frame) => {
+                self.used.touch(0, frame);
+                let arrives = self.frames[frame as usize].arrives;
+                if found.is_some() {
+                    breakdown.add(self.id, Activity::Merge, arrives.saturating_sub(start));
+                }
+                (frame, start.max(arrives))
+            }
+            None => {
+                let (frame, ready) = self.take_frame(key, start);
+                breakdown.add(self.id, Activity::Queue, ready - start);
+                (frame, ready)
+            }
+        };
+        self.put(frame, (is_whole && found.is_none(), ready), (of_page, of_request), data, breakdown)
+    }
+
+    /// The rest of a page that is written in part comes from the backing, into a frame.
+    fn fetch_one(&mut self, key: u64, start: Time, breakdown: &mut Breakdown) -> Completion {
+        if self.lost.contains(&key) {
+            return Completion { done: start, status: Status::MediaError };
+        }
+        let mut bytes = std::mem::take(&mut self.fetched);
+        bytes.resize(if self.carries_bytes { self.settings.page.0 as usize } else { 0 }, 0);
+        let read = self.read_backing(Run { first: key, pages: 1 }, start, &mut bytes, breakdown);
+        if read.status == Status::Done {
+            let ready = self.fill(key, &bytes, start, read.done);
+            breakdown.add(self.id, Activity::Queue, ready.saturating_sub(read.done));
+        }
+        self.fetched = bytes;
+        read
+    }
+
+    /// Writes a part of the page in `frame`, or all of it, which `is_new`.
+    fn put(
+        &mut self,
+        frame: u32,
+        (is_new, now): (bool, Time),
+        (of_page, of_request): (Range<usize>, Range<usize>),
+        data: &Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let key = self.frames[frame as usize].key;
+        let mut page = std::mem::take(&mut self.page);
+        let mut old = None;
+        if let (Data::Write(bytes), true) = (data, self.carries_bytes) {
+            self.memory.peek(frame, &mut page);
+            old = (!M::IS_VOLATILE && !is_new).then(|| page.clone());
+            page[of_page].copy_from_slice(&bytes[of_request]);
+        }
+        let access = self.memory.write(frame, now, &page);
+        breakdown.add_all(self.id, access.spans);
+        if self.carries_bytes && !M::IS_VOLATILE {
+            match old {
+                Some(old) => self.unlanded.written_over(key, access.done, old, page.clone()),
+                None => self.unlanded.written(key, access.done, None),
+            }
+        }
+        self.page = page;
+        self.lost.remove(&key);
+        self.frames[frame as usize].arrives = access.done;
+        if !self.is_dirty(frame) {
+            self.dirty.insert(0, frame);
+            self.dirty_count += 1;
+        }
+        self.limit_dirty(access, breakdown)
+    }
+
+    /// Where too many pages are dirty, those that are so for longest go back.
+    fn limit_dirty(&mut self, access: super::Access, breakdown: &mut Breakdown) -> Completion {
+        let mut from = access.done;
+        while self.dirty_count > self.settings.dirty_frames {
+            let oldest = self.dirty.oldest(0).expect("pages are dirty");
+            from = self.write_back(oldest, from);
+        }
+        breakdown.add(self.id, Activity::Queue, from - access.done);
+        Completion { done: from, status: Status::Done }
+    }
+
+    /// What is volatile goes back, and a flush behind it.
+    pub(super) fn flush(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+        let mut all_back = start;
+        if M::IS_VOLATILE {
+            let mut leaving: Vec<(u64, u32)> =
+                self.dirty.from_oldest(0).map(|frame| (self.frames[frame as usize].key, frame)).collect();
+            leaving.sort_unstable();
+            let mut from = start;
+            for (_, frame) in leaving {
+                from = self.write_back(frame, from);
+            }
+            all_back = all_back.max(self.all_back);
+        }
+        breakdown.add(self.id, Activity::Drain, all_back - start);
+        self.backing.submit(all_back, request, Data::None, breakdown)
+    }
+}

@@ -1,0 +1,177 @@
+//! A disk cache in phase change memory: pages that are written in place, with their tables beside them.
+//!
+//! # Models
+//! Pages of a slower device in frames of phase change memory; the page used longest ago leaves, and a dirty one
+//! goes back first. Nothing is erased and nothing collected, and one region serves reads and writes. The tables
+//! are in the memory too: hardware looks a page up, which takes `lookup` of one port. What is written is
+//! acknowledged when it is in the memory; a page that is written in part is fetched first.
+//!
+//! A frame is read in `read` and written in `write`, one at a time for each of `banks`; a code is decoded then. A
+//! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
+//! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
+//! read. A page with more than its code puts right is not returned: a clean one comes from the backing again, of a
+//! dirty one the data is lost, and reads end with an error until all of it is written.
+//! Frames are taken by the pages that come in as others leave, which spreads wear over all of them but for pages
+//! that are written again and again.
+//!
+//! A loss of power takes nothing but what is under way: a page being written is a mixture of old and new, in
+//! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
+//! again.
+//!
+//! # Leaves out
+//! Requests are served in the order of their submission: to them the future may delay the past. More than one bit
+//! in a cell, drift of resistance; the energy of tables, and their wear; wear levelling of pages that stay, and frames
+//! that are given up: at 10^10 writes a run comes nowhere near.
+//!
+//! # Sources
+//! roberts-2009 section IV and figure 4: in place, no split, metadata and look-up in hardware, light codes; reads
+//! over 200 times and writes over 5 times faster than SLC flash; table I for endurance.
+//!
+//! # Checks
+//! Hits against a plain LRU; times of hits; writes of frames conserved; reads give what was written last, also after
+//! losses of power at any moment; pages beyond their code are never returned.
+
+mod pcm;
+#[cfg(test)]
+mod tests;
+
+use crate::frames::{FrameCache, Settings};
+use nacre_config::{Configuration, Descriptor, Problem, Reader, Room, Slot};
+use nacre_controller::ecc::{self, EccFamily, Page};
+use nacre_device::DeviceFamily;
+use nacre_kernel::{Bytes, Energy, Power, Price, Time};
+use nacre_media::store::{Layout, Nothing};
+use pcm::Pcm;
+
+/// A disk cache in phase change memory.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Bytes of pages it holds.
+    #[config(min = "64 KiB", max = "16 TiB")]
+    pub capacity: Bytes,
+    /// Bytes of a page; a power of two.
+    #[config(
+        default = "2 KiB",
+        min = "512 B",
+        max = "8 KiB",
+        source = "paper: roberts-2009 section IV: a 2 KB page"
+    )]
+    pub page: Bytes,
+    /// Bytes stored beside a page.
+    #[config(default = "64 B", min = "1 B", max = "1 KiB", source = "assumed: as flash has")]
+    pub spare: Bytes,
+    /// Pages that are read or written at one time.
+    #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
+    pub banks: u32,
+    /// Reading a page.
+    #[config(
+        default = "125 ns",
+        max = "1 s",
+        source = "paper: roberts-2009 section II: over 200 times faster than 25 us"
+    )]
+    pub read: Time,
+    /// Writing a page.
+    #[config(
+        default = "50 us",
+        max = "1 s",
+        source = "paper: roberts-2009 section II: over 5 times faster than 250 us"
+    )]
+    pub write: Time,
+    /// Looking a page up in the tables.
+    #[config(default = "125 ns", max = "1 s", source = "assumed: one read of the memory")]
+    pub lookup: Time,
+    /// The code of a page.
+    pub ecc: Slot<EccFamily>,
+    /// Writes that a frame is made for.
+    #[config(
+        default = 10_000_000_000,
+        min = 1,
+        max = 1_000_000_000_000_000,
+        source = "paper: roberts-2009 table I, 2009"
+    )]
+    pub endurance: u64,
+    /// Share of bits that are wrong after as many writes as a frame is made for.
+    #[config(default = 0.000001, min = 0, max = 0.1, source = "assumed: as for flash")]
+    pub bit_error_rate: f64,
+    /// The power of the writes with which that share grows.
+    #[config(default = 3.0, min = 0.1, max = 20, source = "assumed: as for flash")]
+    pub error_exponent: f64,
+    /// Standard deviation of the logarithm of the writes that frames take.
+    #[config(default = 0.1, min = 0, max = 2, source = "assumed: as for flash")]
+    pub endurance_spread: f64,
+    /// Energy to read a page.
+    pub read_energy: Option<Energy>,
+    /// Energy to write a page.
+    pub write_energy: Option<Energy>,
+    /// Power of all of it at rest.
+    pub idle_power: Option<Power>,
+    /// Price of its capacity.
+    pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
+    /// What holds all pages.
+    pub backing: Slot<DeviceFamily>,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if !config.page.0.is_power_of_two() {
+        let remedy = format!("the next one is {}", Bytes(config.page.0.next_power_of_two()));
+        reader.conflict("page", &config.page.to_string(), "it is not a power of two", &remedy);
+    }
+    if config.capacity.0 / config.page.0 > 1 << 30 {
+        let remedy = "use larger pages, or a smaller capacity";
+        reader.conflict("capacity", &config.capacity.to_string(), "it has more than 2^30 pages", remedy);
+    }
+}
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "pcm_disk_cache",
+        "a disk cache in phase change memory, written in place, with its tables beside its pages",
+        &["roberts-2009"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let id = builder.component();
+        let config: Config = slot.config(builder.families());
+        let path = slot.path().to_string();
+        let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
+        let backing = builder.device(&config.backing);
+        let (code, backing) = match (code, backing) {
+            (Ok(code), Ok(backing)) => (code, backing),
+            (code, backing) => {
+                let mut problems = code.err().unwrap_or_default();
+                problems.0.extend(backing.err().unwrap_or_default().0);
+                return Err(problems);
+            }
+        };
+        let needs = code.layout().spare_bytes;
+        if needs > config.spare.0 {
+            let text = format!("the code needs {needs} B beside a page, and there are {}", config.spare);
+            let problem = Problem::new(config.ecc.path(), None, text);
+            return Err(problem.remedy("give a larger spare, or a weaker code").into());
+        }
+        let frames = (config.capacity.0 / config.page.0) as u32;
+        builder.take_memory(&path, u64::from(frames) * 72)?;
+        let settings = Settings { page: config.page, frames, dirty_frames: frames };
+        let layout = Layout {
+            page_bytes: (config.page.0 + config.spare.0).next_power_of_two() as u32,
+            pages_per_extent: 64,
+            pages: u64::from(frames),
+        };
+        let random = builder.random(&path);
+        Ok(match builder.store(&path, layout) {
+            Some(store) => {
+                let memory = Pcm::new(config, frames, code, random, store);
+                Box::new(FrameCache::new(id, path, settings, memory, backing))
+            }
+            None => {
+                let memory = Pcm::new(config, frames, code, random, Nothing);
+                Box::new(FrameCache::new(id, path, settings, memory, backing))
+            }
+        })
+    },
+};

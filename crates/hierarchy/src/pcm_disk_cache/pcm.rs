@@ -1,0 +1,214 @@
+//! Frames of phase change memory: time, wear and wrong bits.
+
+use super::Config;
+use crate::frames::{Access, Memory, MemoryReport};
+use nacre_controller::ecc::{Ecc, Verdict};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Bytes, Energy, Ledger, Pool, Random, Resource, Spread, Time, Timeline, Wear};
+use nacre_media::store::Store;
+use nacre_media::worn_cells::WornCells;
+
+/// Phase change memory: banks, a port for look-ups, a decoder.
+#[derive(State)]
+#[state(bound = "S: Store")]
+pub(super) struct Pcm<S> {
+    #[state(skip = "who carries the bytes keeps them beside the state")]
+    store: S,
+    #[state(skip = "from the configuration")]
+    config: Config,
+    #[state(skip = "from the configuration")]
+    code: Box<dyn Ecc>,
+    #[state(skip = "from the configuration")]
+    bits: u32,
+    cells: WornCells,
+    banks: Pool,
+    port: Timeline,
+    decoder: Timeline,
+    bank_ledger: Ledger,
+    port_ledger: Ledger,
+    decoder_ledger: Ledger,
+    reads: u64,
+    writes: u64,
+    corrected: u64,
+    #[state(skip = "nothing is read from it")]
+    buffer: Vec<u8>,
+}
+
+impl<S: Store> Pcm<S> {
+    pub(super) fn new(config: Config, frames: u32, code: Box<dyn Ecc>, random: Random, store: S) -> Pcm<S> {
+        let layout = code.layout();
+        let Config { endurance, bit_error_rate, error_exponent, endurance_spread, .. } = config;
+        let law = [endurance as f64, bit_error_rate, error_exponent, endurance_spread];
+        let buffer =
+            if S::CARRIES_BYTES { (config.page.0 + config.spare.0).next_power_of_two() as usize } else { 0 };
+        Pcm {
+            store,
+            bits: (layout.codeword_bits * u64::from(layout.codewords)) as u32,
+            code,
+            cells: WornCells::new(frames, law, random),
+            banks: Pool::new(config.banks),
+            port: Timeline::new(),
+            decoder: Timeline::new(),
+            bank_ledger: Ledger::default(),
+            port_ledger: Ledger::default(),
+            decoder_ledger: Ledger::default(),
+            reads: 0,
+            writes: 0,
+            corrected: 0,
+            buffer: vec![0; buffer],
+            config,
+        }
+    }
+
+    fn spare_bytes(&self) -> usize {
+        self.code.layout().spare_bytes as usize
+    }
+
+    fn decode(&mut self, frame: u32, into: &mut [u8], expected: Verdict) -> Verdict {
+        let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
+        let whole = size + self.config.spare.0 as usize;
+        self.store.read(u64::from(frame), 0, &mut self.buffer[..whole]);
+        self.cells.invert(frame, &mut self.buffer[..whole]);
+        let (data, beside) = self.buffer.split_at_mut(size);
+        let verdict = match self.code.codec() {
+            Some(codec) => {
+                codec.decode(data, &mut beside[..spare]).expect("the frame was laid out for its code")
+            }
+            None => expected,
+        };
+        into.copy_from_slice(data);
+        verdict
+    }
+}
+
+impl<S: Store> Memory for Pcm<S> {
+    const IS_VOLATILE: bool = false;
+    const ATOMIC_UNIT: u32 = 64;
+    const KIND: &'static str = "pcm_disk_cache";
+
+    fn carries_bytes(&self) -> bool {
+        S::CARRIES_BYTES
+    }
+
+    #[inline]
+    fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
+        let wrong = self.cells.wrong_bits(frame);
+        let decoding = self.code.decoding(wrong);
+        let mut verdict = decoding.verdict;
+        if S::CARRIES_BYTES {
+            verdict = self.decode(frame, into, verdict);
+        }
+        self.reads += 1;
+        self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
+        let read = self.config.read * u64::from(1 + decoding.senses);
+        let sensed = self.banks.reserve(now, read) + read;
+        self.bank_ledger.charge(Activity::Read, read);
+        let time = decoding.work.time;
+        let begin = self.decoder.reserve(sensed, time);
+        self.decoder_ledger.charge(Activity::Correct, time);
+        if let Some(energy) = decoding.work.energy {
+            self.decoder_ledger.charge_energy(Activity::Correct, energy);
+        }
+        let done = begin + time;
+        let queue = done - now - read - time;
+        let spans = [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, time)];
+        Access { done, spans, is_good: matches!(verdict, Verdict::Clean | Verdict::Corrected(_)) }
+    }
+
+    #[inline]
+    fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access {
+        self.writes += 1;
+        self.cells.program(frame, self.bits);
+        let encoding = self.code.encoding();
+        if S::CARRIES_BYTES {
+            let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
+            self.buffer[..size].copy_from_slice(bytes);
+            let (data, beside) = self.buffer.split_at_mut(size);
+            if let Some(codec) = self.code.codec() {
+                codec.encode(data, &mut beside[..spare]).expect("the frame was laid out for its code");
+            }
+            self.store.program(u64::from(frame), &self.buffer);
+        }
+        if let Some(energy) = encoding.energy {
+            self.decoder_ledger.charge_energy(Activity::Correct, energy);
+        }
+        let begin = now + encoding.time;
+        let start = self.banks.reserve(begin, self.config.write);
+        self.bank_ledger.charge(Activity::Write, self.config.write);
+        let spans = [
+            (Activity::Correct, encoding.time),
+            (Activity::Queue, start - begin),
+            (Activity::Write, self.config.write),
+        ];
+        Access { done: start + self.config.write, spans, is_good: true }
+    }
+
+    #[inline]
+    fn look_up(&mut self, now: Time) -> Time {
+        let start = self.port.reserve(now, self.config.lookup);
+        self.port_ledger.charge(Activity::Translate, self.config.lookup);
+        start + self.config.lookup
+    }
+
+    fn peek(&self, frame: u32, into: &mut [u8]) {
+        self.store.read(u64::from(frame), 0, into);
+    }
+
+    fn forget_before(&mut self, to: Time) {
+        self.banks.forget_before(to);
+        self.port.forget_before(to);
+        self.decoder.forget_before(to);
+    }
+
+    fn busy_until(&self) -> Time {
+        self.banks.free_from().max(self.port.free_from()).max(self.decoder.free_from())
+    }
+
+    fn clear(&mut self) {
+        self.banks = Pool::new(self.config.banks);
+        (self.port, self.decoder) = (Timeline::new(), Timeline::new());
+    }
+
+    fn restart_ledger(&mut self) {
+        (self.reads, self.writes, self.corrected) = (0, 0, 0);
+        self.bank_ledger = Ledger::default();
+        (self.port_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
+    }
+
+    fn report(&self, elapsed: Time) -> MemoryReport {
+        let config = &self.config;
+        let mut banks = self.bank_ledger.clone();
+        let of = |energy: Option<Energy>, count: u64| Energy(energy.unwrap_or_default().0 * count as f64);
+        banks.charge_energy(Activity::Read, of(config.read_energy, self.reads));
+        banks.charge_energy(Activity::Write, of(config.write_energy, self.writes));
+        let energies = [config.read_energy, config.write_energy];
+        let frames = self.cells.programs();
+        let life = frames.len() as f64 * config.endurance as f64;
+        let days = elapsed.as_secs_f64() / 86_400.0;
+        MemoryReport {
+            resources: vec![
+                Resource { name: "banks", servers: self.banks.len(), ledger: banks },
+                Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
+                Resource { name: "decoder", servers: 1, ledger: self.decoder_ledger.clone() },
+            ],
+            is_energy_modelled: energies.iter().any(Option::is_some) || config.idle_power.is_some(),
+            idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+            counters: vec![("frame_writes", self.writes), ("corrected_pages", self.corrected)],
+            cost: config.price.map(|price| price.of(Bytes(frames.len() as u64 * config.page.0))),
+            lifetime_days: (self.writes > 0).then(|| life / self.writes as f64 * days),
+            wear: Some(Wear {
+                host: self.writes,
+                endurance: Some(config.endurance),
+                row_programs: Spread::of(frames.iter().copied()),
+                ..Wear::default()
+            }),
+            columns: Vec::new(),
+        }
+    }
+
+    fn check_invariants(&self) {
+        self.banks.check_invariants();
+        self.port.check_invariants();
+        self.decoder.check_invariants();
+    }
+}

@@ -1,0 +1,76 @@
+use crate::workbench::ROOMS;
+use nacre_kernel::{Breakdown, Completion, Data, Device, Op, Request, Status, Streams, Time};
+use nacre_testkit::{Workbench, conformance_in_order, keeps_its_bytes};
+
+const BCH: &str = "kind = \"bch\"\nt = 2\ncrc32 = true\ndecode = \"10 ns\"";
+
+fn settings(options: &str, ecc: &str) -> String {
+    format!(
+        "kind = \"pcm_disk_cache\"\ncapacity = \"64 KiB\"\n{options}\n[device.ecc]\n{ecc}\n[device.backing]\n\
+         kind = \"measured\"\nread = \"100 us\"\nwrite = \"200 us\"\nparallelism = 64\ncapacity = \"3 MiB\"\n"
+    )
+}
+
+fn build(options: &str, ecc: &str) -> Box<dyn Device> {
+    Workbench::new(ROOMS, 1).build(&settings(options, ecc)).unwrap()
+}
+
+fn submit(device: &mut dyn Device, now: Time, op: Op, page: u64) -> Completion {
+    let request = Request { arrival: now, address: page * 2048, bytes: 2048, volume: 0, op };
+    device.submit(now, &request, Data::None, &mut Breakdown::new())
+}
+
+fn count(device: &dyn Device, name: &str) -> u64 {
+    let counters = device.report(Time::from_s(1)).counters;
+    counters.iter().find(|(known, _)| *known == name).expect("it is counted").1
+}
+
+#[test]
+fn it_keeps_the_contract() {
+    for (options, ecc) in
+        [("", BCH), ("banks = 1\nlookup = \"0 s\"", "kind = \"crc32\""), ("endurance = 200", BCH)]
+    {
+        conformance_in_order(|| build(options, ecc));
+    }
+}
+
+#[test]
+fn it_keeps_its_bytes_and_the_tables_beside_them() {
+    for (options, ecc) in [("", BCH), ("page = \"1 KiB\"\nbanks = 1", "kind = \"none\"")] {
+        let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &settings(options, ecc), 400);
+        assert!(
+            crashes.points() > 30 && crashes.restarts > 15 && crashes.branches["blocks_behind"] > 3,
+            "{crashes:?}"
+        );
+    }
+}
+
+/// A hit is a look-up, a read and the decoder; a write a look-up and a write.
+#[test]
+fn times_are_those_of_the_memory() {
+    let mut device = build("", BCH);
+    submit(&mut *device, Time::ZERO, Op::Read, 3);
+    let later = Time::from_ms(10);
+    let hit = submit(&mut *device, later, Op::Read, 3).done - later;
+    assert_eq!(hit, Time::from_ns(125 + 125 + 20));
+    let later = Time::from_ms(20);
+    let write = submit(&mut *device, later, Op::Write, 3).done - later;
+    assert_eq!(write, Time::from_ns(125 + 50_000));
+}
+
+/// Cells so weak that pages go wrong: what is clean comes again, what is dirty is lost, and said to be.
+#[test]
+fn a_page_beyond_its_code_is_never_returned() {
+    let mut device = build("endurance = 20\nbit_error_rate = 0.00005", "kind = \"bch\"\nt = 1");
+    let mut random = Streams::new(4).stream("pages");
+    let (mut now, mut errors) = (Time::ZERO, 0);
+    for _ in 0..20_000 {
+        let op = if random.chance(0.3) { Op::Write } else { Op::Read };
+        let answer = submit(&mut *device, now, op, random.below(40));
+        errors += u64::from(answer.status == Status::MediaError);
+        now = answer.done;
+    }
+    device.check_invariants();
+    let (uncorrectable, lost) = (count(&*device, "uncorrectable"), count(&*device, "lost_pages"));
+    assert!(uncorrectable > lost && lost > 10 && errors >= lost / 2, "{uncorrectable} {lost} {errors}");
+}

@@ -1,0 +1,78 @@
+//! The function of that name decides, and one that nobody brought is named.
+
+use super::{Decider, Exchange, ROOM, View};
+use crate::placement::assignment::Speed;
+use crate::placement::{PlacementContext, PlacementFamily};
+use crate::workbench;
+use nacre_config::{Configuration, Families, Node, Problem, Problems, Reader, Slot};
+use nacre_device::SizedAccesses;
+use nacre_kernel::Time;
+use nacre_kernel::state::State;
+
+/// The document around a placement.
+#[derive(Debug, Configuration)]
+struct Document {
+    /// The placement.
+    placement: Slot<PlacementFamily>,
+}
+
+/// Knows one function, `swap`.
+struct Caller;
+
+impl PlacementContext for Caller {
+    fn families(&self) -> &dyn Families {
+        &workbench::ROOMS
+    }
+
+    fn extents(&self) -> &[u32] {
+        &[1, 2]
+    }
+
+    fn speeds(&mut self, _: u32) -> Result<Vec<Speed>, Problems> {
+        Ok(Vec::new())
+    }
+
+    fn accesses(&mut self) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
+        Ok(Vec::new())
+    }
+
+    fn external(&mut self, path: &str, name: &str) -> Result<Box<dyn Decider>, Problems> {
+        match name {
+            "swap" => Ok(Box::new(Swap)),
+            _ => Err(Problem::new(path, None, "nobody brought it").given(name).into()),
+        }
+    }
+}
+
+#[derive(State)]
+struct Swap;
+
+impl Decider for Swap {
+    fn decide(&mut self, view: &View<'_>, moves: &mut Vec<Exchange>) {
+        let place = |tier: u8| view.homes.iter().position(|&home| home == tier).expect("a home") as u32;
+        moves.push(Exchange { extent: place(1), partner: place(0) });
+    }
+}
+
+fn slot(function: &str) -> Slot<PlacementFamily> {
+    let toml = format!(
+        "placement = {{ kind = \"external\", function = \"{function}\", epoch = \"5 s\", layout = \"in_order\" }}"
+    );
+    let node = Node::parse_toml(&toml, "test.toml").expect("well formed");
+    Document::read(&node, &mut Reader::new(&workbench::ROOMS)).expect("legal settings").placement
+}
+
+#[test]
+fn the_function_decides_over_the_layout_and_epoch_that_were_set() {
+    let mut placement = (ROOM.build)(&slot("swap"), &mut Caller).expect("it was brought");
+    assert_eq!((placement.start(), placement.epoch()), (vec![0, 1, 1], Some(Time::from_s(5))));
+    let mut moves = Vec::new();
+    placement.decide(&View { homes: &[0, 1, 1], accesses: &[], skipped: 0 }, &mut moves);
+    assert_eq!(moves, [Exchange { extent: 1, partner: 0 }]);
+}
+
+#[test]
+fn a_function_that_nobody_brought_is_named_with_its_place() {
+    let problems = (ROOM.build)(&slot("other"), &mut Caller).err().expect("nobody brought it");
+    assert!(problems.to_string().starts_with("placement.function: nobody brought it"), "{problems}");
+}

@@ -1,0 +1,101 @@
+//! Which of many things were used last: circular lists over numbers.
+
+use nacre_kernel::state::{State, Value};
+
+/// A link to nobody: the thing is in no list.
+const NOWHERE: u32 = u32::MAX;
+
+/// Lists of the things `0..count`, each in one list at most, the one used last at the front.
+#[derive(Debug, State)]
+#[state(after = "Self::check_restored")]
+pub(crate) struct Recency {
+    /// Those of the things, then those of the heads.
+    links: Vec<Links>,
+    #[state(same)]
+    things: usize,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Links {
+    newer: u32,
+    older: u32,
+}
+
+impl Recency {
+    /// `lists` empty lists.
+    pub(crate) fn new(things: usize, lists: usize) -> Recency {
+        let nowhere = Links { newer: NOWHERE, older: NOWHERE };
+        let mut links = vec![nowhere; things];
+        links.extend((things..things + lists).map(|head| Links { newer: head as u32, older: head as u32 }));
+        Recency { links, things }
+    }
+
+    fn head(&self, list: usize) -> u32 {
+        (self.things + list) as u32
+    }
+
+    /// Whether `thing` is in a list.
+    #[inline]
+    pub(crate) fn holds(&self, thing: u32) -> bool {
+        self.links[thing as usize].newer != NOWHERE
+    }
+
+    /// Puts `thing`, which is in no list, to the front of `list`.
+    #[inline]
+    pub(crate) fn insert(&mut self, list: usize, thing: u32) {
+        debug_assert!(!self.holds(thing), "{thing} is in a list");
+        let head = self.head(list);
+        let second = self.links[head as usize].older;
+        self.links[thing as usize] = Links { newer: head, older: second };
+        self.links[head as usize].older = thing;
+        self.links[second as usize].newer = thing;
+    }
+
+    /// Takes `thing` out of its list.
+    #[inline]
+    pub(crate) fn remove(&mut self, thing: u32) {
+        let Links { newer, older } = self.links[thing as usize];
+        debug_assert!(newer != NOWHERE, "{thing} is in no list");
+        self.links[newer as usize].older = older;
+        self.links[older as usize].newer = newer;
+        self.links[thing as usize] = Links { newer: NOWHERE, older: NOWHERE };
+    }
+
+    /// `thing`, which is in `list`, is used.
+    #[inline]
+    pub(crate) fn touch(&mut self, list: usize, thing: u32) {
+        if self.links[self.head(list) as usize].older != thing {
+            self.remove(thing);
+            self.insert(list, thing);
+        }
+    }
+
+    /// The thing of `list` that was used longest ago.
+    #[inline]
+    pub(crate) fn oldest(&self, list: usize) -> Option<u32> {
+        let oldest = self.links[self.head(list) as usize].newer;
+        ((oldest as usize) < self.things).then_some(oldest)
+    }
+
+    /// Every thing of `list`, the one used longest ago first.
+    pub(crate) fn from_oldest(&self, list: usize) -> impl Iterator<Item = u32> + '_ {
+        let newer = |thing: u32| {
+            let newer = self.links[thing as usize].newer;
+            ((newer as usize) < self.things).then_some(newer)
+        };
+        std::iter::successors(self.oldest(list), move |&thing| newer(thing))
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let count = self.links.len() as u32;
+        let is_wrong = |links: &Links| {
+            let is_known = |link: u32| link < count;
+            is_known(links.newer) != is_known(links.older)
+                || !is_known(links.newer) && (links.newer != NOWHERE || links.older != NOWHERE)
+        };
+        match self.links.iter().find(|links| is_wrong(links)) {
+            None => Ok(()),
+            Some(links) => Err(format!("{links:?} of {count}")),
+        }
+    }
+}

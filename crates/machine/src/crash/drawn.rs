@@ -1,0 +1,186 @@
+//! Stacks that are drawn: any room of the family of devices, with any of its settings, over any others.
+//!
+//! What is drawn is a scenario as text. It follows from what the rooms say of their settings, so that a new room is
+//! drawn as soon as it is in its table; [`hints`](super::hints) keep it small. What the check of scenarios refuses
+//! is drawn again.
+
+use super::OfScenario;
+use super::hints;
+use crate::rooms::Rooms;
+use crate::scenario::{Checked, Document, check};
+use crate::stack::Files;
+use nacre_config::Families;
+use nacre_config::field::{Field, Literal, Shape};
+use nacre_crash::{Fault, Options};
+use nacre_kernel::{Bytes, Random, Streams};
+use std::io::{self, BufRead};
+
+/// What is drawn from 64 bits.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The scenario.
+    pub text: String,
+    /// The same, checked.
+    pub checked: Checked,
+    /// Faults and seed.
+    pub options: Options,
+}
+
+/// The most bytes of a stack that is drawn.
+const CAPACITY_MAX: Bytes = Bytes(1 << 30);
+/// Texts that are tried for one kind of device before another is taken.
+const TRIES: u32 = 400;
+/// Kinds that are tried.
+const KINDS_TRIED: u32 = 20;
+/// Devices above each other.
+const DEPTH_MAX: u32 = 2;
+
+/// No files: what needs one is not drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Nothing;
+
+impl Files for Nothing {
+    fn text(&self, _file: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(1 << 26)
+    }
+}
+
+/// A stack, its workload and its faults, of `seed`: so many losses of power, and in one of four with faults of the
+/// medium beside them.
+pub fn drawn(seed: u64, points: u64) -> Drawn {
+    let mut random = Streams::new(seed).stream("stack");
+    let kinds = Rooms::new().kinds("device");
+    for _ in 0..KINDS_TRIED {
+        let kind = kinds[random.below(kinds.len() as u64) as usize];
+        if let Some((text, checked)) = of_kind(kind, &mut random) {
+            let faults = if random.chance(0.25) { Fault::INJECTED.to_vec() } else { Vec::new() };
+            return Drawn { text, checked, options: Options { faults, ..Options::new(points, seed) } };
+        }
+    }
+    panic!("no stack could be drawn of seed {seed}: the values in crash/hints.rs are refused");
+}
+
+/// A stack with a device of this kind at its top.
+pub(super) fn of_kind(kind: &'static str, random: &mut Random) -> Option<(String, Checked)> {
+    let rooms = Rooms::new();
+    (0..TRIES).find_map(|_| {
+        let lines = Draw { random, rooms: &rooms, depth: 0 }.room("device", kind)?;
+        let text = scenario(&lines);
+        usable(&text).map(|checked| (text, checked))
+    })
+}
+
+/// Sets up a workload that nobody asks, since a scenario has one.
+fn scenario(lines: &[String]) -> String {
+    let workload = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"4 KiB\"\nrequest = \"4 KiB\"\n\
+                    read_share = \"0 %\"\narrival = \"closed\"\n";
+    format!("schema = 1\n{workload}\n[stack]\n{}\n", lines.join("\n"))
+}
+
+fn usable(text: &str) -> Option<Checked> {
+    let checked = check(&Document { text, name: "drawn", overrides: &[], seed: None }).ok()?;
+    let mut stack = OfScenario::new(&checked, &Nothing).ok()?;
+    let device = nacre_crash::Stack::build(&mut stack, &nacre_crash::Media::new());
+    let fits = device.capacity().is_some_and(|capacity| capacity <= CAPACITY_MAX && capacity.0 >= 4096);
+    drop(device);
+    drop(stack);
+    fits.then_some(checked)
+}
+
+struct Draw<'a> {
+    random: &'a mut Random,
+    rooms: &'a Rooms,
+    /// Devices above this one.
+    depth: u32,
+}
+
+impl Draw<'_> {
+    /// The lines of a table with the settings of a room, its kind first. `None`: it has a setting that cannot be
+    /// drawn.
+    fn room(&mut self, family: &str, kind: &'static str) -> Option<Vec<String>> {
+        let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
+        let mut lines = vec![format!("kind = \"{kind}\"")];
+        lines.extend(self.table(kind, &(descriptor.fields)())?);
+        Some(lines)
+    }
+
+    fn table(&mut self, kind: &str, fields: &[Field]) -> Option<Vec<String>> {
+        let mut lines = Vec::new();
+        for field in fields {
+            let hint = hints::of(kind, field.name);
+            let is_given = field.is_required() || hint.is_some() || self.random.chance(0.3);
+            if !is_given {
+                continue;
+            }
+            let value = match hint {
+                Some(values) => match values[self.random.below(values.len() as u64) as usize] {
+                    hints::LEFT_OUT => continue,
+                    hints::ANY => self.value(kind, field, &field.shape),
+                    value => Some(value.to_string()),
+                },
+                None => self.value(kind, field, &field.shape),
+            };
+            match value {
+                Some(value) => lines.push(format!("{} = {value}", field.name)),
+                None if field.is_required() => return None,
+                None => {}
+            }
+        }
+        Some(lines)
+    }
+
+    fn value(&mut self, kind: &str, field: &Field, shape: &Shape) -> Option<String> {
+        let pick = |random: &mut Random, count: usize| random.below(count as u64) as usize;
+        Some(match shape {
+            Shape::Quantity { name, .. } => {
+                let values = hints::quantities(name)?;
+                values[pick(self.random, values.len())].to_string()
+            }
+            Shape::Integer { .. } | Shape::CountOr(_) => {
+                let least = match field.min {
+                    Some(Literal::Integer(least)) => least,
+                    _ => 0,
+                };
+                (least + self.random.below(4) as i64).to_string()
+            }
+            Shape::Flag => self.random.chance(0.5).to_string(),
+            Shape::Choice(words) => format!("\"{}\"", words[pick(self.random, words.len())].0),
+            Shape::Slot(family) => self.slot(family)?,
+            Shape::List(shape) => {
+                let count = 1 + self.random.below(3);
+                let values: Option<Vec<String>> =
+                    (0..count).map(|_| self.value(kind, field, shape)).collect();
+                format!("[{}]", values?.join(", "))
+            }
+            Shape::Table(fields) => format!("{{ {} }}", self.table(kind, &fields())?.join(", ")),
+            Shape::Optional(shape) => self.value(kind, field, shape)?,
+            Shape::Float | Shape::Text | Shape::Form { .. } => return None,
+        })
+    }
+
+    /// A room of `family`.
+    fn slot(&mut self, family: &str) -> Option<String> {
+        let kinds = self.rooms.kinds(family);
+        let is_device = family == "device";
+        let kind = match is_device && self.depth + 1 >= DEPTH_MAX {
+            true => "measured",
+            false => kinds[self.random.below(kinds.len() as u64) as usize],
+        };
+        self.depth += u32::from(is_device);
+        let lines = self.room(family, kind);
+        self.depth -= u32::from(is_device);
+        Some(format!("{{ {} }}", lines?.join(", ")))
+    }
+}

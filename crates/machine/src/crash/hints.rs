@@ -1,0 +1,114 @@
+//! Values that keep drawn stacks small, and legal often enough.
+
+/// The setting is left out.
+pub(super) const LEFT_OUT: &str = "";
+/// The setting is given, and its value drawn.
+pub(super) const ANY: &str = "?";
+
+/// Values of TOML to choose from for a setting of a room, or one of the two words above.
+pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
+    let own = OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
+    own.map(|(_, _, values)| *values).or_else(|| {
+        let any = EVERYWHERE.iter().find(|(name, _)| *name == field);
+        any.map(|(_, values)| *values)
+    })
+}
+
+/// Values of a quantity.
+pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
+    Some(match name {
+        "duration" => &["\"1 us\"", "\"7 us\"", "\"20 us\"", "\"150 us\"", "\"1 ms\"", "\"4 ms\""],
+        "size" => &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\"", "\"8 KiB\"", "\"16 KiB\"", "\"64 KiB\""],
+        "ratio" => &["\"0 %\"", "\"1 %\"", "\"10 %\"", "\"25 %\"", "\"50 %\"", "\"90 %\""],
+        "bandwidth" => &["\"10 MB/s\"", "\"100 MB/s\"", "\"400 MB/s\"", "\"1 GB/s\""],
+        "rate" => &["\"5400 /min\"", "\"15000 /min\""],
+        "energy" => &["\"1 uJ\"", "\"5 uJ\"", "\"50 uJ\""],
+        "power" => &["\"1 W\"", "\"5 W\""],
+        _ => return None,
+    })
+}
+
+/// For settings of these names in every room.
+const EVERYWHERE: &[(&str, &[&str])] = &[
+    ("capacity", &["\"64 KiB\"", "\"1 MiB\"", "\"3 MiB\""]),
+    ("price", &[LEFT_OUT]),
+    ("price_basis", &[LEFT_OUT]),
+    ("parallelism", &["1", "2", "4"]),
+    ("read_energy", &[LEFT_OUT]),
+    ("write_energy", &[LEFT_OUT]),
+    ("program_energy", &[LEFT_OUT]),
+    ("erase_energy", &[LEFT_OUT]),
+    ("transfer_energy", &[LEFT_OUT]),
+    ("access_energy", &[LEFT_OUT]),
+    ("idle_power", &[LEFT_OUT]),
+    ("seek_power", &[LEFT_OUT]),
+    ("active_power", &[LEFT_OUT]),
+    ("segments_per_partition", &["2", "4"]),
+];
+
+/// By room and setting.
+const OWN: &[(&str, &str, &[&str])] = &[
+    ("hdd", "capacity", &["\"1 MiB\"", "\"3 MiB\"", "\"600 GB\""]),
+    ("hdd", "track_to_track_seek", &["\"0.2 ms\""]),
+    ("hdd", "average_seek", &["\"3.4 ms\""]),
+    ("hdd", "full_stroke_seek", &["\"6.6 ms\""]),
+    ("hdd", "outer_rate", &["\"200 MB/s\""]),
+    ("hdd", "inner_rate", &["\"120 MB/s\""]),
+    ("hdd", "write_cache", &["\"0 B\"", "\"4 KiB\"", "\"64 KiB\""]),
+    ("ssd", "channels", &["1", "2"]),
+    ("ssd", "ways", &["1", "2"]),
+    ("ssd", "planes", &["1", "2"]),
+    ("ssd", "blocks", &["11", "12", "16", "20"]),
+    ("ssd", "spare_blocks", &["0", "0", "2"]),
+    ("ssd", "pages", &["16", "32", "64"]),
+    ("ssd", "page", &["\"1 KiB\"", "\"4 KiB\"", "\"4 KiB\""]),
+    ("ssd", "unit", &["\"512 B\"", "\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
+    ("ssd", "command", &["\"300 ns\""]),
+    ("ssd", "read", &["[\"50 us\"]", "[\"30 us\", \"60 us\"]"]),
+    ("ssd", "program", &["[\"500 us\"]", "[\"500 us\", \"900 us\"]"]),
+    ("ssd", "erase", &["\"3 ms\""]),
+    ("ssd", "over_provisioning", &["\"60 %\"", "\"80 %\"", "\"120 %\""]),
+    ("ssd", "reserve", &["4"]),
+    ("ssd", "factory_bad", &["\"0 %\"", "\"0 %\"", "\"1 %\""]),
+    ("ssd", "endurance", &[LEFT_OUT, LEFT_OUT, "3", "10"]),
+    ("ssd", "endurance_spread", &["\"0 %\"", "\"20 %\""]),
+    ("ssd", "buffer", &["\"4 KiB\"", "\"8 KiB\"", "\"32 KiB\""]),
+    ("ssd", "buffer_kept", &["\"0 %\"", "\"25 %\"", "\"50 %\""]),
+    ("ssd", "mapping_cache", &[LEFT_OUT, LEFT_OUT, "\"1 KiB\"", "\"4 KiB\""]),
+    ("ssd", "mapping_entry", &["\"4 B\""]),
+    ("ssd", "suspensions", &["1", "8"]),
+    ("ssd", "checkpoint_every", &["\"4 KiB\"", "\"64 KiB\"", "\"1 GiB\""]),
+    ("envy", "segments", &["4", "8", "16"]),
+    ("envy", "segment", &["\"1 KiB\"", "\"4 KiB\""]),
+    ("envy", "page", &["\"16 B\"", "\"64 B\"", "\"256 B\""]),
+    ("envy", "cleaning", &[ANY]),
+    ("envy", "banks", &["1", "4"]),
+    ("envy", "concurrency", &["1", "1", "4"]),
+    ("envy", "spare_segments", &["1", "2"]),
+    ("envy", "utilisation", &["\"50 %\"", "\"70 %\""]),
+    ("envy", "preload", &[LEFT_OUT]),
+    ("envy", "buffer", &["\"256 B\"", "\"1 KiB\"", "\"2 KiB\""]),
+    ("envy", "threshold", &["\"25 %\"", "\"50 %\""]),
+    ("envy", "word", &["\"1 B\"", "\"4 B\"", "\"8 B\""]),
+    ("envy", "access", &["\"160 ns\""]),
+    ("envy", "endurance", &["1000000"]),
+    ("onyx", "controllers", &["1", "2"]),
+    ("onyx", "ranks", &["1", "2"]),
+    ("onyx", "row_ranks", &["1", "1", "2"]),
+    ("onyx", "data_chips", &["1", "4"]),
+    ("onyx", "read_unit", &["\"16 B\""]),
+    ("onyx", "program_unit", &["\"16 B\"", "\"64 B\""]),
+    ("onyx", "chip", &["\"16 KiB\"", "\"64 KiB\""]),
+    ("onyx", "row", &["\"512 B\"", "\"1 KiB\""]),
+    ("onyx", "read", &["\"314 ns\""]),
+    ("onyx", "endurance", &["1000000"]),
+    ("onyx", "program_energy", &["\"1 uJ\""]),
+    ("onyx", "capacitors", &[LEFT_OUT, "\"10 uJ\"", "\"50 uJ\""]),
+    ("onyx", "may_lose_writes", &["true"]),
+    ("tiers", "extent", &["\"4 KiB\"", "\"64 KiB\""]),
+    ("tiers", "capacity", &[LEFT_OUT]),
+    ("tiers", "share", &[LEFT_OUT]),
+    ("tiers", "chunk", &["\"4 KiB\""]),
+    ("server_cache", "block", &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
+    ("constant", "latency", &["\"5 us\"", "\"80 us\""]),
+];

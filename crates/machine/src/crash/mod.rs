@@ -1,0 +1,59 @@
+//! Crashing the stack of a scenario, and stacks that are drawn.
+
+mod drawn;
+mod hints;
+#[cfg(test)]
+mod planted;
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub use drawn::{Drawn, Nothing, drawn};
+pub use told::told;
+
+use crate::scenario::Checked;
+use crate::stack::{Files, build_with_bytes, store_layouts};
+use nacre_config::Problems;
+use nacre_crash::{Media, Options, Report, Stack};
+use nacre_kernel::Device;
+use nacre_media::store::{Layout, Pages};
+use std::ops::ControlFlow;
+
+/// The stack of a scenario, built anew as often as it takes.
+pub struct OfScenario<'a> {
+    checked: &'a Checked,
+    files: &'a dyn Files,
+    layouts: Vec<Layout>,
+}
+
+impl<'a> OfScenario<'a> {
+    /// Errors: a part of the stack carries no bytes, it has no end, or it cannot be built.
+    pub fn new(checked: &'a Checked, files: &'a dyn Files) -> Result<OfScenario<'a>, Problems> {
+        let layouts = store_layouts(checked, files)?.into_iter().map(|(_, layout)| layout).collect();
+        let stack = OfScenario { checked, files, layouts };
+        stack.over(&Media::new())?;
+        Ok(stack)
+    }
+
+    fn over(&self, media: &Media) -> Result<Box<dyn Device>, Problems> {
+        let store = |layout: &Layout| Box::new(media.store(*layout)) as Box<dyn Pages>;
+        build_with_bytes(self.checked, self.files, self.layouts.iter().map(store).collect())
+    }
+}
+
+impl Stack for OfScenario<'_> {
+    fn build(&mut self, media: &Media) -> Box<dyn Device> {
+        self.over(media).unwrap_or_else(|problems| panic!("it was built before: {problems}"))
+    }
+}
+
+/// Crashes the stack of `checked`, whose workload is left out; `watch` is told the points tried so far, and may
+/// end it. Errors: those of [`OfScenario::new`].
+pub fn crash(
+    checked: &Checked,
+    files: &dyn Files,
+    options: &Options,
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Report, Problems> {
+    Ok(nacre_crash::crash(&mut OfScenario::new(checked, files)?, options, watch))
+}

@@ -1,0 +1,94 @@
+//! Every device of the catalogue, and any that is drawn, keeps its bytes as it promises.
+
+use super::{Nothing, OfScenario, drawn};
+use crate::rooms::Rooms;
+use crate::scenario::{Document, check};
+use nacre_config::{Descriptor, Families, Table};
+use nacre_crash::{Fault, crash, replay};
+use nacre_device::DeviceFamily;
+use nacre_testkit::workbench::Rooms as Tables;
+use nacre_testkit::{Workbench, keeps_its_bytes};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+static TABLES: [&Table<DeviceFamily>; 2] = [nacre_hierarchy::DEVICES, nacre_controller::DEVICES];
+
+fn others(family: &str) -> Vec<&'static Descriptor> {
+    let families = crate::rooms::families();
+    families.into_iter().filter(|known| known.name == family).flat_map(|known| known.descriptors).collect()
+}
+
+/// `toml`, and a flash drive with fewer blocks and pages: whole ones take gigabytes for their tables alone.
+fn smaller(toml: &str) -> String {
+    toml.lines().fold(String::new(), |text, line| {
+        let line = match line.split(' ').next() {
+            Some("blocks") => "blocks = 192",
+            Some("pages") => "pages = 4",
+            _ => line,
+        };
+        text + line + "\n"
+    })
+}
+
+#[test]
+fn every_device_of_the_catalogue_keeps_its_bytes() {
+    let mut tried = 0;
+    for (name, text) in crate::catalog::device_texts() {
+        let workbench = Workbench::new(Tables { devices: &TABLES, others }, 1);
+        let toml = smaller(&Workbench::catalogued(text));
+        let report = keeps_its_bytes(workbench, &toml, 100);
+        assert!(report.points() >= 100, "{name}: {:?}", report.branches);
+        tried += 1;
+    }
+    assert!(tried >= 11, "{tried} devices");
+}
+
+/// Stacks of the fixed corpus, and losses of power of each.
+const STACKS: u64 = 60;
+const POINTS: u64 = 500;
+
+#[test]
+fn every_stack_of_the_corpus_keeps_its_bytes_and_every_kind_of_device_is_among_them() {
+    let mut kinds = BTreeSet::new();
+    for seed in 0..STACKS {
+        let drawn = drawn(seed, POINTS);
+        let mut stack = OfScenario::new(&drawn.checked, &Nothing).expect("it was built when it was drawn");
+        let report = crash(&mut stack, &drawn.options, &mut |_| ControlFlow::Continue(()));
+        if let Some(finding) = report.finding {
+            panic!("seed {seed}: {}\n{}\n{}", drawn.text, finding.problem, finding.sequence);
+        }
+        kinds.insert(drawn.checked.scenario.stack.kind());
+    }
+    let known: BTreeSet<&str> = Rooms::new().kinds("device").into_iter().collect();
+    assert_eq!(kinds, known, "a kind that is never drawn needs values in hints.rs");
+}
+
+#[test]
+fn the_same_seed_draws_and_finds_the_same() {
+    let run = || {
+        let drawn = drawn(7, 300);
+        let mut stack = OfScenario::new(&drawn.checked, &Nothing).expect("it was built when it was drawn");
+        let report = crash(&mut stack, &drawn.options, &mut |_| ControlFlow::Continue(()));
+        (drawn.text, super::told(&report).to_string())
+    };
+    assert_eq!(run(), run());
+}
+
+/// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
+const KEPT: [(&str, &str); 2] = [
+    ("trim_under_way", include_str!("kept/trim_under_way.crash")),
+    ("aborted_write_under_way", include_str!("kept/aborted_write_under_way.crash")),
+];
+
+#[test]
+fn what_broke_a_promise_once_does_not_do_it_again() {
+    for (name, text) in KEPT {
+        let (scenario, steps) = text.split_once("---\n").expect("steps come behind dashes");
+        let document = Document { text: scenario, name, overrides: &[], seed: None };
+        let checked = check(&document).unwrap_or_else(|problems| panic!("{name}: {problems}"));
+        let mut stack = OfScenario::new(&checked, &Nothing).expect("it carries bytes");
+        let steps = steps.parse().unwrap_or_else(|problem| panic!("{name}: {problem}"));
+        let result = replay(&mut stack, &steps, Fault::PowerLoss, 0);
+        assert_eq!(result, Ok(()), "{name}");
+    }
+}

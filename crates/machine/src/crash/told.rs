@@ -1,0 +1,86 @@
+//! What crashing found, as JSON.
+
+use nacre_crash::{Finding, Report, Tried};
+use nacre_kernel::histogram::LatencyHistogram;
+use nacre_kernel::{Capabilities, Persistence};
+use serde_json::{Value, json};
+
+/// `report` as one document.
+pub fn told(report: &Report) -> Value {
+    let Capabilities { persistence, atomic_unit, transactions, .. } = report.capabilities;
+    let persistence = match persistence {
+        Persistence::OnFlush => "on_flush",
+        Persistence::WithStoredEnergy => "with_stored_energy",
+        Persistence::OnAcknowledgement => "on_acknowledgement",
+    };
+    let faults: Vec<Value> = report
+        .promises()
+        .into_iter()
+        .map(|(fault, promise)| {
+            let tried = report.faults.get(&fault).copied().unwrap_or_default();
+            let Tried { points, injected, blocks_behind, lost_and_told, lost_unseen } = tried;
+            json!({
+                "fault": fault.name(),
+                "promise": promise.name(),
+                "points": points,
+                "injected": injected,
+                "blocks_behind": blocks_behind,
+                "lost_and_told": lost_and_told,
+                "lost_unseen": lost_unseen,
+            })
+        })
+        .collect();
+    json!({
+        "points": report.points(),
+        "lives": report.lives,
+        "restarts": report.restarts,
+        "requests": report.requests,
+        "blocks_audited": report.blocks_audited,
+        "promises": {
+            "persistence": persistence,
+            "atomic_unit": atomic_unit,
+            "transactions": transactions,
+        },
+        "faults": faults,
+        "branches": report.branches,
+        "recovery": distribution(&report.recoveries),
+        "finding": report.finding.as_ref().map(finding),
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    let Finding { problem, fault, sequence, steps_drawn, repeats } = finding;
+    json!({
+        "problem": problem,
+        "fault": fault.name(),
+        "steps": sequence.to_string().lines().collect::<Vec<_>>(),
+        "steps_drawn": steps_drawn,
+        "repeats": repeats,
+    })
+}
+
+/// Quantiles, and bars of which each reaches a quarter of an octave further.
+fn distribution(times: &LatencyHistogram) -> Value {
+    let mut bars: Vec<(f64, u64)> = Vec::new();
+    let mut within = None;
+    for bar in times.bars() {
+        let ps = bar.upto.as_ps();
+        let shift = ps.checked_ilog2().unwrap_or(0).saturating_sub(2);
+        let quarter = Some((shift, ps >> shift));
+        match bars.last_mut() {
+            Some(last) if quarter == within => *last = (bar.upto.as_secs_f64(), last.1 + bar.count),
+            _ => bars.push((bar.upto.as_secs_f64(), bar.count)),
+        }
+        within = quarter;
+    }
+    let at = |q: f64| times.quantile(q).map(|time| time.as_secs_f64());
+    json!({
+        "count": times.count(),
+        "mean_s": times.mean_ps().map(|ps| ps / 1e12),
+        "p50_s": at(0.5),
+        "p95_s": at(0.95),
+        "p99_s": at(0.99),
+        "max_s": at(1.0),
+        "bars": bars,
+    })
+}

@@ -1,0 +1,21 @@
+//! Policies by themselves: a cache without a device around it, and what a caller needs to bring a policy of its own.
+
+use crate::rooms::Rooms;
+use nacre_config::{FieldType, Node, Origin, Problems, Reader, Slot, room_of};
+use nacre_hierarchy::replacement::{Context, ROOMS, ReplacementFamily};
+
+pub use nacre_hierarchy::placement::{Decider, Exchange, View as PlacementView};
+pub use nacre_hierarchy::replacement::{Access, Brought, Replacement};
+
+/// A cache of `blocks`, at least one, under the policy that `text` says as a scenario would: a name, or a table of its
+/// settings.
+pub fn cache(text: &str, blocks: u64) -> Result<Box<dyn Replacement>, Problems> {
+    let rooms = Rooms::new();
+    let origin = Origin::Override(format!("policy={text}").into());
+    let mut reader = Reader::at(&rooms, "policy");
+    let slot = Slot::<ReplacementFamily>::read(&Node::parse_value(text, &origin), &mut reader);
+    reader.finish()?;
+    let slot = slot.expect("a slot without problems was read");
+    let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
+    (room_of(ROOMS, &slot).build)(&slot, &mut Context { families: &rooms, capacity })
+}

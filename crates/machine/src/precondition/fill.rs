@@ -1,0 +1,69 @@
+//! A drive filled from its first byte on, once.
+
+use crate::drive::{BATCH, Driver, Progress};
+use nacre_config::{Configuration, Problems, Reader};
+use nacre_kernel::{Bytes, Op, Ratio, Request, Time};
+use std::ops::ControlFlow;
+
+/// A drive filled in the order of its addresses, once.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Fill {
+    /// How much of the stack's capacity is written, from its beginning.
+    #[config(
+        default = "100 %",
+        max = "100 %",
+        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
+    )]
+    pub share: Ratio,
+    /// Bytes of one write.
+    #[config(
+        default = "128 KiB",
+        min = "512 B",
+        max = "1 GiB",
+        source = "standard: SNIA PTS, preconditioning writes blocks of 128 KiB in sequence"
+    )]
+    pub request: Bytes,
+}
+
+fn check(fill: &Fill, reader: &mut Reader<'_>) {
+    if fill.share.0 <= 0.0 {
+        reader.conflict("share", "0 %", "nothing would be filled", "leave run.fill out, or fill more");
+    }
+}
+
+impl Driver<'_> {
+    /// Writes as much of the stack as `fill` says. Breaks when `watch` does.
+    pub(super) fn fill_in_order(
+        &mut self,
+        fill: &Fill,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Problems> {
+        let capacity = self.device.capacity().filter(|_| self.device.capabilities().preconditions);
+        let Some(Bytes(capacity)) = capacity else { return Err(self.no_such_state("run.fill")) };
+        // A whole number of sectors, so that the last write is one that a host could make.
+        let end = (capacity as f64 * fill.share.0) as u64 / SECTOR * SECTOR;
+        let expected = Some(end.div_ceil(fill.request.0));
+        let mut batch = Vec::with_capacity(BATCH);
+        let (mut address, mut done) = (0, 0);
+        while address < end {
+            batch.clear();
+            while address < end && batch.len() < BATCH {
+                let bytes = fill.request.0.min(end - address);
+                let bytes = u32::try_from(bytes).expect("a request has 1 GiB at most");
+                batch.push(Request { arrival: Time::ZERO, op: Op::Write, volume: 0, address, bytes });
+                address += u64::from(bytes);
+            }
+            self.device.precondition(&batch);
+            done += batch.len() as u64;
+            let progress = Progress { preconditioning: true, done, expected, simulated: Time::ZERO };
+            if watch(progress).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// Bytes of the smallest sector.
+const SECTOR: u64 = 512;

@@ -1,0 +1,245 @@
+//! Flash whose pages hold one bit or two bits in a cell, as they were programmed, and go wrong as they wear.
+//!
+//! # Models
+//! Blocks of *slots*. A slot is one row of cells: programmed with one bit in a cell (SLC) it is one page, with two
+//! (MLC) it is two. Every erased slot is programmed in either mode, the slots of a block in their order; anything
+//! else is refused with a panic, since no controller may ask for it. An erase wears all cells of its block alike.
+//!
+//! A programmed page has a number of wrong bits, drawn from a Poisson distribution. Their share of the bits is
+//! `rate (cycles / (endurance f))^exponent`: `rate` after as many erases as the mode is made for, and a power law of
+//! the erases. `f` is each slot's own, log-normal with median one, one for each mode. While a page lies, more
+//! of its bits go wrong: a share `drift` of that rate for every day. Wrong bits stay wrong until the block is erased.
+//! With a [`Store`] that carries bytes, what is read has these bits inverted; where they lie is fixed by page
+//! and program.
+//!
+//! # Leaves out
+//! Time and energy of the operations, which the controller that overlaps them charges; read disturbance and
+//! program interference, which follow from reads and neighbours; bits that are stuck for good; slower
+//! programs of worn cells. Errors of one page are independent, though measured ones cluster.
+//!
+//! # Sources
+//! roberts-2009 section II for the two modes, 10 times and more between their lives, and a slot of SLC that is two
+//! pages of MLC. mielke-2008: errors of multi-level cells grow with cycles and with time since the program.
+//! hetzler-2012 fits them by laws that are near a power of the cycles.
+//!
+//! # Checks
+//! Slots out of order, a mode that changes within a slot, and pages beyond the block are refused; mean and variance of
+//! wrong bits against the law in both modes; bits that are wrong in the bytes as many as were counted, and the same at
+//! every read; programs and erases are conserved.
+
+#[cfg(test)]
+mod tests;
+pub(crate) mod wrong_bits;
+
+use crate::store::Store;
+use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Random, Time};
+
+pub use wrong_bits::Ageing;
+
+/// How many bits a cell holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
+#[repr(u8)]
+pub enum Mode {
+    /// One: a slot is one page.
+    Slc,
+    /// Two: a slot is two pages.
+    #[default]
+    Mlc,
+}
+
+impl Mode {
+    /// Pages of a slot.
+    #[inline]
+    pub const fn pages(self) -> u32 {
+        match self {
+            Mode::Slc => 1,
+            Mode::Mlc => 2,
+        }
+    }
+}
+
+/// Blocks of flash in two modes, and what they hold.
+#[derive(Debug, State)]
+#[state(bound = "S: Store")]
+pub struct DualModeFlash<S> {
+    #[state(skip = "who carries the bytes keeps them beside the state")]
+    store: S,
+    #[state(skip = "from the configuration")]
+    ageing: Ageing,
+    /// Pages of a block, all slots in MLC, are `1 << page_shift`.
+    #[state(skip = "from the configuration")]
+    page_shift: u32,
+    blocks: Vec<Block>,
+    /// What the rate of wrong bits of a slot is multiplied by, in each mode; drawn once.
+    #[state(skip = "drawn from the seed")]
+    weakness: Vec<[f32; 2]>,
+    pages: Vec<Page>,
+    random: Random,
+    programs: u64,
+    erases: u64,
+}
+
+/// One erase block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
+struct Block {
+    /// The page that is programmed next, counted in MLC.
+    next: u32,
+    erases: u32,
+    /// Share of wrong bits in each mode of a slot of median strength.
+    rates: [f64; 2],
+}
+
+/// One page, as it was programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Value)]
+struct Page {
+    /// Until when its wrong bits are known.
+    known: Time,
+    bits: u32,
+    wrong: u16,
+    /// Programs of this page, modulo 2^16: they say where its wrong bits lie.
+    serial: u16,
+    mode: Mode,
+}
+
+impl<S: Store> DualModeFlash<S> {
+    /// `blocks` erased blocks of `slots` slots each, a power of two, that hold `store`; strengths are drawn from `random`.
+    pub fn new(blocks: u32, slots: u32, ageing: Ageing, mut random: Random, store: S) -> DualModeFlash<S> {
+        assert!(slots.is_power_of_two(), "{slots} slots");
+        let all = (blocks * slots) as usize;
+        let weakness = (0..all).map(|_| ageing.weakness(&mut random)).collect();
+        DualModeFlash {
+            store,
+            ageing,
+            page_shift: slots.trailing_zeros() + 1,
+            blocks: vec![Block::default(); blocks as usize],
+            weakness,
+            pages: vec![Page::default(); 2 * all],
+            random,
+            programs: 0,
+            erases: 0,
+        }
+    }
+
+    /// The page of `block` that would be programmed next, unless all are.
+    #[inline]
+    pub fn next(&self, block: u32) -> Option<u32> {
+        let next = self.blocks[block as usize].next;
+        (next < 1 << self.page_shift).then_some((block << self.page_shift) + next)
+    }
+
+    /// Programs the next page of `block` in `mode` at `now`; `bits` of it count, data and what is stored beside it.
+    /// The bytes follow with [`DualModeFlash::fill`].
+    ///
+    /// # Panics
+    /// If every page of the block is programmed, or the other half of the slot is in another mode.
+    pub fn program(&mut self, block: u32, mode: Mode, bits: u32, now: Time) -> u32 {
+        let page = self.next(block).unwrap_or_else(|| panic!("block {block} has no erased page"));
+        let state = &mut self.blocks[block as usize];
+        let is_second = page & 1 == 1;
+        assert!(!is_second || mode == Mode::Mlc, "page {page} is the second of a slot in MLC");
+        state.next += if mode == Mode::Slc { 2 } else { 1 };
+        let weakness = self.weakness[(page >> 1) as usize][mode as usize];
+        let mean = state.rates[mode as usize] * f64::from(weakness) * f64::from(bits);
+        let wrong = wrong_bits::poisson(mean, &mut self.random).min(bits / 4) as u16;
+        let serial = self.pages[page as usize].serial.wrapping_add(1);
+        self.pages[page as usize] = Page { known: now, bits, wrong, serial, mode };
+        self.programs += 1;
+        page
+    }
+
+    /// Leaves the next slot of `block` out: it is programmed after the next erase again.
+    ///
+    /// # Panics
+    /// If one page of it is programmed.
+    pub fn skip(&mut self, block: u32) {
+        let state = &mut self.blocks[block as usize];
+        assert!(state.next.is_multiple_of(2), "half of a slot is programmed");
+        state.next += 2;
+    }
+
+    /// The page just programmed holds `bytes`.
+    #[inline]
+    pub fn fill(&mut self, page: u32, bytes: &[u8]) {
+        if S::CARRIES_BYTES {
+            self.store.program(u64::from(page), bytes);
+        }
+    }
+
+    /// How many bits of `page` are wrong at `now`.
+    #[inline]
+    pub fn wrong_bits(&mut self, page: u32, now: Time) -> u32 {
+        let block = &self.blocks[(page >> self.page_shift) as usize];
+        let state = &mut self.pages[page as usize];
+        if self.ageing.drift > 0.0 && now > state.known {
+            let mode = state.mode as usize;
+            let rate = block.rates[mode] * f64::from(self.weakness[(page >> 1) as usize][mode]);
+            let mean = rate * f64::from(state.bits) * self.ageing.drifted(now - state.known);
+            // So rare that it waits for more time to pass.
+            if mean > 1e-6 {
+                let more = wrong_bits::poisson(mean, &mut self.random);
+                state.wrong = (u32::from(state.wrong) + more).min(state.bits / 4) as u16;
+                state.known = now;
+            }
+        }
+        u32::from(state.wrong)
+    }
+
+    /// Copies the bytes of `page`, of which the first are data, with its wrong bits into `into`.
+    pub fn read(&self, page: u32, into: &mut [u8]) {
+        if S::CARRIES_BYTES {
+            self.store.read(u64::from(page), 0, into);
+            let Page { wrong, serial, bits, .. } = self.pages[page as usize];
+            wrong_bits::invert(into, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
+        }
+    }
+
+    /// Erases `block`.
+    pub fn erase(&mut self, block: u32) {
+        let state = &mut self.blocks[block as usize];
+        state.next = 0;
+        state.erases += 1;
+        state.rates = self.ageing.rates(state.erases);
+        self.erases += 1;
+        self.store.erase(u64::from(block) << self.page_shift, 1 << self.page_shift);
+    }
+
+    /// The mode in which `page` was programmed.
+    #[inline]
+    pub fn mode(&self, page: u32) -> Mode {
+        self.pages[page as usize].mode
+    }
+
+    /// The block `page` lies in.
+    #[inline]
+    pub fn block_of(&self, page: u32) -> u32 {
+        page >> self.page_shift
+    }
+
+    /// Pages of a block, all its slots in MLC.
+    #[inline]
+    pub fn pages_per_block(&self) -> u32 {
+        1 << self.page_shift
+    }
+
+    /// How many blocks there are.
+    pub fn blocks(&self) -> u32 {
+        self.blocks.len() as u32
+    }
+
+    /// Erases of `block` in its life.
+    #[inline]
+    pub fn erases_of(&self, block: u32) -> u32 {
+        self.blocks[block as usize].erases
+    }
+
+    /// Pages programmed since the first day.
+    pub fn programs(&self) -> u64 {
+        self.programs
+    }
+
+    /// Blocks erased since the first day.
+    pub fn erases(&self) -> u64 {
+        self.erases
+    }
+}

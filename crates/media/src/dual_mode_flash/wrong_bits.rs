@@ -1,0 +1,92 @@
+//! How many bits go wrong, and which.
+
+use super::Mode;
+use nacre_kernel::{Random, Time};
+
+/// Seconds of a day.
+const DAY_S: f64 = 86_400.0;
+
+/// How a medium goes wrong with cycles and time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ageing {
+    /// Erases that each mode is made for: SLC, MLC.
+    pub endurance: [f64; 2],
+    /// Share of wrong bits after so many.
+    pub rate: f64,
+    /// The power of the cycles with which it grows.
+    pub exponent: f64,
+    /// Standard deviation of the logarithm of a slot's own endurance.
+    pub spread: f64,
+    /// By what share of itself the rate grows in a day of lying.
+    pub drift: f64,
+}
+
+impl Ageing {
+    /// Share of wrong bits of a slot of median strength after `erases`, in each mode.
+    pub fn rates(&self, erases: u32) -> [f64; 2] {
+        [Mode::Slc, Mode::Mlc].map(|mode| self.rate_at(mode, f64::from(erases)))
+    }
+
+    /// The same in one mode.
+    pub fn rate_at(&self, mode: Mode, erases: f64) -> f64 {
+        self.rate * libm::pow(erases / self.endurance[mode as usize], self.exponent)
+    }
+
+    /// What the rates of a slot are multiplied by: its endurance is log-normal, one for each mode.
+    pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
+        [0, 1].map(|_| libm::exp(-self.exponent * self.spread * random.normal()) as f32)
+    }
+
+    /// By what share of itself the rate grows in `time`.
+    #[inline]
+    pub(super) fn drifted(&self, time: Time) -> f64 {
+        self.drift * time.as_secs_f64() / DAY_S
+    }
+}
+
+/// A number from the Poisson distribution with this mean, by inversion.
+#[inline]
+pub(crate) fn poisson(mean: f64, random: &mut Random) -> u32 {
+    let draw = random.unit();
+    // e^-m > 1 - m: nearly always this is all.
+    if draw < 1.0 - mean {
+        return 0;
+    }
+    /// From this mean on a normal distribution is as good.
+    const NORMAL: f64 = 200.0;
+    if mean > NORMAL {
+        return (mean + mean.sqrt() * random.normal()).max(0.0) as u32;
+    }
+    let (mut count, mut term) = (0, libm::exp(-mean));
+    let mut sum = term;
+    while draw >= sum && term > 0.0 {
+        count += 1;
+        term *= mean / f64::from(count);
+        sum += term;
+    }
+    count
+}
+
+/// Inverts `count` different bits of the first `bits` of `bytes`, fixed by `key`.
+pub(crate) fn invert(bytes: &mut [u8], bits: u32, count: u32, key: u64) {
+    if count == 0 {
+        return;
+    }
+    let bits = u64::from(bits).min(8 * bytes.len() as u64);
+    // An arithmetic sequence modulo a number of bits: different as long as its step has no divisor with it.
+    let mut word = key.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let (mut place, mut step) = (word % bits, 1 + (word >> 32) % (bits - 1));
+    while greatest_common_divisor(step, bits) != 1 {
+        step = step % (bits - 1) + 1;
+    }
+    for _ in 0..count {
+        bytes[(place / 8) as usize] ^= 0x80 >> (place % 8);
+        place = (place + step) % bits;
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}

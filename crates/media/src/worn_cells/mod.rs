@@ -1,0 +1,108 @@
+//! Rows of cells that are written in place and go wrong as they wear.
+//!
+//! # Models
+//! Every write of a row draws how many of its bits are wrong until the next one, from a Poisson distribution. Their
+//! share is `rate (writes / (endurance f))^exponent`, with `f` log-normal, of median one, and each row's own. Which
+//! bits they are is fixed by row and write.
+//!
+//! # Leaves out
+//! Cells that are stuck for good, and drift.
+//!
+//! # Sources
+//! Assumed: the law of `dual_mode_flash`, without an erase.
+//!
+//! # Checks
+//! Wrong bits after as many writes as rows are made for, against the law; as many bits inverted as were counted.
+
+use crate::dual_mode_flash::wrong_bits;
+use nacre_kernel::Random;
+use nacre_kernel::state::{State, Value};
+
+/// Rows, and how worn they are.
+#[derive(Debug, State)]
+pub struct WornCells {
+    /// Writes a row is made for, share of wrong bits then, the power of the law.
+    #[state(skip = "from the configuration")]
+    law: [f64; 3],
+    #[state(skip = "drawn from the seed")]
+    weakness: Vec<f32>,
+    programs: Vec<u32>,
+    rows: Vec<Row>,
+    random: Random,
+}
+
+#[derive(Clone, Copy, Debug, Default, Value)]
+struct Row {
+    bits: u32,
+    wrong: u16,
+}
+
+impl WornCells {
+    /// `rows` new rows. Of the law, writes a row is made for, the share of wrong bits then, the power with which that
+    /// grows, and the standard deviation of the logarithm of a row's own endurance.
+    pub fn new(rows: u32, [endurance, rate, exponent, spread]: [f64; 4], mut random: Random) -> WornCells {
+        let weakness = (0..rows).map(|_| libm::exp(-exponent * spread * random.normal()) as f32).collect();
+        WornCells {
+            law: [endurance, rate, exponent],
+            weakness,
+            programs: vec![0; rows as usize],
+            rows: vec![Row::default(); rows as usize],
+            random,
+        }
+    }
+
+    /// `row` is written; `bits` of it count.
+    #[inline]
+    pub fn program(&mut self, row: u32, bits: u32) {
+        let row = row as usize;
+        self.programs[row] = self.programs[row].saturating_add(1);
+        let [endurance, rate, exponent] = self.law;
+        let worn = f64::from(self.programs[row]) / endurance;
+        let mean = rate * libm::pow(worn, exponent) * f64::from(self.weakness[row]) * f64::from(bits);
+        let wrong = wrong_bits::poisson(mean, &mut self.random);
+        self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
+    }
+
+    /// How many bits of `row` are wrong.
+    #[inline]
+    pub fn wrong_bits(&self, row: u32) -> u32 {
+        u32::from(self.rows[row as usize].wrong)
+    }
+
+    /// Inverts the wrong bits of `row` in `bytes`.
+    #[inline]
+    pub fn invert(&self, row: u32, bytes: &mut [u8]) {
+        let Row { bits, wrong } = self.rows[row as usize];
+        let key = u64::from(row) << 32 | u64::from(self.programs[row as usize]);
+        wrong_bits::invert(bytes, bits, u32::from(wrong), key);
+    }
+
+    /// Writes of every row.
+    pub fn programs(&self) -> &[u32] {
+        &self.programs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WornCells;
+    use nacre_kernel::Streams;
+
+    #[test]
+    fn rows_go_wrong_as_the_law_says() {
+        let law = [100.0, 1e-3, 3.0, 0.0];
+        let mut cells = WornCells::new(20_000, law, Streams::new(1).stream("rows"));
+        let mut sum = 0;
+        for row in 0..20_000 {
+            (0..100).for_each(|_| cells.program(row, 2_000));
+            sum += cells.wrong_bits(row);
+            let mut bytes = [0; 250];
+            cells.invert(row, &mut bytes);
+            let inverted: u32 = bytes.iter().map(|byte| byte.count_ones()).sum();
+            assert_eq!(inverted, cells.wrong_bits(row));
+        }
+        let mean = f64::from(sum) / 20_000.0;
+        // Expected 2; six standard errors.
+        assert!((mean - 2.0).abs() < 6.0 * (2.0_f64 / 20_000.0).sqrt(), "{mean} wrong bits");
+    }
+}

@@ -1,0 +1,68 @@
+//! Crashing the stack of a scenario, or one that is drawn.
+
+use crate::bugs::detached;
+use crate::errors::{config_error, error};
+use crate::progress::Reporter;
+use crate::run::{checked, scenario_files};
+use nacre_crash::{Fault, Options};
+use nacre_machine::crash::{Nothing, crash as crash_stack, drawn, told};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Loses the power of a stack so often; returns what was found as JSON text.
+#[pyfunction]
+#[pyo3(signature = (scenario, name, directory, overrides, points, seed, faults, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
+pub(crate) fn crash(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    points: u64,
+    seed: u64,
+    faults: Vec<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    let named = |name: &String| {
+        let known = Fault::INJECTED.into_iter().find(|fault| fault.name() == name);
+        known.ok_or_else(|| error(py, format!("no fault of the medium is called {name:?}")))
+    };
+    let faults = faults.iter().map(named).collect::<PyResult<Vec<Fault>>>()?;
+    let options = Options { faults, ..Options::new(points, seed) };
+    let mut reporter = Reporter::new(progress);
+    let report = detached(py, || {
+        crash_stack(&checked, &files, &options, &mut |done| reporter.report((done, Some(points))))
+    })?;
+    reporter.outcome()?;
+    let report = report.map_err(|problems| config_error(py, &problems))?;
+    Ok(told(&report).to_string())
+}
+
+/// The same for the stack that is drawn from `seed`; returns its scenario, too.
+#[pyfunction]
+#[pyo3(signature = (seed, points, progress=None))]
+pub(crate) fn crash_drawn(
+    py: Python<'_>,
+    seed: u64,
+    points: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(String, String)> {
+    let mut reporter = Reporter::new(progress);
+    let (text, report) = detached(py, || {
+        let drawn = drawn(seed, points);
+        let watch = &mut |done| reporter.report((done, Some(points)));
+        (drawn.text, crash_stack(&drawn.checked, &Nothing, &drawn.options, watch))
+    })?;
+    reporter.outcome()?;
+    let report = report.map_err(|problems| config_error(py, &problems))?;
+    Ok((text, told(&report).to_string()))
+}
+
+/// The faults of a medium that can be put into a run, by name.
+#[pyfunction]
+pub(crate) fn crash_faults() -> Vec<&'static str> {
+    Fault::INJECTED.into_iter().map(Fault::name).collect()
+}

@@ -1,0 +1,150 @@
+//! What caches of several policies and sizes miss, in one pass over a trace and on all cores.
+
+use super::input::{each_batch, open};
+use super::wishes::{Wishes, option_error};
+use crate::errors::{config_error, trace_error};
+use nacre_machine::Problems;
+use nacre_machine::policies::{Replacement, cache};
+use nacre_shape::miniature::{Amounts, Cache, Followed, Follower, Simulation};
+use pyo3::prelude::*;
+use pyo3::types::PyMapping;
+use serde_json::{Value, json};
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+/// Accesses handed to the threads at a time.
+const HANDED: usize = 1 << 16;
+/// What may wait for a thread.
+const WAITING: usize = 4;
+
+struct Policy(Box<dyn Replacement>);
+
+impl Cache for Policy {
+    fn replay(&mut self, blocks: &[u64], hits: &mut [bool]) {
+        self.0.replay_each(blocks, hits);
+    }
+}
+
+/// One pass over a trace; returns the misses of each policy at each size in blocks as JSON text.
+#[pyfunction]
+#[pyo3(signature = (paths, options, policies, sizes, block_bytes, share, seed, progress))]
+#[expect(clippy::too_many_arguments, reason = "the keywords of one Python function")]
+pub(crate) fn trace_policies(
+    py: Python<'_>,
+    paths: Vec<String>,
+    options: &Bound<'_, PyMapping>,
+    policies: Vec<String>,
+    sizes: Vec<u64>,
+    block_bytes: u64,
+    share: f64,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let wishes = Wishes::read(py, options)?;
+    let mut input = open(py, &paths, &wishes.options)?;
+    let simulations =
+        simulations(&policies, &sizes, share).map_err(|problems| config_error(py, &problems))?;
+    let mut follower = Follower::new(block_bytes, share, seed);
+    let (complete, simulations) = thread::scope(|scope| {
+        let mut workers = Vec::new();
+        let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
+        for mut own in dealt(simulations) {
+            let (way, coming) = sync_channel::<Arc<Followed>>(WAITING);
+            ways.push(way);
+            workers.push(scope.spawn(move || {
+                for followed in coming {
+                    own.iter_mut().for_each(|(_, simulation)| simulation.add(&followed));
+                }
+                own
+            }));
+        }
+        let mut followed = Followed::default();
+        let hand = |followed: &mut Followed| {
+            let shared = Arc::new(std::mem::take(followed));
+            // A thread that is gone has panicked, which joining it tells.
+            ways.iter().for_each(|way| drop(way.send(Arc::clone(&shared))));
+        };
+        let complete = each_batch(py, &mut input, wishes.limit, progress, |batch| {
+            follower.follow(batch, &mut followed);
+            if followed.len() >= HANDED {
+                hand(&mut followed);
+            }
+            Ok(true)
+        });
+        hand(&mut followed);
+        drop(ways);
+        let done = py.detach(|| workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>());
+        let mut all = Vec::new();
+        for own in done {
+            all.extend(own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        (complete, all)
+    });
+    let complete = complete?;
+    let tally = input.reader.tally();
+    let all = follower.all();
+    if all.accesses == [0.0; 2] {
+        let problem = "there is no read or write in it".to_string();
+        return Err(trace_error(py, option_error(&paths.join(", "), problem, "a curve needs some")));
+    }
+    let document = json!({
+        "format": tally.format,
+        "complete": complete,
+        "records": tally.records,
+        "bad_records": tally.bad_records,
+        "block_bytes": block_bytes,
+        "reads": all.accesses[0],
+        "writes": all.accesses[1],
+        "read_bytes": all.bytes[0],
+        "written_bytes": all.bytes[1],
+        "sample_rate": share,
+        "warnings": tally.notes,
+        "rows": rows(&policies, &sizes, &simulations, all),
+    });
+    Ok(document.to_string())
+}
+
+/// Every policy at every size, numbered.
+fn simulations(policies: &[String], sizes: &[u64], share: f64) -> Result<Vec<(usize, Simulation)>, Problems> {
+    let pairs = policies.iter().flat_map(|policy| sizes.iter().map(move |&blocks| (policy, blocks)));
+    let made = pairs.enumerate().map(|(number, (policy, blocks))| {
+        let make = |blocks| cache(policy, blocks).map(|built| Box::new(Policy(built)) as Box<dyn Cache>);
+        Ok((number, Simulation::new(blocks, share, make)?))
+    });
+    made.collect()
+}
+
+/// A share of the simulations for each core: sizes and policies mixed, since they take differently long.
+fn dealt(simulations: Vec<(usize, Simulation)>) -> Vec<Vec<(usize, Simulation)>> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get).min(simulations.len());
+    let mut shares: Vec<Vec<_>> = (0..cores).map(|_| Vec::new()).collect();
+    for (place, simulation) in simulations.into_iter().enumerate() {
+        shares[place % cores].push(simulation);
+    }
+    shares
+}
+
+fn rows(policies: &[String], sizes: &[u64], simulations: &[(usize, Simulation)], all: Amounts) -> Vec<Value> {
+    let mut ordered: Vec<&(usize, Simulation)> = simulations.iter().collect();
+    ordered.sort_by_key(|(number, _)| *number);
+    let row = |(number, simulation): &(usize, Simulation)| {
+        let ratios = |of: fn(Amounts) -> [f64; 2]| {
+            let sum = simulation.ratio(all, |amounts| of(amounts).iter().sum());
+            let [reads, writes] = [0, 1].map(|op| simulation.ratio(all, |amounts| of(amounts)[op]));
+            json!({
+                "all": sum.ratio, "reads": reads.ratio, "writes": writes.ratio,
+                "all_within": sum.half_width, "reads_within": reads.half_width,
+                "writes_within": writes.half_width,
+            })
+        };
+        json!({
+            "policy": policies[number / sizes.len()],
+            "blocks": sizes[number % sizes.len()],
+            "block": ratios(|amounts| amounts.accesses),
+            "byte": ratios(|amounts| amounts.bytes),
+        })
+    };
+    ordered.into_iter().map(row).collect()
+}

@@ -1,0 +1,311 @@
+//! DBT-2: the transactions of TPC-C as page requests of a database.
+//!
+//! # Models
+//! A database of `warehouses`, each with ten districts, 30,000 customers and 100,000 kinds of stock, and one list of
+//! 100,000 items, laid out in one address space: tables one after the other, rows without gaps on pages of
+//! `page`, behind each table the leaves of its index, then the log. Clients run the five transactions of TPC-C in its
+//! shares: new order 45 %, payment 43 %, and order status, delivery and stock level 4 % each. Customers and items are
+//! drawn by TPC-C's NURand, so some are asked for far more often; a new order takes 5 to 15 items, of which 1 % are
+//! from another warehouse; 60 % of payments and order statuses look the customer up by name, which reads three.
+//!
+//! A row that is looked up is a read of an index leaf and of the row's page; a row that is changed is a
+//! write of its page besides. New orders, order lines and history go to the ends of their tables, round and round in
+//! as much room as they begin with. A commit appends to the log, in whole blocks of `log_block`. `operation` and `commit`
+//! are the processors' time of a row and of a commit. A unit of work is a transaction.
+//!
+//! # Leaves out
+//! Inner pages of indices, which stay in memory; a database's own buffers, locks and checkpoints; a flush for every
+//! commit: the log is written and not waited for beyond that. Terminals' keying and thinking times. 25 % of
+//! a last name's customers that TPC-C would sort.
+//!
+//! # Sources
+//! tpc-c for tables, sizes of rows, transactions, shares and NURand. roberts-2009 runs DBT-2 on a scaled-down database
+//! and gives no settings.
+//!
+//! # Checks
+//! Shares of transactions; NURand against its exact distribution; reads and writes of a transaction; addresses in
+//! bounds; size of the database.
+
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use crate::server::{Clients, Script, Server, Step};
+use crate::{Workload, WorkloadFamily};
+use nacre_config::{Configuration, Descriptor, Reader, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Random, Time};
+use tables::{CUSTOMERS, DISTRICTS, Database, ITEMS, Table};
+
+/// The transactions of TPC-C.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// Clients and processors.
+    #[config(flatten)]
+    pub server: Server,
+    /// How many transactions there are in all. Absent: the run's own limit ends it.
+    #[config(min = 1)]
+    pub transactions: Option<u64>,
+    /// Warehouses: about 100 MB each.
+    #[config(default = 20, min = 1, max = 10000, source = "assumed: 2 GB, as recalled from kgil-2008")]
+    pub warehouses: u64,
+    /// Bytes of a page; a power of two.
+    #[config(
+        default = "8 KiB",
+        min = "512 B",
+        max = "64 KiB",
+        source = "standard: PostgreSQL, which DBT-2 runs on"
+    )]
+    pub page: Bytes,
+    /// Bytes of a log block; a power of two.
+    #[config(
+        default = "8 KiB",
+        min = "512 B",
+        max = "64 KiB",
+        source = "standard: PostgreSQL's block of the log"
+    )]
+    pub log_block: Bytes,
+    /// Bytes of the log's room, which is used round and round.
+    #[config(
+        default = "48 MiB",
+        min = "64 KiB",
+        max = "1 GiB",
+        source = "assumed: three segments of PostgreSQL's log"
+    )]
+    pub log: Bytes,
+    /// Processor time of a row that is looked up.
+    #[config(
+        default = "50 us",
+        max = "1 s",
+        source = "assumed: 50,000 instructions of a simple core at 1 GHz"
+    )]
+    pub operation: Time,
+    /// Processor time of a commit.
+    #[config(default = "200 us", max = "1 s", source = "assumed: with parsing, planning and the network")]
+    pub commit: Time,
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    for (field, bytes) in [("page", config.page), ("log_block", config.log_block)] {
+        if !bytes.0.is_power_of_two() {
+            let remedy = format!("use {}", Bytes(bytes.0.next_power_of_two()));
+            reader.conflict(field, &bytes.to_string(), "it is not a power of two", &remedy);
+        }
+    }
+    if !config.log.0.is_multiple_of(config.log_block.0) {
+        let remedy = format!("use {}", Bytes(config.log.0.next_multiple_of(config.log_block.0)));
+        let problem = format!("it is not a whole number of blocks of {}", config.log_block);
+        reader.conflict("log", &config.log.to_string(), &problem, &remedy);
+    }
+}
+
+/// The room.
+pub const ROOM: Room<WorkloadFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "dbt2",
+        "DBT-2: the transactions of TPC-C as page requests of a database",
+        &["tpc-c", "roberts-2009"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let random = builder.random(slot.path());
+        let (server, limit) = (config.server.clone(), config.transactions);
+        let script = Transactions::new(config, random);
+        Ok(Box::new(Clients::new(script, server, limit)) as Box<dyn Workload>)
+    },
+};
+
+/// Bytes of a transaction's log records, for each row that it changes.
+const LOG_ROW: u64 = 200;
+
+/// The transactions of all clients.
+#[derive(State)]
+struct Transactions {
+    #[state(skip = "from the configuration")]
+    config: Config,
+    #[state(skip = "from the configuration")]
+    database: Database,
+    random: Random,
+    /// Rows appended so far to orders, new orders, order lines and history.
+    appended: [u64; 4],
+    /// Bytes of log so far.
+    logged: u64,
+    /// Rows that the transaction in hand has changed.
+    changed: u64,
+}
+
+/// Which table of `appended`.
+const ORDERS: usize = 0;
+const NEW_ORDERS: usize = 1;
+const LINES: usize = 2;
+const HISTORY: usize = 3;
+
+impl Transactions {
+    fn new(config: Config, random: Random) -> Transactions {
+        let database = Database::new(config.warehouses, config.page.0, config.log.0);
+        Transactions { config, database, random, appended: [0; 4], logged: 0, changed: 0 }
+    }
+
+    /// TPC-C's non-uniform random number of `0..count`, clause 2.1.6.
+    fn nurand(&mut self, a: u64, count: u64) -> u64 {
+        ((self.random.below(a + 1) | self.random.below(count)) + a / 2) % count
+    }
+
+    /// Looks row `row` of `table` up.
+    fn look_up(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
+        let page = self.config.page.0 as u32;
+        steps.push(Step::Work(self.config.operation));
+        steps.push(Step::Read(self.database.leaf_of(table, row), page));
+        steps.push(Step::Read(self.database.page_of(table, row), page));
+    }
+
+    /// Looks row `row` of `table` up and changes it.
+    fn change(&mut self, table: Table, row: u64, steps: &mut Vec<Step>) {
+        self.look_up(table, row, steps);
+        steps.push(Step::Write(self.database.page_of(table, row), self.config.page.0 as u32));
+        self.changed += 1;
+    }
+
+    /// Appends a row to a table that grows.
+    fn append(&mut self, which: usize, steps: &mut Vec<Step>) {
+        let table = [Table::Orders, Table::NewOrders, Table::OrderLines, Table::History][which];
+        let row = self.appended[which] % self.database.rows(table);
+        self.appended[which] += 1;
+        steps.push(Step::Work(self.config.operation));
+        let (page, bytes) = (self.database.page_of(table, row), self.config.page.0 as u32);
+        if !self.database.begins_page(table, row) {
+            steps.push(Step::Read(page, bytes));
+        }
+        steps.push(Step::Write(page, bytes));
+        self.changed += 1;
+    }
+
+    fn commit(&mut self, steps: &mut Vec<Step>) {
+        steps.push(Step::Work(self.config.commit));
+        let block = self.config.log_block.0;
+        let (from, to) = (self.logged, self.logged + self.changed * LOG_ROW);
+        self.logged = to;
+        if self.changed > 0 {
+            let first = from / block * block % self.config.log.0;
+            let bytes = (to.div_ceil(block) - from / block) * block;
+            let bytes = bytes.min(self.config.log.0 - first);
+            steps.push(Step::Write(self.database.log() + first, bytes as u32));
+        }
+        self.changed = 0;
+    }
+
+    fn customer(&mut self, warehouse: u64) -> u64 {
+        let district = self.random.below(DISTRICTS);
+        (warehouse * DISTRICTS + district) * CUSTOMERS + self.nurand(1023, CUSTOMERS)
+    }
+
+    /// Looks a customer up, by number or by name; the one that is meant.
+    fn find_customer(&mut self, warehouse: u64, steps: &mut Vec<Step>) -> u64 {
+        let customer = self.customer(warehouse);
+        if self.random.chance(0.6) {
+            // Three of the district have the name, on average (clause 4.3.3.1: 3,000 of 1,000 names).
+            let district = customer / CUSTOMERS * CUSTOMERS;
+            for _ in 0..2 {
+                let namesake = district + self.nurand(1023, CUSTOMERS);
+                self.look_up(Table::Customers, namesake, steps);
+            }
+        }
+        customer
+    }
+
+    fn new_order(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+        self.look_up(Table::Warehouses, warehouse, steps);
+        let customer = self.customer(warehouse);
+        self.change(Table::Districts, customer / CUSTOMERS, steps);
+        self.look_up(Table::Customers, customer, steps);
+        self.append(ORDERS, steps);
+        self.append(NEW_ORDERS, steps);
+        for _ in 0..5 + self.random.below(11) {
+            let item = self.nurand(8191, ITEMS);
+            self.look_up(Table::Items, item, steps);
+            let is_remote = self.random.chance(0.01);
+            let from = if is_remote { self.random.below(self.config.warehouses) } else { warehouse };
+            self.change(Table::Stock, from * ITEMS + item, steps);
+            self.append(LINES, steps);
+        }
+    }
+
+    fn payment(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+        self.change(Table::Warehouses, warehouse, steps);
+        let customer = self.find_customer(warehouse, steps);
+        self.change(Table::Districts, customer / CUSTOMERS, steps);
+        self.change(Table::Customers, customer, steps);
+        self.append(HISTORY, steps);
+    }
+
+    /// The row of a table that grows, some rows back from its end.
+    fn recent(&mut self, which: usize, table: Table, back: u64) -> u64 {
+        let rows = self.database.rows(table);
+        (self.appended[which] + rows - 1 - back % rows) % rows
+    }
+
+    fn order_status(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+        let customer = self.find_customer(warehouse, steps);
+        self.look_up(Table::Customers, customer, steps);
+        // A customer orders as often as any other of 30,000 of each warehouse: its last order lies anywhere.
+        let orders = self.database.rows(Table::Orders);
+        let order = self.random.below(orders);
+        self.look_up(Table::Orders, order, steps);
+        self.look_up(Table::OrderLines, order * 10, steps);
+    }
+
+    fn delivery(&mut self, steps: &mut Vec<Step>) {
+        // The oldest new orders: 900 of a district wait (clause 4.3.3.1).
+        let waiting = 900 * DISTRICTS * self.config.warehouses;
+        for district in 0..DISTRICTS {
+            let order = self.recent(ORDERS, Table::Orders, waiting - district);
+            let row = self.recent(NEW_ORDERS, Table::NewOrders, waiting - district);
+            self.change(Table::NewOrders, row, steps);
+            self.change(Table::Orders, order, steps);
+            self.change(Table::OrderLines, order * 10 % self.database.rows(Table::OrderLines), steps);
+            let customer = self.random.below(self.database.rows(Table::Customers));
+            self.change(Table::Customers, customer, steps);
+        }
+    }
+
+    fn stock_level(&mut self, warehouse: u64, steps: &mut Vec<Step>) {
+        let district = warehouse * DISTRICTS + self.random.below(DISTRICTS);
+        self.look_up(Table::Districts, district, steps);
+        // 20 orders of one district, of ten lines each, are spread over those of all districts.
+        for order in 0..20 {
+            let back = order * 10 * DISTRICTS * self.config.warehouses;
+            let line = self.recent(LINES, Table::OrderLines, back);
+            self.look_up(Table::OrderLines, line, steps);
+            for _ in 0..10 {
+                let item = self.nurand(8191, ITEMS);
+                self.look_up(Table::Stock, warehouse * ITEMS + item, steps);
+            }
+        }
+    }
+}
+
+impl Script for Transactions {
+    fn next(&mut self, steps: &mut Vec<Step>) {
+        let warehouse = self.random.below(self.config.warehouses);
+        match self.random.below(100) {
+            0..45 => self.new_order(warehouse, steps),
+            45..88 => self.payment(warehouse, steps),
+            88..92 => self.order_status(warehouse, steps),
+            92..96 => self.delivery(steps),
+            _ => self.stock_level(warehouse, steps),
+        }
+        self.commit(steps);
+    }
+
+    fn reach(&self) -> u64 {
+        self.database.end()
+    }
+
+    fn describe(&self) -> (&'static str, &'static str, String) {
+        let size = Bytes(self.database.end());
+        ("dbt2", "transactions", format!("{} warehouses, {size} with the log", self.config.warehouses))
+    }
+}

@@ -1,0 +1,95 @@
+//! The tables of TPC-C, and where their rows lie.
+
+/// Districts of a warehouse.
+pub(super) const DISTRICTS: u64 = 10;
+/// Customers of a district.
+pub(super) const CUSTOMERS: u64 = 3_000;
+/// Items there are, and kinds of stock of a warehouse.
+pub(super) const ITEMS: u64 = 100_000;
+/// Bytes of an entry of an index leaf.
+const ENTRY: u64 = 20;
+
+/// A table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Table {
+    Warehouses,
+    Districts,
+    Customers,
+    Items,
+    Stock,
+    Orders,
+    NewOrders,
+    OrderLines,
+    History,
+}
+
+/// Rows for each warehouse (of items: in all) and bytes of a row: tpc-c clauses 1.2.1 and 4.3.3.1.
+const TABLES: [(u64, u64); 9] = [
+    (1, 89),
+    (DISTRICTS, 95),
+    (DISTRICTS * CUSTOMERS, 655),
+    (ITEMS, 82),
+    (ITEMS, 306),
+    (30_000, 24),
+    (9_000, 8),
+    (300_000, 54),
+    (30_000, 46),
+];
+
+/// Where everything lies.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    page: u64,
+    /// Of each table: rows, rows of a page, address of its pages and of its index.
+    tables: Vec<[u64; 4]>,
+    log: u64,
+    end: u64,
+}
+
+impl Database {
+    pub(super) fn new(warehouses: u64, page: u64, log: u64) -> Database {
+        let mut end = 0;
+        let tables = TABLES.iter().enumerate().map(|(number, &(rows, bytes))| {
+            let rows = if number == Table::Items as usize { rows } else { rows * warehouses };
+            // A row that is larger than a page is as large as one.
+            let of_page = (page / bytes).max(1);
+            let start = end;
+            let index = start + rows.div_ceil(of_page) * page;
+            end = index + rows.div_ceil(page / ENTRY) * page;
+            [rows, of_page, start, index]
+        });
+        let tables = tables.collect();
+        Database { page, tables, log: end, end: end + log }
+    }
+
+    pub(super) fn rows(&self, table: Table) -> u64 {
+        self.tables[table as usize][0]
+    }
+
+    /// Address of the page of a row.
+    pub(super) fn page_of(&self, table: Table, row: u64) -> u64 {
+        let [rows, of_page, start, _] = self.tables[table as usize];
+        start + row % rows / of_page * self.page
+    }
+
+    /// Address of the index leaf of a row.
+    pub(super) fn leaf_of(&self, table: Table, row: u64) -> u64 {
+        let [rows, _, _, index] = self.tables[table as usize];
+        index + row % rows / (self.page / ENTRY) * self.page
+    }
+
+    /// Whether a row is the first of its page.
+    pub(super) fn begins_page(&self, table: Table, row: u64) -> bool {
+        row.is_multiple_of(self.tables[table as usize][1])
+    }
+
+    /// Address of the log.
+    pub(super) fn log(&self) -> u64 {
+        self.log
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+}

@@ -1,0 +1,87 @@
+use super::{Config, Transactions};
+use crate::server::{Script, Server, Step};
+use nacre_kernel::{Bytes, Streams, Time};
+
+fn script(warehouses: u64) -> Transactions {
+    let server = Server { clients: 1, think: Time::ZERO, processors: 1 };
+    let config = Config {
+        server,
+        transactions: None,
+        warehouses,
+        page: Bytes(8192),
+        log_block: Bytes(8192),
+        log: Bytes(48 << 20),
+        operation: Time::from_us(50),
+        commit: Time::from_us(200),
+    };
+    Transactions::new(config, Streams::new(1).stream("dbt2"))
+}
+
+/// Rows of a warehouse are 74 MB by the tables' sizes; pages do not fill, and indices take a quarter more.
+#[test]
+fn a_warehouse_takes_about_a_hundred_megabytes() {
+    let size = script(20).reach() as f64 - 8e6 - (48 << 20) as f64;
+    let each = size / 20.0 / 1e6;
+    assert!((80.0..100.0).contains(&each), "{each} MB");
+}
+
+/// Of the five transactions with their shares: rows looked up, rows changed and appended, derived from the text
+/// of the standard. A new order has 10 items on average.
+#[test]
+fn a_transaction_reads_and_writes_what_the_standard_says() {
+    let (mut script, mut steps) = (script(4), Vec::new());
+    let count = 20_000;
+    (0..count).for_each(|_| script.next(&mut steps));
+    let end = script.reach();
+    let (mut reads, mut writes) = (0, 0);
+    for step in &steps {
+        match *step {
+            Step::Read(address, bytes) => {
+                (reads, _) = (reads + 1, assert!(address + u64::from(bytes) <= end))
+            }
+            Step::Write(address, bytes) => {
+                (writes, _) = (writes + 1, assert!(address + u64::from(bytes) <= end))
+            }
+            Step::Work(_) => {}
+        }
+    }
+    // Looked up: (new order 3 + 2 x 10, payment 3 + 2 x 0.6, status 3 + 2 x 0.6, delivery 40, stock level 1 + 220);
+    // two reads each. Appended: new order 2 + 10, payment 1, each read nearly always. Status: customer, order, line.
+    let looked_up = 0.45 * 23.0 + 0.43 * 4.2 + 0.04 * 4.2 + 0.04 * 40.0 + 0.04 * 221.0;
+    let appended = 0.45 * 12.0 + 0.43;
+    let expected = 2.0 * looked_up + appended;
+    let found = f64::from(reads) / f64::from(count);
+    assert!((found / expected - 1.0).abs() < 0.03, "{found} reads, expected {expected}");
+    // Changed: new order 11, payment 3, delivery 40; and a log write of each but status and stock level.
+    let changed = 0.45 * 11.0 + 0.43 * 3.0 + 0.04 * 40.0 + appended + 0.92;
+    let found = f64::from(writes) / f64::from(count);
+    assert!((found / changed - 1.0).abs() < 0.03, "{found} writes, expected {changed}");
+}
+
+/// NURand over 256 numbers with A = 15: every number's probability is that of (x | y) + 7, counted exactly.
+#[test]
+fn nurand_is_distributed_as_the_standard_says() {
+    let mut script = script(1);
+    let (a, count) = (15, 256_u64);
+    let mut exact = vec![0_u32; count as usize];
+    for x in 0..=a {
+        for y in 0..count {
+            exact[(((x | y) + a / 2) % count) as usize] += 1;
+        }
+    }
+    let draws = 200_000;
+    let mut seen = vec![0_u32; count as usize];
+    (0..draws).for_each(|_| seen[script.nurand(a, count) as usize] += 1);
+    let (mut chi_square, mut degrees) = (0.0, -1.0);
+    for (&exact, &seen) in exact.iter().zip(&seen) {
+        let expected = f64::from(exact) / ((a + 1) * count) as f64 * f64::from(draws);
+        if expected > 0.0 {
+            chi_square += (f64::from(seen) - expected) * (f64::from(seen) - expected) / expected;
+            degrees += 1.0;
+        } else {
+            assert_eq!(seen, 0);
+        }
+    }
+    // Six standard deviations of its own distribution.
+    assert!(chi_square < degrees + 6.0 * (2.0_f64 * degrees).sqrt(), "{chi_square} with {degrees}");
+}

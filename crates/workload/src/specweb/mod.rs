@@ -1,0 +1,197 @@
+//! SPECweb99: the files of a web server.
+//!
+//! # Models
+//! Directories of 36 files: nine of each of four classes, of n times 102.4 B, 1 KiB, 10 KiB and 100 KiB for n = 1..9. A
+//! request names a directory by Zipf's law with exponent `theta`, a class in the shares 35, 50, 14 and 1 %, and one of
+//! its nine files by a fixed table. Files lie one after the other, each from the beginning of a block, directories in a
+//! scattered order. A file is read from its beginning in requests of at most `read`; then it is sent. A share of
+//! requests also appends to a log. `request` and `send` are the processors' time of a request and of every 64 KiB that
+//! are sent. A unit of work is an answer.
+//!
+//! # Leaves out
+//! Dynamic content beyond that it takes time and writes a log; connections; the network, which has room for all.
+//!
+//! # Sources
+//! specweb99 for classes, sizes and shares; the table of files in a class and Zipf's law of directories are as they
+//! are recalled. roberts-2009 runs it and gives no settings.
+//!
+//! # Checks
+//! Shares of classes; mean size of an answer against the sum over files; addresses in bounds and files apart.
+
+#[cfg(test)]
+mod tests;
+
+use crate::server::{Clients, Script, Server, Step};
+use crate::synthetic::ranks::Ranks;
+use crate::{Workload, WorkloadFamily};
+use nacre_config::{Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Random, Ratio, Time};
+
+/// Files of a class.
+const FILES: usize = 9;
+/// Share of requests of each class, and what file n of it takes, in tenths of a byte.
+const CLASSES: [(f64, u64); 4] = [(0.35, 1_024), (0.50, 10_240), (0.14, 102_400), (0.01, 1_024_000)];
+/// Share of requests of each file of a class.
+const POPULARITY: [f64; FILES] = [0.039, 0.059, 0.088, 0.177, 0.353, 0.118, 0.071, 0.050, 0.045];
+/// Files begin at multiples of this.
+const BLOCK: u64 = 2048;
+/// Bytes that are sent with one piece of work.
+const SENT: u64 = 64 << 10;
+
+/// The files of a web server.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Clients and processors.
+    #[config(flatten)]
+    pub server: Server,
+    /// How many answers there are in all. Absent: the run's own limit ends it.
+    #[config(min = 1)]
+    pub answers: Option<u64>,
+    /// Directories: about 5 MB each.
+    #[config(default = 360, min = 1, max = 1000000, source = "assumed: 1.8 GB, as recalled from kgil-2008")]
+    pub directories: u64,
+    /// Exponent of the law by which directories are asked for.
+    #[config(default = 1.0, min = 0, max = 10, source = "assumed: as recalled from SPECweb99")]
+    pub theta: f64,
+    /// Bytes of a file that are read at a time.
+    #[config(
+        default = "64 KiB",
+        min = "2 KiB",
+        max = "1 MiB",
+        source = "assumed: half of Linux's largest read-ahead"
+    )]
+    pub read: Bytes,
+    /// Share of requests that also write to a log.
+    #[config(default = "5 %", max = "100 %", source = "assumed: 30 % dynamic requests, of which 16 % post")]
+    pub logged: Ratio,
+    /// Processor time of a request.
+    #[config(
+        default = "500 us",
+        max = "1 s",
+        source = "assumed: half a million instructions of a simple core at 1 GHz"
+    )]
+    pub request: Time,
+    /// Processor time of every 64 KiB that are sent.
+    #[config(
+        default = "200 us",
+        max = "1 s",
+        source = "assumed: some instructions for every byte of checksums and copies"
+    )]
+    pub send: Time,
+}
+
+/// The room.
+pub const ROOM: Room<WorkloadFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "specweb",
+        "SPECweb99: the files of a web server, directories by Zipf's law",
+        &["specweb99", "roberts-2009"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let random = builder.random(slot.path());
+        let (server, limit) = (config.server.clone(), config.answers);
+        let script = Files::new(config, random, builder.placement(&format!("{}.order", slot.path())));
+        Ok(Box::new(Clients::new(script, server, limit)) as Box<dyn Workload>)
+    },
+};
+
+/// All files, and who asks for them.
+#[derive(State)]
+struct Files {
+    #[state(skip = "from the configuration")]
+    config: Config,
+    #[state(skip = "from the configuration")]
+    ranks: Ranks,
+    /// The place of the directory of each rank.
+    #[state(skip = "drawn from the seed")]
+    order: Vec<u32>,
+    /// Where each file of a directory begins, by class and number, and what all take.
+    #[state(skip = "from the configuration")]
+    starts: [[u64; FILES]; 4],
+    #[state(skip = "from the configuration")]
+    directory: u64,
+    random: Random,
+    logged: u64,
+}
+
+/// Bytes of file `number` of `class`, counted from zero.
+fn size(class: usize, number: usize) -> u64 {
+    (CLASSES[class].1 * (number as u64 + 1)).div_ceil(10)
+}
+
+impl Files {
+    fn new(config: Config, random: Random, mut order: Random) -> Files {
+        let mut places: Vec<u32> = (0..config.directories as u32).collect();
+        for place in (1..places.len()).rev() {
+            places.swap(place, order.below(place as u64 + 1) as usize);
+        }
+        let mut end = 0;
+        let mut starts = [[0; FILES]; 4];
+        for (class, starts) in starts.iter_mut().enumerate() {
+            for (number, start) in starts.iter_mut().enumerate() {
+                *start = end;
+                end += size(class, number).next_multiple_of(BLOCK);
+            }
+        }
+        let ranks = Ranks::new(config.directories, config.theta);
+        Files { config, ranks, order: places, starts, directory: end, random, logged: 0 }
+    }
+
+    /// A number of `0..shares.len()`, by shares that are one in all.
+    fn pick(&mut self, shares: impl Iterator<Item = f64>) -> usize {
+        let mut left = self.random.unit();
+        let mut last = 0;
+        for (number, share) in shares.enumerate() {
+            last = number;
+            if left < share {
+                break;
+            }
+            left -= share;
+        }
+        last
+    }
+
+    /// Where the log begins, and how much room it has.
+    fn log(&self) -> (u64, u64) {
+        (self.directory * self.config.directories, 8 << 20)
+    }
+}
+
+impl Script for Files {
+    fn next(&mut self, steps: &mut Vec<Step>) {
+        let directory = self.order[self.ranks.sample(&mut self.random) as usize];
+        let class = self.pick(CLASSES.iter().map(|class| class.0));
+        let number = self.pick(POPULARITY.into_iter());
+        let start = u64::from(directory) * self.directory + self.starts[class][number];
+        let bytes = size(class, number);
+        steps.push(Step::Work(self.config.request));
+        let each = self.config.read.0;
+        let mut at = 0;
+        while at < bytes {
+            let count = each.min(bytes - at);
+            steps.push(Step::Read(start + at, count.next_multiple_of(512) as u32));
+            at += count;
+        }
+        let time = self.config.send.as_ps() as u128 * u128::from(bytes) / u128::from(SENT);
+        steps.push(Step::Work(Time::from_ps(time as u64)));
+        if self.random.chance(self.config.logged.0) {
+            let (log, room) = self.log();
+            steps.push(Step::Write(log + self.logged % room, BLOCK as u32));
+            self.logged += BLOCK;
+        }
+    }
+
+    fn reach(&self) -> u64 {
+        let (log, room) = self.log();
+        log + room
+    }
+
+    fn describe(&self) -> (&'static str, &'static str, String) {
+        let size = Bytes(self.reach());
+        ("specweb", "answers", format!("{} directories, {size} with the log", self.config.directories))
+    }
+}

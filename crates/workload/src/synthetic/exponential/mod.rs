@@ -1,0 +1,122 @@
+//! Exponential access: popularity falls by the same share from block to block.
+//!
+//! # Models
+//! Independent requests of one size, aligned to it. The block of rank k (from zero) is asked for in proportion to
+//! exp(-k / m), where m is the share `mean` of the footprint; ranks beyond the footprint are drawn again.
+//! Ranks are scattered over the footprint by a permutation, so that hot blocks lie apart, unless `scatter` is off.
+//!
+//! # Leaves out
+//! Popularity that changes with time, and any link between one request and the next.
+//!
+//! # Sources
+//! kgil-2008, as it is recalled, has it among its small workloads, with rates of 0.01 and 0.1; what these are rates of is
+//! not known, and the default is the first as a share of the footprint.
+//!
+//! # Checks
+//! Chi-square against the exact probabilities.
+
+use super::{
+    Pattern, PatternFamily, access::Access, area::Area, operations::Operations, scatter::Scatter, timed,
+};
+use crate::{WorkloadBuilder, WorkloadFamily};
+use nacre_config::{Configuration, Descriptor, Problems, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Random, Ratio, Request};
+
+/// Popularity that falls by the same share from block to block.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// Where the blocks lie and what is done to them.
+    #[config(flatten)]
+    pub access: Access,
+    /// The mean rank, were there no end, as a share of the footprint.
+    #[config(
+        default = "1 %",
+        min = "0.0001 %",
+        max = "100 %",
+        source = "assumed: as recalled from kgil-2008, a rate of 0.01"
+    )]
+    pub mean: Ratio,
+    /// Whether hot blocks are scattered over the footprint; if not, the hottest comes first.
+    #[config(default = true, source = "assumed: as in the Zipf pattern")]
+    pub scatter: bool,
+}
+
+/// The pattern.
+pub const ROOM: Room<PatternFamily> = Room {
+    descriptor: Descriptor::of::<Config>("exponential", SUMMARY, SOURCES, 1, include_str!("mod.rs")),
+    build: |slot, builder| pattern(&slot.config(builder.families()), slot.path(), builder),
+};
+
+/// The pattern as a workload.
+pub const WORKLOAD: Room<WorkloadFamily> = Room {
+    descriptor: Descriptor::of::<timed::Timed<Config>>(
+        "exponential",
+        SUMMARY,
+        SOURCES,
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| timed::build(slot, builder, pattern),
+};
+
+const SUMMARY: &str =
+    "popularity falls by the same share from block to block: rank k in proportion to exp(-k/m)";
+const SOURCES: &[&str] = &["kgil-2008"];
+
+fn pattern(
+    config: &Config,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<Box<dyn Pattern>, Problems> {
+    let area = config.access.area();
+    let scatter = builder.placement(&format!("{path}.scatter"));
+    Ok(Box::new(Exponential {
+        mean: config.mean.0 * area.blocks() as f64,
+        scatter: config.scatter.then(|| Scatter::new(area.blocks(), scatter)),
+        operations: config.access.operations(path, builder),
+        random: builder.random(path),
+        area,
+    }))
+}
+
+#[derive(State)]
+struct Exponential {
+    #[state(skip = "from the configuration")]
+    area: Area,
+    /// Blocks.
+    #[state(skip = "from the configuration")]
+    mean: f64,
+    #[state(skip = "drawn from the seed")]
+    scatter: Option<Scatter>,
+    operations: Operations,
+    random: Random,
+}
+
+impl Exponential {
+    fn rank(&mut self) -> u64 {
+        loop {
+            let rank = (self.random.exponential() * self.mean) as u64;
+            if rank < self.area.blocks() {
+                return rank;
+            }
+        }
+    }
+}
+
+impl Pattern for Exponential {
+    fn fill(&mut self, batch: &mut Vec<Request>, count: usize) {
+        for _ in 0..count {
+            let rank = self.rank();
+            let block = self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank));
+            batch.push(self.area.request(block, self.operations.next()));
+        }
+    }
+
+    fn reach(&self) -> u64 {
+        self.area.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! libCacheSim's own format (LCS), versions 1 to 8: what its traces are kept in.
+//!
+//! # Models
+//! A header of 8192 bytes (magic number, version, statistics of the trace, magic number), then records, little-endian.
+//! Version 1: `u32 clock, u64 obj_id, u32 size, i64 next_access`. Version 2 adds, before the last, an operation of 8
+//! bits and a tenant of 24. Version 3 has sizes of 64 bits, and `u32 ttl` behind the tenant; versions 4 to 8 are version 3
+//! with 1, 2, 4, 8 and 16 features of 32 bits behind.
+//! get, gets and read are reads, delete is a trim, and the other operations write; `nop` is skipped.
+//! An object id is opaque and becomes a place, as in `oracle_general`: object `i` begins at `i * 4096` bytes, or `i`
+//! times the distance the user gives.
+//!
+//! # Leaves out
+//! Statistics, `next_access`, lifetimes, features, and tenants: an id means the same object for all. The clock is in
+//! whole seconds. Version 1 has no operations: all requests read. Files of 2024 with a header of 1024 bytes are another format.
+//!
+//! # Sources
+//! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
+//!
+//! # Checks
+//! Records by hand in all versions, truncated headers and records.
+
+use crate::trace::clock::Clock;
+use crate::trace::decode::{Decoder, RecordFormat, Records};
+use crate::trace::error::{Fault, TraceError};
+use crate::trace::fields::{OBJECT_BYTES, object_place, request};
+use crate::trace::source::Source;
+use crate::trace::tally::Log;
+use crate::trace::{Format, Head, OpenOptions, Several, TimeUnit};
+use nacre_kernel::{Op, Request};
+
+/// The line of this room in the table.
+pub static FORMAT: Format = Format {
+    kind: "lcs",
+    summary: "libCacheSim LCS, versions 1 to 8: header, then seconds, object id, size, operation; binary",
+    extensions: &["lcs"],
+    time_unit: Some(TimeUnit::S),
+    unit_varies: true,
+    unit_unsaid: None,
+    several: Several::One,
+    queued: None,
+    page_bytes: Some(OBJECT_BYTES),
+    detect: |head| if version(head).is_some() { 100 } else { 0 },
+    open,
+    create: None,
+};
+
+const HEADER: usize = 8192;
+const MAGIC: u64 = 0x1234_5678_9abc_def0;
+/// Bytes before the next access, behind which only features come.
+const OPERATION_V2: usize = 16;
+const OPERATION_V3: usize = 20;
+
+/// The version that a head says; `None` of other files.
+fn version(head: Head<'_>) -> Option<u64> {
+    let (words, _) = head.bytes.as_chunks::<8>();
+    let [magic, version, ..] = words else { return None };
+    let version = u64::from_le_bytes(*version);
+    (u64::from_le_bytes(*magic) == MAGIC && (1..=8).contains(&version)).then_some(version)
+}
+
+fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
+    let version = version(options.head).unwrap_or(1);
+    let lcs = Lcs {
+        version,
+        unit_ps: options.unit.picoseconds(),
+        place_bytes: options.page_bytes,
+        wrapped: 0,
+        clock: Clock::default(),
+    };
+    Ok(match version {
+        1 => behind_header::<24>(lcs),
+        2 => behind_header::<28>(lcs),
+        3 => behind_header::<36>(lcs),
+        4 => behind_header::<40>(lcs),
+        5 => behind_header::<44>(lcs),
+        6 => behind_header::<52>(lcs),
+        7 => behind_header::<68>(lcs),
+        _ => behind_header::<100>(lcs),
+    })
+}
+
+fn behind_header<const N: usize>(lcs: Lcs) -> Box<dyn Decoder> {
+    Box::new(BehindHeader { left: HEADER, records: Records::<Lcs, N>::new(lcs) })
+}
+
+/// Records behind a header that is passed over.
+struct BehindHeader<D> {
+    left: usize,
+    records: D,
+}
+
+impl<D: Decoder> Decoder for BehindHeader<D> {
+    fn decode(
+        &mut self,
+        source: &mut Source,
+        out: &mut Vec<Request>,
+        limit: usize,
+        log: &mut Log,
+    ) -> Result<bool, TraceError> {
+        if self.left > 0 {
+            self.left -= source.skip(self.left)?;
+            if self.left > 0 {
+                return Ok(false);
+            }
+        }
+        self.records.decode(source, out, limit, log)
+    }
+
+    fn clock(&self) -> &Clock {
+        self.records.clock()
+    }
+
+    fn volumes(&self) -> &[String] {
+        self.records.volumes()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.records.notes()
+    }
+}
+
+struct Lcs {
+    version: u64,
+    unit_ps: u64,
+    place_bytes: u64,
+    wrapped: u64,
+    clock: Clock,
+}
+
+impl<const N: usize> RecordFormat<N> for Lcs {
+    #[inline]
+    fn record(&mut self, record: &[u8; N]) -> Result<Option<Request>, Fault> {
+        let clock = u32::from_le_bytes(word(record, 0));
+        let [low, high] = [4, 8].map(|at| u64::from(u32::from_le_bytes(word(record, at))));
+        let id = high << 32 | low;
+        let mut size = u64::from(u32::from_le_bytes(word(record, 12)));
+        if self.version >= 3 {
+            size |= u64::from(u32::from_le_bytes(word(record, 16))) << 32;
+        }
+        let op = match self.version {
+            1 => Op::Read,
+            2 => operation(record[OPERATION_V2])?,
+            _ => operation(record[OPERATION_V3])?,
+        };
+        if op == Op::Flush {
+            return Ok(None);
+        }
+        let (address, is_cut) = object_place(id, self.place_bytes);
+        let ps = u128::from(clock) * u128::from(self.unit_ps);
+        let made = request(&mut self.clock, ps, op, 0, address, size)?;
+        self.wrapped += u64::from(is_cut);
+        Ok(Some(made))
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!("object i begins at byte i * {}", self.place_bytes)];
+        if self.version == 1 {
+            notes.insert(0, "version 1 has no operations: all requests read".into());
+        }
+        if self.wrapped > 0 {
+            notes.push("some object ids are too large to be places and lost their upper bits".into());
+        }
+        notes
+    }
+}
+
+fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
+    record[at..at + 4].try_into().expect("four bytes")
+}
+
+/// What an operation of libCacheSim is; a flush stands for none.
+fn operation(number: u8) -> Result<Op, Fault> {
+    match number {
+        0 => Ok(Op::Flush),
+        1 | 2 | 12 => Ok(Op::Read),
+        3..=8 | 10 | 11 | 13 | 14 => Ok(Op::Write),
+        9 => Ok(Op::Trim),
+        _ => Err(Fault("the operation is none of libCacheSim's, 0 to 14")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,2 @@
+#![no_main]
+nacre_fuzz::trace_target!(Some("lcs"));

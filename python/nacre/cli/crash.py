@@ -1,0 +1,175 @@
+"""`nacre crash`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import Json, Settings, place, settings_of
+from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
+from nacre.crash import Crash, crash_drawn
+from nacre.crash import crash as crash_scenario
+from nacre.crash_program import crash_program
+from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.progress import Bar
+from nacre.saving import CRASH_FILES, Staging
+from nacre.summary_crash import (
+    branch_table,
+    crash_facts,
+    fault_table,
+    pulled_facts,
+    recovery_table,
+)
+
+
+@guarded
+def crash(
+    scenario: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SCENARIO]",
+            help="A TOML file or the name of a shipped scenario; without one everything is drawn.",
+        ),
+    ] = None,
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND...]",
+            help="A program of yours that is run on the device, which it finds as $NACRE_URI.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    points: Annotated[int, typer.Option(min=1, help="Losses of power to try.")] = 10_000,
+    seed: Annotated[
+        int, typer.Option(min=0, max=SEED_MAX, help="Of everything that is drawn.")
+    ] = 1,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A fault of the medium beside losses of power, as bit_rot; may be repeated.",
+        ),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMAND", help="Run after every loss of power under your program: 0 is good."
+        ),
+    ] = None,
+    times: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Losses of power under your program.")
+    ] = 10,
+    within: Annotated[
+        float,
+        typer.Option(min=0, metavar="SECONDS", help="The power fails so long after its start."),
+    ] = 2.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
+    if scenario is not None and command:
+        _pull(scenario, settings or [], command, check, times, within, seed, as_json=as_json)
+        return
+    if check is not None:
+        problem = "a check is run after losses of power under a program"
+        raise config_error([Problem(path="--check", problem=problem, hint="add: -- COMMAND")])
+    if scenario is None and (settings or fault):
+        problem = "without a scenario everything is drawn, faults and settings too"
+        raise config_error([Problem(problem=problem, hint="give a scenario, or only a seed")])
+    with ExitStack() as stack:
+        staging = stack.enter_context(Staging(out, CRASH_FILES)) if out else None
+        interruption = stack.enter_context(Interruption())
+        bar = stack.enter_context(Bar("crashing", "points"))
+
+        def progress(done: int, total: int | None) -> bool:
+            bar(done, total)
+            return interruption.asked
+
+        if scenario is None:
+            found = crash_drawn(seed, points=points, progress=progress)
+        else:
+            overrides = settings_of(scenario, settings)
+            found = crash_scenario(
+                scenario,
+                overrides,
+                points=points,
+                seed=seed,
+                faults=fault or [],
+                progress=progress,
+            )
+        if staging:
+            staging.crash(found)
+    if as_json:
+        write_json(found.to_dict())
+    else:
+        _show(found, out)
+    flush()
+    if found.finding is not None:
+        raise typer.Exit(FAILED)
+    if interruption.asked:
+        complain(f"interrupted: {found.points} of {points} points were tried")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _pull(
+    scenario: str,
+    settings: list[str],
+    command: list[str],
+    check: str | None,
+    times: int,
+    within: float,
+    seed: int,
+    *,
+    as_json: bool,
+) -> None:
+    """Runs the user's program, and pulls the power under it."""
+    settings_of(scenario, settings)
+    with Interruption() as interruption, Bar("pulling", "times") as bar:
+        pulled = crash_program(
+            scenario,
+            settings,
+            command,
+            check=check,
+            times=times,
+            within_s=within,
+            seed=seed,
+            stop=lambda: interruption.asked,
+            tell=lambda done: bar(done, times),
+        )
+    if as_json:
+        write_json(pulled.to_dict())
+    else:
+        for line in pulled_facts(pulled):
+            write_prose(line)
+    flush()
+    if pulled.failed:
+        raise typer.Exit(FAILED)
+    if interruption.asked:
+        complain(f"interrupted: the power was pulled {len(pulled.rounds)} of {times} times")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _show(found: Crash, out: Path | None) -> None:
+    if found.scenario is not None:
+        write_text(found.scenario)
+        write_line()
+    for line in crash_facts(found):
+        write_prose(line)
+    if found.finding is not None:
+        write_line()
+        for step in found.finding.steps:
+            write_line(step)
+    for table in (fault_table(found), recovery_table(found), branch_table(found)):
+        write_line()
+        write_table(table)
+    if out:
+        write_line()
+        write_line(f"results are in {out}")

@@ -1,0 +1,56 @@
+"""`nacre import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre import fio_job
+from nacre.cli.arguments import Force, Json, place
+from nacre.cli.failure import guarded
+from nacre.cli.terminal import write_json, write_line, write_prose, write_text
+from nacre.saving import look, write_file
+
+app = typer.Typer(help="Make scenarios of other tools' files.")
+
+
+@app.callback()
+def imports() -> None:
+    """Make scenarios of other tools' files."""
+
+
+@app.command()
+@guarded
+def fio(
+    file: Annotated[Path, typer.Argument(metavar="JOB", help="A job file of fio.")],
+    job: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The job, where the file has several.")
+    ] = None,
+    stack: Annotated[
+        str, typer.Option(metavar="PRESET", help="The device of the catalogue it runs on.")
+    ] = fio_job.STACK,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", parser=place, help="The scenario to write, as TOML."
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write a job of fio as a scenario, and say what has no equivalent."""
+    if output is not None:
+        look(output, replace=force)
+    found = fio_job.scenario(file, job=job, stack=stack)
+    if output is not None:
+        write_file(output, found.text.encode(), replace=force)
+    if as_json:
+        write_json({"job": found.job, "scenario": found.text, "without": found.without})
+    elif output is None:
+        write_text(found.text)
+    else:
+        write_line(f"{output}: run it with: nacre run {output}")
+        for each in found.without:
+            write_prose(f"note: no equivalent of {each}")

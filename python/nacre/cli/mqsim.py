@@ -1,0 +1,105 @@
+"""`nacre import mqsim` and `nacre compare mqsim`: what that simulator runs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from nacre import mqsim as rival
+from nacre.cli.arguments import Json, place
+from nacre.cli.failure import guarded, warn
+from nacre.cli.terminal import write_json, write_line, write_table, write_text
+from nacre.errors import Problem, config_error
+from nacre.mqsim import Translation
+from nacre.mqsim.settings import Flow
+from nacre.saving import write_file
+from nacre.summary import Table
+
+_T = TypeVar("_T")
+
+comparisons = typer.Typer(help="Run the inputs of other simulators in both.")
+Drive = Annotated[Path, typer.Argument(metavar="SSDCONFIG", help="Its SSD configuration.")]
+Definition = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Its workload definition.")]
+Number = Annotated[int, typer.Option(min=1, help="Which of the I/O scenarios of the workload.")]
+Which = Annotated[int, typer.Option(min=1, help="Which flow of that scenario.")]
+
+
+@comparisons.callback()
+def compares() -> None:
+    """Run the inputs of other simulators in both."""
+
+
+@guarded
+def import_mqsim(
+    drive: Drive,
+    workload: Definition,
+    scenario: Number = 1,
+    flow: Which = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", parser=place, help="The scenario to write."),
+    ] = None,
+) -> None:
+    """Write the scenario that MQSim's two files describe, and say what has no equivalent."""
+    if output is not None and output.exists():
+        problem = Problem(path=str(output), problem="it is there already", hint="give another name")
+        raise config_error([problem])
+    _, found = _read(drive, workload, scenario, flow, _way(output, workload))
+    if output is None:
+        write_text(found.text)
+        return
+    write_file(output, found.text.encode())
+    for line in found.missing:
+        warn(f"no equivalent: {line}")
+    write_line(f"{output}: run it with: nacre run {output}")
+
+
+@comparisons.command("mqsim")
+@guarded
+def compare_mqsim(
+    drive: Drive, workload: Definition, scenario: Number = 1, flow: Which = 1, as_json: Json = False
+) -> None:
+    """Run one flow in MQSim, which is to be on the path, and here, and print both."""
+    folder = workload.parent.resolve()
+    chosen, found = _read(drive, workload, scenario, flow, folder)
+    rows = rival.compare(drive, chosen, found, folder)
+    if as_json:
+        write_json([{**asdict(row), "difference": row.difference} for row in rows])
+        return
+    cells = [
+        (row.name, f"{row.mqsim:,.6g}", f"{row.nacre:,.6g}", f"{row.difference:+.1%}", row.because)
+        for row in rows
+    ]
+    columns = ("", "MQSim", "nacre", "difference", "why they may differ")
+    write_table(
+        Table("", columns, (False, True, True, True, False), cells, ("why they may differ",))
+    )
+    for line in found.missing:
+        warn(f"no equivalent: {line}")
+
+
+def _read(
+    drive: Path, workload: Path, scenario: int, flow: int, folder: Path
+) -> tuple[Flow, Translation]:
+    """The flow that is asked for, and its scenario."""
+    settings = rival.read_drive(drive)
+    flows = _one(rival.read_flows(workload, settings), scenario, f"{workload}: --scenario")
+    chosen = _one(flows, flow, f"{workload}: --flow")
+    return chosen, rival.translate(settings, flows, flow=flow, folder=folder)
+
+
+def _way(output: Path | None, workload: Path) -> Path:
+    """From where the scenario lies to where the workload does."""
+    if output is None or output.parent.resolve() == workload.parent.resolve():
+        return Path()
+    return workload.parent.resolve()
+
+
+def _one(items: list[_T], number: int, path: str) -> _T:
+    if number > len(items):
+        problem = Problem(path=path, problem=f"there are {len(items)}", given=str(number))
+        raise config_error([problem])
+    return items[number - 1]

@@ -1,0 +1,251 @@
+"""A function for each device of the catalogue, with the settings of its model.
+
+Written by `make reference`; do not edit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+
+from nacre.config.base import Preset
+
+if TYPE_CHECKING:
+    from nacre.config._generated import Cleaning, Latency, WearLevelling
+
+__all__ = ["disk_15k", "disk_15k_kim", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "iodrive_80gb", "moneta", "network_store", "onyx", "pcm_ssd", "tlc_nvme"]
+
+
+class EnvySettings(TypedDict, total=False):
+    """Settings of `envy` over those of a preset."""
+
+    segments: int
+    segment: str
+    page: str
+    banks: int
+    spare_segments: int
+    utilisation: str | float
+    preload: str
+    buffer: str
+    threshold: str | float
+    cleaning: Cleaning
+    wear_swap_gap: int
+    word: str
+    access: str
+    copy_on_write: str
+    mmu_entries: int
+    page_table_access: str
+    program: str
+    erase: str
+    concurrency: int
+    resume_after: str
+    suspend: str
+    endurance: int
+    access_energy: str
+    program_energy: str
+    erase_energy: str
+    price: str
+    sram_price: str
+    price_basis: str
+
+
+class HddSettings(TypedDict, total=False):
+    """Settings of `hdd` over those of a preset."""
+
+    capacity: str
+    rotation: str
+    heads: int
+    track_to_track_seek: str
+    average_seek: str
+    full_stroke_seek: str
+    write_settle: str
+    outer_rate: str
+    inner_rate: str
+    interface_rate: str
+    read_ahead: str
+    write_cache: str
+    idle_power: str
+    seek_power: str
+    active_power: str
+    price: str
+    price_basis: str
+
+
+class MeasuredSettings(TypedDict, total=False):
+    """Settings of `measured` over those of a preset."""
+
+    capacity: str
+    read: Latency
+    write: Latency
+    trim: str
+    flush: str
+    unit: str
+    parallelism: int
+    bandwidth: str
+    read_energy: str
+    write_energy: str
+    idle_power: str
+    price: str
+    price_basis: str
+    endurance: str
+
+
+class NetworkSettings(TypedDict, total=False):
+    """Settings of `network` over those of a preset."""
+
+    read: Latency
+    write: Latency
+    unit: str
+    parallelism: int
+    bandwidth: str
+    capacity: str
+    price: str
+    price_basis: str
+
+
+class OnyxSettings(TypedDict, total=False):
+    """Settings of `onyx` over those of a preset."""
+
+    controllers: int
+    ranks: int
+    row_ranks: int
+    data_chips: int
+    spare_chips: int
+    chip: str
+    row: str
+    read_unit: str
+    read: str
+    read_control: str
+    program_unit: str
+    fill: str
+    program: str
+    row_setup: str
+    endurance: int
+    wear_levelling: WearLevelling
+    completion: Literal['late', 'early']
+    buffered_writes: int
+    late_writes: int
+    late_refill: str
+    tags: int
+    pipeline: str
+    link: str
+    ring: str
+    driver: str
+    cpus: int
+    program_energy: str
+    read_energy: str
+    idle_power: str
+    capacitors: str
+    may_lose_writes: bool
+    price: str
+    price_basis: str
+
+
+class SsdSettings(TypedDict, total=False):
+    """Settings of `ssd` over those of a preset."""
+
+    channels: int
+    ways: int
+    planes: int
+    blocks: int
+    pages: int
+    page: str
+    unit: str
+    read: list[str]
+    program: list[str]
+    erase: str
+    bus: str
+    command: str
+    multi_plane: bool
+    cached: bool
+    over_provisioning: str | float
+    spare_blocks: int
+    factory_bad: str | float
+    endurance: int
+    endurance_spread: str | float
+    reserve: int
+    cleaning: Cleaning
+    streams: Literal['separate', 'mixed']
+    youngest_first: bool
+    wear_spread: int
+    buffer: str
+    buffer_kept: str | float
+    power_protected: bool
+    checkpoint_every: str
+    mapping_cache: str
+    mapping_entry: str
+    read_priority: bool
+    suspend: str
+    resume: str
+    suspensions: int
+    link: str
+    driver: str
+    cpus: int
+    translator: Literal['device', 'host']
+    processors: int
+    firmware: str
+    translation: str
+    translation_unit: str
+    queue_depth: int
+    unwritten: Literal['flash', 'zeros']
+    read_energy: str
+    program_energy: str
+    erase_energy: str
+    transfer_energy: str
+    idle_power: str
+    price: str
+    price_basis: str
+
+
+def disk_15k(**settings: Unpack[HddSettings]) -> Preset:
+    """15K RPM disk, Seagate Cheetah 15K.7 450 GB (ST3450857SS)."""
+    return Preset("disk_15k", settings)
+
+
+def disk_15k_kim(**settings: Unpack[MeasuredSettings]) -> Preset:
+    """15K RPM disk as one latency (Kim et al., FAST'14)."""
+    return Preset("disk_15k_kim", settings)
+
+
+def emlc_flash_ssd(**settings: Unpack[SsdSettings]) -> Preset:
+    """Enterprise MLC flash SSD, 1.8 TB, as channels, dies and cleaning (fitted to Kim et al., FAST'14)."""
+    return Preset("emlc_flash_ssd", settings)
+
+
+def emlc_ssd(**settings: Unpack[MeasuredSettings]) -> Preset:
+    """Enterprise MLC flash SSD with DRAM write buffer, 1.8 TB (Kim et al., FAST'14)."""
+    return Preset("emlc_ssd", settings)
+
+
+def envy_2gb(**settings: Unpack[EnvySettings]) -> Preset:
+    """ENVy: 2 GiB of flash as main memory, 16 MiB of write buffer (Wu and Zwaenepoel, ASPLOS'94)."""
+    return Preset("envy_2gb", settings)
+
+
+def iodrive_80gb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Fusion-io ioDrive 80 GB, SLC flash whose translation runs on the host (Akel et al., HotStorage'11)."""
+    return Preset("iodrive_80gb", settings)
+
+
+def moneta(**settings: Unpack[OnyxSettings]) -> Preset:
+    """Moneta: 64 GB of emulated PCM on PCIe (Caulfield et al., MICRO'10)."""
+    return Preset("moneta", settings)
+
+
+def network_store(**settings: Unpack[NetworkSettings]) -> Preset:
+    """Networked storage behind an application server (Kim et al., FAST'14)."""
+    return Preset("network_store", settings)
+
+
+def onyx(**settings: Unpack[OnyxSettings]) -> Preset:
+    """Onyx: 8 GiB of first-generation PCM on PCIe (Akel et al., HotStorage'11)."""
+    return Preset("onyx", settings)
+
+
+def pcm_ssd(**settings: Unpack[MeasuredSettings]) -> Preset:
+    """PCM SSD prototype, 45 nm 1 Gbit PCM, 64 GB (Kim et al., FAST'14)."""
+    return Preset("pcm_ssd", settings)
+
+
+def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
+    """TLC NVMe SSD, 960 GB, of 16 dies of 64 layers on 8 channels."""
+    return Preset("tlc_nvme", settings)

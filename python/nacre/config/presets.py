@@ -1,0 +1,7 @@
+"""The devices of the catalogue as functions: `presets.pcm_ssd(capacity="1 GiB")`.
+
+What they return stands where a device does; settings are those of the device's model.
+"""
+
+from nacre.config._presets import *  # noqa: F403
+from nacre.config._presets import __all__ as __all__

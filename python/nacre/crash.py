@@ -1,0 +1,141 @@
+"""Losing the power of a device anywhere, and saying what was lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from nacre import _core
+from nacre.errors import SEED_MAX, Problem, config_error, unknown
+from nacre.scenario import Scenario, assignments, read
+from nacre.view import View
+
+Progress: TypeAlias = Callable[[int, int | None], bool | None]
+"""Called about ten times a second with points tried and points in all; returning True ends it."""
+
+
+class Tried(View):
+    """What became of the data under one class of faults.
+
+    `lost_and_told` blocks had an acknowledged write that recovery counts as lost; `lost_unseen`
+    devices returned something wrong, and have no means to see it.
+    """
+
+    fault: str
+    promise: str
+    points: int
+    injected: int
+    blocks_behind: int
+    lost_and_told: int
+    lost_unseen: int
+
+
+class Recovery(View):
+    """How long the device took to be ready; `bars` are pairs of seconds and how many."""
+
+    count: int
+    mean_s: float | None
+    p50_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    max_s: float | None
+    bars: tuple[tuple[float, int], ...]
+
+
+class Finding(View):
+    """A broken promise, and the fewest steps found that lead to it."""
+
+    problem: str
+    fault: str
+    steps: tuple[str, ...]
+    steps_drawn: int
+    repeats: bool
+
+
+class Crash(View):
+    """What losing the power so often found; `finding` is None where every promise was kept."""
+
+    parts = {"faults": Tried, "recovery": Recovery, "finding": Finding}  # noqa: RUF012
+    name: str
+    scenario: str | None
+    seed: int
+    points: int
+    lives: int
+    restarts: int
+    requests: int
+    blocks_audited: int
+    promises: View
+    faults: tuple[Tried, ...]
+    branches: View
+    recovery: Recovery
+    finding: Finding | None
+
+
+def faults() -> list[str]:
+    """The faults of a medium that can be put into a run."""
+    return list(_core.crash_faults())
+
+
+def crash(
+    scenario: Scenario,
+    overrides: Mapping[str, object] | None = None,
+    *,
+    points: int = 10_000,
+    seed: int = 1,
+    faults: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Crash:
+    """Loses the power of the stack of a scenario so often, each time at another moment.
+
+    The workload is drawn: writes, reads, trims, flushes and transactions at a few places. In every
+    second life of the device one of the `faults` strikes its medium, beside losses of power.
+
+    Raises `ConfigError` naming every mistake at once: among them a stack that carries no bytes.
+    """
+    source = read(scenario)
+    known = _core.crash_faults()
+    problems = [
+        unknown("there is no fault called", name, known) for name in faults if name not in known
+    ]
+    if problems:
+        raise config_error(problems)
+    with source.cited():
+        document = _core.crash(
+            source.text,
+            source.name,
+            source.directory,
+            assignments(overrides),
+            _within("points", points),
+            _within("seed", seed),
+            list(faults),
+            _answering(progress),
+        )
+    return _crash(document, name=source.name, scenario=None, seed=seed)
+
+
+def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
+    """The same for a stack, a workload and faults that are all drawn from `seed`."""
+    text, document = _core.crash_drawn(
+        _within("seed", seed), _within("points", points), _answering(progress)
+    )
+    return _crash(document, name=f"drawn from {seed}", scenario=text, seed=seed)
+
+
+def _crash(document: str, **what: Any) -> Crash:
+    return Crash({**what, **json.loads(document)})
+
+
+def _within(name: str, number: int) -> int:
+    if not 0 <= number <= SEED_MAX:
+        hint = f"give a whole number from 0 to {SEED_MAX}"
+        problem = "it is out of range"
+        raise config_error([Problem(path=name, problem=problem, given=str(number), hint=hint)])
+    return number
+
+
+def _answering(progress: Progress | None) -> Callable[[int, int | None], bool] | None:
+    if progress is None:
+        return None
+    call = progress
+    return lambda done, total: bool(call(done, total))

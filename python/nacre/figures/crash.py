@@ -1,0 +1,40 @@
+"""How long a device takes to be ready again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from nacre.figures import theme
+from nacre.text import count, duration
+
+if TYPE_CHECKING:
+    from nacre.crash import Crash
+
+_NS = 1e9
+
+
+def recovery_figure(found: Crash) -> alt.Chart | None:
+    """The share of recoveries that are over, by time; None where none takes time."""
+    bars, recovery = found.recovery.bars, found.recovery
+    if recovery.p50_s is None or not recovery.max_s:
+        return None
+    rows, below = [], 0
+    for upto, times in bars:
+        below += times
+        rows.append({"x": max(upto * 1e6, 1e-3), "y": below / recovery.count})
+    title = theme.title(
+        f"Half of the recoveries take less than {duration(recovery.p50_s * _NS)},"
+        f" the longest {duration(recovery.max_s * _NS)}",
+        f"{found.name}: share of {count(recovery.count)} recoveries that are over",
+    )
+    line: alt.Chart = (
+        alt.Chart(theme.data(rows), title=title, width=620, height=240)
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("x:Q", title="time from the return of the power (us)").scale(type="log"),
+            y=alt.Y("y:Q", title="share").axis(format="%").scale(domain=[0, 1]),
+        )
+    )
+    return theme.themed(line)

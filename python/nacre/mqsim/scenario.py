@@ -1,0 +1,238 @@
+"""A scenario that says what MQSim's settings say, and what of them nothing here stands for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nacre import toml
+from nacre.mqsim.settings import Flow, Settings
+
+_SECTOR = 512
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A scenario as a table, and sentences about what has no equivalent in it."""
+
+    table: Mapping[str, object]
+    missing: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The scenario as TOML, headed by what has no equivalent."""
+        head = [
+            "# From files of MQSim. These settings have no equivalent, or another meaning here:"
+        ]
+        head += [f"# - {line}" for line in self.missing]
+        return "\n".join(head) + "\n" + toml.document(self.table)
+
+
+def translate(
+    drive: Settings, flows: list[Flow], *, flow: int = 1, folder: Path = Path()
+) -> Translation:
+    """The scenario of the drive under one of the flows, which are counted from 1."""
+    missing: list[str] = []
+    chosen = flows[flow - 1]
+    if len(flows) > 1:
+        missing.append(f"flows other than the {_nth(flow)}: one workload asks here")
+    stack = _stack(drive, chosen.settings, missing)
+    capacity = _capacity(drive)
+    workload = (_trace if chosen.is_trace else _synthetic)(
+        chosen.settings, capacity, folder, missing
+    )
+    run: dict[str, object] = {"seed": drive["Seed"]}
+    if drive["Enabled_Preconditioning"] and chosen.settings["Initial_Occupancy_Percentage"] > 0:
+        run["fill"] = {"share": f"{chosen.settings['Initial_Occupancy_Percentage']} %"}
+        missing.append(
+            "preconditioning: the drive is filled in order; MQSim estimates what is valid where"
+        )
+    stop = chosen.settings.get("Stop_Time", 0)
+    if not chosen.is_trace and not chosen.settings["Total_Requests_To_Generate"]:
+        run["duration"] = f"{stop} ns"
+    _always(drive, chosen.settings, missing)
+    table: dict[str, object] = {
+        "schema": 1,
+        "name": "mqsim",
+        "workload": workload,
+        "stack": stack,
+        "run": run,
+    }
+    return Translation(table, tuple(missing))
+
+
+def _nth(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _raw(drive: Settings) -> int:
+    planes = drive["Flash_Channel_Count"] * drive["Chip_No_Per_Channel"]
+    planes *= drive["Die_No_Per_Chip"] * drive["Plane_No_Per_Die"]
+    return int(
+        planes * drive["Block_No_Per_Plane"] * drive["Page_No_Per_Block"] * drive["Page_Capacity"]
+    )
+
+
+def _capacity(drive: Settings) -> int:
+    return int(_raw(drive) * (1 - drive["Overprovisioning_Ratio"]))
+
+
+def _stack(drive: Settings, flow: Settings, missing: list[str]) -> dict[str, object]:
+    spare = drive["Overprovisioning_Ratio"]
+    places = {"SLC": ["LSB"], "MLC": ["LSB", "MSB"], "TLC": ["LSB", "CSB", "MSB"]}
+    pages = places[drive["Flash_Technology"]]
+    page = drive["Page_Capacity"]
+    unit = page & -page
+    operation = page * drive["Plane_No_Per_Die"]
+    stack: dict[str, object] = {
+        "kind": "ssd",
+        "channels": drive["Flash_Channel_Count"],
+        "ways": drive["Chip_No_Per_Channel"] * drive["Die_No_Per_Chip"],
+        "planes": drive["Plane_No_Per_Die"],
+        "blocks": drive["Block_No_Per_Plane"],
+        "pages": drive["Page_No_Per_Block"],
+        "page": f"{page} B",
+        "unit": f"{unit} B",
+        "read": [f"{drive[f'Page_Read_Latency_{place}']} ns" for place in pages],
+        "program": [f"{drive[f'Page_Program_Latency_{place}']} ns" for place in pages],
+        "erase": f"{drive['Block_Erase_Latency']} ns",
+        "bus": f"{drive['Channel_Transfer_Rate'] * drive['Flash_Channel_Width']} MB/s",
+        "over_provisioning": f"{100 * spare / (1 - spare):.6g} %",
+        "reserve": max(4, math.ceil(drive["GC_Exec_Threshold"] * drive["Block_No_Per_Plane"])),
+        "cleaning": _cleaning(drive, missing),
+        "youngest_first": drive["Dynamic_Wearleveling_Enabled"],
+        "endurance": drive["Block_PE_Cycles_Limit"],
+        "buffer": f"{max(drive['Data_Cache_Capacity'], 2 * operation)} B",
+        "link": f"{_link(drive):.6g} GB/s",
+    }
+    if flow["Device_Level_Data_Caching_Mode"] not in ("WRITE_CACHE", "WRITE_READ_CACHE"):
+        stack["buffer"] = f"{2 * operation} B"
+        missing.append("writes without a cache: here they are done in a buffer of two operations")
+    if "READ" in flow["Device_Level_Data_Caching_Mode"]:
+        missing.append("Device_Level_Data_Caching_Mode: the buffer keeps nothing for reads")
+    if unit != page:
+        missing.append(f"Page_Capacity: the mapping knows {unit} B here, the largest power of two")
+    if drive["Static_Wearleveling_Enabled"]:
+        stack["wear_spread"] = drive["Static_Wearleveling_Threshold"]
+    if not drive["Ideal_Mapping_Table"]:
+        stack["mapping_cache"] = f"{max(drive['CMT_Capacity'], unit)} B"
+    if drive["HostInterface_Type"] == "SATA":
+        stack["queue_depth"] = max(1, drive["IO_Queue_Depth"])
+    _suspension(drive, stack, missing)
+    return stack
+
+
+def _link(drive: Settings) -> float:
+    if drive["HostInterface_Type"] == "SATA":
+        return 0.6
+    return float(drive["PCIe_Lane_Bandwidth"] * drive["PCIe_Lane_Count"])
+
+
+def _cleaning(drive: Settings, missing: list[str]) -> object:
+    policy = drive["GC_Block_Selection_Policy"]
+    if policy in ("GREEDY", "FIFO"):
+        return policy.lower()
+    if policy == "RGA":
+        choices = max(1, int(math.log2(drive["Block_No_Per_Plane"])))
+        return {"kind": "d_choices", "d": choices}
+    missing.append(f"GC_Block_Selection_Policy {policy}: one choice at random stands for it")
+    return {"kind": "d_choices", "d": 1}
+
+
+def _suspension(drive: Settings, stack: dict[str, object], missing: list[str]) -> None:
+    support = drive["CMD_Suspension_Support"]
+    if support == "NONE":
+        return
+    times = {"PROGRAM": "Suspend_Program_Time", "ERASE": "Suspend_Erase_Time"}
+    setting = times.get(support, "Suspend_Program_Time")
+    stack["suspend"] = f"{drive[setting]} ns"
+    if support != "PROGRAM_ERASE":
+        missing.append(
+            f"CMD_Suspension_Support {support}: programs and erases are both suspended here"
+        )
+    elif drive["Suspend_Erase_Time"] != drive["Suspend_Program_Time"]:
+        missing.append("Suspend_Erase_Time: erases are suspended as fast as programs here")
+
+
+def _always(drive: Settings, flow: Settings, missing: list[str]) -> None:
+    """What nothing here stands for, whatever its value, unless it says what is done anyway."""
+    whole = {
+        "Channel_IDs": "Flash_Channel_Count",
+        "Chip_IDs": "Chip_No_Per_Channel",
+        "Die_IDs": "Die_No_Per_Chip",
+        "Plane_IDs": "Plane_No_Per_Die",
+    }
+    missing += [
+        f"{name}: every die serves all data here"
+        for name, most in whole.items()
+        if len(set(flow[name])) < drive[most]
+    ]
+    scheme = drive["Plane_Allocation_Scheme"]
+    missing += [
+        f"Plane_Allocation_Scheme {scheme}: superblocks are striped over all dies, channels first",
+        "GC_Exec_Threshold: the reserve of a plane is one of superblocks here",
+        "Transaction_Scheduling_Policy: reads go before programs and erases on their die",
+        "Data_Cache_DRAM_*: the buffer has no time of its own",
+    ]
+    if drive["Use_Copyback_for_GC"]:
+        missing.append("Use_Copyback_for_GC: copies cross the channel here")
+    if drive["Preemptible_GC_Enabled"]:
+        missing.append(
+            "Preemptible_GC_Enabled, GC_Hard_Threshold: cleaning keeps pace with writes here"
+        )
+    if flow["Priority_Class"] != "HIGH":
+        missing.append("Priority_Class: there is one class here")
+    if drive["Address_Mapping"] == "HYBRID":
+        missing.append("Address_Mapping HYBRID: the mapping is by page here")
+
+
+def _synthetic(
+    flow: Settings, capacity: int, _folder: Path, missing: list[str]
+) -> dict[str, object]:
+    request = max(1, flow["Average_Request_Size"]) * _SECTOR
+    share = flow["Initial_Occupancy_Percentage"] * flow["Working_Set_Percentage"] / 10_000
+    footprint = max(request, int(capacity * share) // request * request)
+    kinds = {"RANDOM_HOTCOLD": "hot_cold", "STREAMING": "sequential"}
+    workload: dict[str, object] = {
+        "kind": kinds.get(flow["Address_Distribution"], "uniform"),
+        "requests": flow["Total_Requests_To_Generate"] or 2**53,
+        "footprint": f"{footprint} B",
+        "request": f"{request} B",
+        "read_share": f"{flow['Read_Percentage']} %",
+    }
+    if flow["Address_Distribution"] == "RANDOM_HOTCOLD":
+        hot = min(99, max(1, flow.get("Percentage_of_Hot_Region", 1)))
+        workload["locality"] = f"{hot}/{100 - hot}"
+    if flow["Request_Size_Distribution"] == "NORMAL":
+        missing.append("Request_Size_Distribution NORMAL: every request has the mean size")
+    if flow["Synthetic_Generator_Type"] == "QUEUE_DEPTH":
+        depth = max(1, flow["Average_No_of_Reqs_in_Queue"])
+        workload["arrival"] = {"kind": "closed", "queue_depth": depth}
+    else:
+        rate = flow.get("Bandwidth", flow.get("Intensity", 0)) / request
+        workload["arrival"] = {"kind": "poisson", "rate": f"{rate:.6g} /s"}
+    return workload
+
+
+def _trace(flow: Settings, _capacity: int, folder: Path, missing: list[str]) -> dict[str, object]:
+    units = {"NANOSECOND": "ns", "MICROSECOND": "us", "PICOSECOND": "ns"}
+    workload: dict[str, Any] = {
+        "kind": "trace",
+        "file": str(folder / flow["File_Path"].replace("\\", "/")),
+        "format": "ssdsim",
+        "time_unit": units[flow["Time_Unit"]],
+        "placement": "compact",
+    }
+    missing.append(
+        "addresses of the trace: extents lie side by side; MQSim takes them modulo the drive"
+    )
+    if flow["Time_Unit"] == "PICOSECOND":
+        missing.append("Time_Unit PICOSECOND: read as nanoseconds")
+    if flow["Percentage_To_Be_Executed"] != 100:
+        missing.append("Percentage_To_Be_Executed: all of the trace runs; say run.requests")
+    if flow.get("Relay_Count", 1) != 1:
+        missing.append("Relay_Count: the trace runs once")
+    return workload

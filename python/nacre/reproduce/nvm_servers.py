@@ -1,0 +1,105 @@
+"""What Roberts et al. measure that is no field of a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nacre.catalog import catalog
+from nacre.record import Record
+
+
+def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
+    """Mean time of a read or write that the cache, the first component, spends on something."""
+
+    def spent(record: Record) -> float:
+        path = record.components[0].path
+        parts = [
+            part
+            for part in record.time_spent[operation]
+            if part.activity == activity and part.component == path
+        ]
+        return sum(part.mean_ns for part in parts) / 1000
+
+    return spent
+
+
+def _watts(record: Record, *, disk: bool) -> float:
+    """Mean power of the disk, or of all memories."""
+    kinds = {component.path: component.kind for component in record.components}
+    joules = sum(
+        energy for path, energy in record.energy_j.items() if (kinds[path] == "hdd") == disk
+    )
+    return float(joules / record.drained_s)
+
+
+def _memory_watts(activity: str) -> Callable[[Record], float]:
+    """Mean power of the memories that read, write or idle."""
+
+    def watts(record: Record) -> float:
+        memories = [c for c in record.components if c.kind != "hdd" and c.energy_j]
+        joules = sum(c.energy_j[activity] for c in memories if activity in c.energy_j)
+        return float(joules / record.drained_s)
+
+    return watts
+
+
+def _counter(name: str) -> Callable[[Record], float]:
+    """A count of the flash cache."""
+
+    def count(record: Record) -> float:
+        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        return float(flash.counters[name])
+
+    return count
+
+
+def _read_hits(record: Record) -> float:
+    """Share of reads of the flash cache that it serves."""
+    hits, misses = (_counter(name)(record) for name in ("read_hits", "read_misses"))
+    return hits / (hits + misses)
+
+
+def _collections_per_write(record: Record) -> float:
+    """Pages moved by collection for each that the host writes."""
+    return _counter("collected_programs")(record) / _counter("host_programs")(record)
+
+
+def _life(name: str) -> Callable[[Record], float]:
+    """Pages that the flash takes in until half of it, or all of it, is gone."""
+
+    def pages(record: Record) -> float:
+        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        return float(record.columns[f"{flash.path}.life.{name}"][0])
+
+    return pages
+
+
+def _density(of: str, over: str) -> Callable[[Any], float]:
+    """How many times more bits of one technology than of another fit on an area in 2009."""
+
+    def ratio(_: object) -> float:
+        areas = {value.path: float(value.value) for value in catalog()["itrs_2007"].values}
+        return areas[f"y2009.{over}_um2_per_bit"] / areas[f"y2009.{of}_um2_per_bit"]
+
+    return ratio
+
+
+MEASURES: Mapping[str, Callable[[Any], float | None]] = {
+    "cell_read_us": _spent_us("read", "read"),
+    "cell_write_us": _spent_us("write", "write"),
+    "decode_us": _spent_us("read", "correct"),
+    "disk_w": lambda record: _watts(record, disk=True),
+    "memory_w": lambda record: _watts(record, disk=False),
+    "memory_read_w": _memory_watts("read"),
+    "memory_write_w": _memory_watts("write"),
+    "memory_idle_w": _memory_watts("idle"),
+    "read_hits": _read_hits,
+    "collections_per_write": _collections_per_write,
+    "pages_to_half": _life("pages_to_half"),
+    "pages_to_end": _life("pages_to_end"),
+    "slc_over_pcram": _density("nand_slc", "pcram_slc"),
+    "dram_over_pcram": _density("dram", "pcram_slc"),
+    "mlc_over_dram": _density("nand_mlc", "dram"),
+    "slc_over_dram": _density("nand_slc", "dram"),
+}

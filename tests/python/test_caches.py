@@ -1,0 +1,98 @@
+"""Caches of several policies at once: exact, sampled, of blocks and of bytes."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from nacre import trace
+from nacre.cache_curves import CacheCurves
+from nacre.errors import ConfigError, TraceError
+
+KiB, MiB = 1 << 10, 1 << 20
+POLICIES = ("lru", "arc", "s3_fifo", "sieve")
+
+
+@pytest.fixture(scope="module")
+def curves() -> CacheCurves:
+    return trace.caches("pgbench", POLICIES, ["16 MiB", "128 MiB"], limit=60_000)
+
+
+def test_the_lru_among_them_is_the_curve_of_its_stack(curves: CacheCurves) -> None:
+    stack = trace.mrc("pgbench", limit=60_000)
+    assert curves.sizes == [16 * MiB, 128 * MiB]
+    for size in curves.sizes:
+        for kind in curves.kinds():
+            found = curves.miss_ratio("lru", size, kind)
+            assert found == pytest.approx(stack.miss_ratio(size, kind), abs=1e-12)
+            assert curves.within("lru", size, kind) == 0
+    with pytest.raises(TraceError, match="no arc of 5 bytes was simulated"):
+        curves.miss_ratio("arc", 5)
+
+
+def test_policies_differ_and_a_frame_has_a_row_for_each(curves: CacheCurves) -> None:
+    frame = curves.frame()
+    assert frame.columns == ["policy", "bytes", "all", "reads", "writes"]
+    assert frame.height == 8
+    assert frame.filter(pl.col("bytes") == 16 * MiB)["all"].n_unique() > 2
+    assert repr(curves).startswith("<nacre.CacheCurves pgbench: lru, arc, s3_fifo, sieve at 2 ")
+
+
+def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
+    # By hand, a cache of two blocks: 512 B of block 0, all of 1, of 0 again, of 2 (1 leaves), of 1.
+    rows = [(0, 512), (1, 4096), (0, 4096), (2, 4096), (1, 1024)]
+    file = tmp_path / "small.csv"
+    text = "".join(f"{n},R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
+    file.write_text(text.replace("0,R", "0,R", 1))
+    found = trace.caches(file, ["lru"], [8 * KiB], format="alibaba")
+    assert found.miss_ratio("lru", 8 * KiB) == 5 / 5  # each line is on a volume of its own
+    one = "".join(f"0,R,{block * 4096},{size},{n}\n" for n, (block, size) in enumerate(rows))
+    file.write_text(one)
+    found = trace.caches(file, ["lru"], [8 * KiB], format="alibaba")
+    assert found.miss_ratio("lru", 8 * KiB) == 4 / 5
+    missed = 512 + 4096 + 4096 + 1024
+    assert found.miss_ratio("lru", 8 * KiB, by="byte") == missed / sum(size for _, size in rows)
+
+
+def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
+    tenth = trace.caches("pgbench", POLICIES, ["128 MiB"], sample=0.1, limit=60_000)
+    assert tenth.sampled
+    off = 0.0
+    for policy in POLICIES:
+        whole, found = curves.miss_ratio(policy, 128 * MiB), tenth.miss_ratio(policy, 128 * MiB)
+        within = tenth.within(policy, 128 * MiB)
+        assert whole is not None
+        assert found is not None
+        assert within is not None
+        assert 0 < within < 0.1
+        off = max(off, abs(found - whole) / within)
+    assert off < 2, "half-widths of 95 %"
+    with pytest.raises(TraceError, match="the smallest is 2,621,440 bytes for a sample of 10 %"):
+        trace.caches("pgbench", POLICIES, ["1 MiB"], sample=0.1)
+
+
+def test_mistakes_are_said() -> None:
+    with pytest.raises(ConfigError, match='there is no replacement called "lruu"'):
+        trace.caches("pgbench", ["lruu"], ["1 MiB"])
+    with pytest.raises(TraceError, match="is not the size of a cache"):
+        trace.caches("pgbench", ["lru"], ["1 ms"])
+    with pytest.raises(TraceError, match="there is no policy"):
+        trace.caches("pgbench", [], ["1 MiB"])
+
+
+def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:
+    given: list[str | dict[str, object]] = [{"kind": "two_q", "newcomers": "50 %"}, "two_q"]
+    found = trace.caches("pgbench", given, ["16 MiB"], limit=20_000)
+    assert len(found.policies) == 2
+    for suffix in ("csv", "parquet", "json", "svg"):
+        found.save(tmp_path / f"caches.{suffix}")
+        assert (tmp_path / f"caches.{suffix}").stat().st_size > 100
+    assert pl.read_csv(tmp_path / "caches.csv").columns[:3] == ["policy", "bytes", "all"]
+    assert "<svg" in found._repr_html_()
+
+
+def test_sizes_are_chosen_by_what_the_trace_touches() -> None:
+    found = trace.caches("pgbench", ["lru"], limit=20_000)
+    assert len(found.sizes) == 10
+    ratios = [found.miss_ratio("lru", size) or 1.0 for size in found.sizes]
+    assert ratios == sorted(ratios, reverse=True)
+    assert ratios[-1] < ratios[0]

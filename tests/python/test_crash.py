@@ -1,0 +1,181 @@
+"""Losing the power of a device anywhere, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre.errors import ConfigError
+from serving import NACRE, scenario
+
+CACHED = """
+schema = 1
+[workload]
+kind = "uniform"
+requests = 1
+footprint = "1 MiB"
+[stack]
+kind = "hdd"
+capacity = "3 MiB"
+rotation = "15000 /min"
+heads = 1
+track_to_track_seek = "0.2 ms"
+average_seek = "3.4 ms"
+full_stroke_seek = "6.6 ms"
+outer_rate = "200 MB/s"
+inner_rate = "120 MB/s"
+write_cache = "64 KiB"
+"""
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> str:
+    """A disk with a volatile write cache."""
+    path = tmp_path / "cached.toml"
+    path.write_text(CACHED)
+    return str(path)
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """`nacre crash` with these."""
+    return subprocess.run(
+        [str(NACRE), "crash", *arguments], text=True, capture_output=True, timeout=120, check=False
+    )
+
+
+def test_a_volatile_cache_loses_what_was_not_flushed_and_says_so(disk: str) -> None:
+    found = nacre.crash(disk, points=1_000)
+    tried = next(each for each in found.faults if each.fault == "power_loss")
+    assert found.finding is None
+    assert found.points >= 1_000
+    assert found.promises.persistence == "on_flush"
+    assert tried.promise == "survives"
+    assert tried.blocks_behind >= tried.lost_and_told > 0
+    assert found.branches.bytes_lost > 0
+    assert sum(times for _, times in found.recovery.bars) == found.recovery.count
+
+
+def test_the_same_seed_finds_the_same(disk: str) -> None:
+    first, second, other = (nacre.crash(disk, points=300, seed=seed) for seed in (3, 3, 4))
+    assert first == second
+    assert first.requests != other.requests
+
+
+def test_faults_that_no_device_can_see_are_counted_and_nobody_is_blamed(disk: str) -> None:
+    found = nacre.crash(disk, points=1_000, faults=["misdirected_program"])
+    tried = next(each for each in found.faults if each.fault == "misdirected_program")
+    assert tried.promise == "no means of detection"
+    assert tried.injected > 0
+    assert tried.lost_unseen > 0
+    assert found.finding is None
+
+
+def test_mistakes_are_named(disk: str) -> None:
+    with pytest.raises(ConfigError, match=r"no fault called.*did you mean"):
+        nacre.crash(disk, faults=["bitrot"])
+    with pytest.raises(ConfigError, match="points"):
+        nacre.crash(disk, points=-1)
+    unlimited = {"stack": {"kind": "network", "read": "90 us", "write": "90 us"}}
+    uniform = {"kind": "uniform", "footprint": "1 MiB", "requests": 1}
+    with pytest.raises(ConfigError, match="give it a capacity"):
+        nacre.crash({"workload": uniform, **unlimited})
+
+
+def test_everything_is_drawn_from_a_seed_and_printed() -> None:
+    done = command("--seed", "5", "--points", "300", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert "[stack]" in document["scenario"]
+    assert document["points"] >= 300
+    assert document["finding"] is None
+
+
+def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> None:
+    done = command(disk, "--points", "300", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "every promise was kept" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "crash.html",
+        "crash.json",
+    ]
+    page = (tmp_path / "out" / "crash.html").read_text()
+    assert "every promise was kept" in page
+    assert "http" not in page.replace("http://www.w3.org/", "")
+
+
+def test_without_a_scenario_there_is_nothing_to_set() -> None:
+    done = command("--set", "stack.capacity=1 MiB")
+    assert done.returncode == 2
+    assert "everything is drawn" in done.stderr
+
+
+COUNTS = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from nbd_client import Client
+client = Client(os.environ["NACRE_URI"])
+number = int.from_bytes(client.read(0, 8), "little")
+while True:
+    number += 1
+    for place in range(4):
+        client.write(4096 * place, number.to_bytes(8, "little") * 512)
+        {flush}
+    with open({heard!r}, "w") as heard:
+        heard.write(str(number))
+"""
+CHECKS = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from nbd_client import Client
+client = Client(os.environ["NACRE_URI"])
+found = [int.from_bytes(client.read(4096 * place, 8), "little") for place in range(4)]
+heard = int(open({heard!r}).read() or 0)
+sys.exit(f"heard {{heard}}, found {{found}}" if min(found) < heard else 0)
+"""
+
+
+def programs(folder: Path, flush: str) -> tuple[list[str], str]:
+    """A program that counts up in four blocks, and one that checks that no count went back."""
+    tests, heard = str(Path(__file__).parent), str(folder / "heard")
+    Path(heard).write_text("0")
+    texts = {
+        "count.py": COUNTS.format(tests=tests, heard=heard, flush=flush),
+        "check.py": CHECKS.format(tests=tests, heard=heard),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [sys.executable, str(folder / "count.py")], f"{sys.executable} {folder / 'check.py'}"
+
+
+def test_the_power_is_pulled_under_a_program_and_its_data_is_checked(tmp_path: Path) -> None:
+    count, check = programs(tmp_path, "")
+    device = str(scenario(tmp_path, mib=1))
+    done = command(
+        device, "--times", "2", "--within", "0.3", "--check", check, "--json", "--", *count
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [each["check"] for each in document["rounds"]] == [0, 0]
+    assert all(each["ended"] is None for each in document["rounds"])
+    assert int((tmp_path / "heard").read_text()) > 0
+
+
+def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
+    disk: str, tmp_path: Path
+) -> None:
+    count, check = programs(tmp_path, "")
+    done = command(disk, "--times", "20", "--within", "1", "--check", check, "--", *count)
+    assert done.returncode == 1, done.stdout
+    assert "the check failed with status 1: heard" in " ".join(done.stdout.split())
+    kept = Path(done.stdout.split("the image is kept in ")[1].strip())
+    assert (kept / "device.img").exists()
+
+
+def test_a_check_needs_a_program() -> None:
+    done = command("--check", "true")
+    assert done.returncode == 2
+    assert "add: -- COMMAND" in done.stderr

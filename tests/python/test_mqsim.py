@@ -1,0 +1,244 @@
+"""Scenarios from the files of MQSim."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre import mqsim
+
+DRIVE = {
+    "PCIe_Lane_Bandwidth": "1.0",
+    "PCIe_Lane_Count": "4",
+    "Seed": "321",
+    "Enabled_Preconditioning": "true",
+    "Memory_Type": "FLASH",
+    "HostInterface_Type": "NVME",
+    "IO_Queue_Depth": "65535",
+    "Queue_Fetch_Size": "512",
+    "Data_Cache_Sharing_Mode": "SHARED",
+    "Data_Cache_Capacity": "1048576",
+    "Data_Cache_DRAM_Row_Size": "8192",
+    "Data_Cache_DRAM_Data_Rate": "800",
+    "Data_Cache_DRAM_tRCD": "13",
+    "Data_Cache_DRAM_tCL": "13",
+    "Data_Cache_DRAM_tRP": "13",
+    "Address_Mapping": "PAGE_LEVEL",
+    "Ideal_Mapping_Table": "true",
+    "CMT_Capacity": "2097152",
+    "CMT_Sharing_Mode": "SHARED",
+    "Plane_Allocation_Scheme": "CWDP",
+    "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
+    "Overprovisioning_Ratio": "0.2",
+    "GC_Exec_Threshold": "0.05",
+    "GC_Block_Selection_Policy": "RGA",
+    "Use_Copyback_for_GC": "false",
+    "Preemptible_GC_Enabled": "false",
+    "GC_Hard_Threshold": "0.005",
+    "Dynamic_Wearleveling_Enabled": "true",
+    "Static_Wearleveling_Enabled": "false",
+    "Static_Wearleveling_Threshold": "100",
+    "Preferred_suspend_erase_time_for_read": "700000",
+    "Preferred_suspend_erase_time_for_write": "700000",
+    "Preferred_suspend_write_time_for_read": "100000",
+    "Flash_Channel_Count": "2",
+    "Flash_Channel_Width": "1",
+    "Channel_Transfer_Rate": "333",
+    "Chip_No_Per_Channel": "2",
+    "Flash_Comm_Protocol": "NVDDR2",
+    "Flash_Technology": "MLC",
+    "CMD_Suspension_Support": "NONE",
+    "Page_Read_Latency_LSB": "75000",
+    "Page_Read_Latency_CSB": "75000",
+    "Page_Read_Latency_MSB": "80000",
+    "Page_Program_Latency_LSB": "750000",
+    "Page_Program_Latency_CSB": "750000",
+    "Page_Program_Latency_MSB": "900000",
+    "Block_Erase_Latency": "3800000",
+    "Block_PE_Cycles_Limit": "10000",
+    "Suspend_Erase_Time": "700000",
+    "Suspend_Program_Time": "100000",
+    "Die_No_Per_Chip": "2",
+    "Plane_No_Per_Die": "2",
+    "Block_No_Per_Plane": "64",
+    "Page_No_Per_Block": "32",
+    "Page_Capacity": "8192",
+}
+FLOW = {
+    "Priority_Class": "HIGH",
+    "Device_Level_Data_Caching_Mode": "WRITE_CACHE",
+    "Channel_IDs": "0,1",
+    "Chip_IDs": "0,1",
+    "Die_IDs": "0,1",
+    "Plane_IDs": "0,1",
+    "Initial_Occupancy_Percentage": "70",
+}
+SYNTHETIC = FLOW | {
+    "Working_Set_Percentage": "50",
+    "Synthetic_Generator_Type": "QUEUE_DEPTH",
+    "Read_Percentage": "100",
+    "Address_Distribution": "UNIFORM_RANDOM",
+    "Request_Size_Distribution": "FIXED",
+    "Average_Request_Size": "16",
+    "Seed": "798",
+    "Average_No_of_Reqs_in_Queue": "4",
+    "Stop_Time": "10000000000",
+    "Total_Requests_To_Generate": "500",
+}
+TRACE = FLOW | {
+    "File_Path": "traces\\small.trace",
+    "Percentage_To_Be_Executed": "100",
+    "Relay_Count": "1",
+    "Time_Unit": "NANOSECOND",
+}
+
+
+def _xml(tag: str, settings: dict[str, str]) -> str:
+    return f"<{tag}>{''.join(f'<{k}>{v}</{k}>' for k, v in settings.items())}</{tag}>"
+
+
+def _files(
+    folder: Path, drive: dict[str, str], *flows: dict[str, str], trace: bool = False
+) -> tuple[Path, Path]:
+    """The two files of MQSim, all flows in one I/O scenario."""
+    device, workload = folder / "ssd.xml", folder / "workload.xml"
+    tables = _xml("Device_Parameter_Set", drive)
+    device.write_text(f"<Execution_Parameter_Set>{tables}</Execution_Parameter_Set>")
+    tag = f"IO_Flow_Parameter_Set_{'Trace_Based' if trace else 'Synthetic'}"
+    entries = "".join(_xml(tag, flow) for flow in flows)
+    scenario = f"<IO_Scenario>{entries}</IO_Scenario>"
+    workload.write_text(f"<MQSim_IO_Scenarios>{scenario}</MQSim_IO_Scenarios>")
+    return device, workload
+
+
+def _translated(folder: Path, *flows: dict[str, str], trace: bool = False) -> mqsim.Translation:
+    device, workload = _files(folder, DRIVE, *flows, trace=trace)
+    drive = mqsim.read_drive(device)
+    return mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+
+
+def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path) -> None:
+    found = _translated(tmp_path, SYNTHETIC)
+    table = tomllib.loads(found.text)
+    stack, workload = table["stack"], table["workload"]
+    dies = stack["channels"] * stack["ways"]
+    assert (dies, stack["planes"], stack["page"], stack["bus"]) == (8, 2, "8192 B", "333 MB/s")
+    assert stack["read"] == ["75000 ns", "80000 ns"]
+    assert stack["program"] == ["750000 ns", "900000 ns"]
+    assert stack["over_provisioning"] == "25 %"
+    assert stack["cleaning"] == {"kind": "d_choices", "d": 6}
+    # .8 of 256 MiB, of which 70 % are filled and half of that is used; requests of 8 KiB.
+    assert workload["footprint"] == f"{int(2**28 * 0.8 * 0.35) // 8192 * 8192} B"
+    assert workload["arrival"] == {"kind": "closed", "queue_depth": 4}
+    assert table["run"]["fill"] == {"share": "70 %"}
+    (tmp_path / "found.toml").write_text(found.text)
+    record = nacre.run(tmp_path / "found.toml")
+    assert record.requests.reads == 500
+    assert record.components[0].counters["unwritten_reads"] == 0
+    # A read alone takes 77.5 us on average, and 8 KiB on a channel 24.6 us.
+    assert record.latency.read is not None
+    assert record.latency.read.mean_ns > 102_000
+
+
+def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:
+    (tmp_path / "traces").mkdir()
+    lines = [f"{number * 1000000} 0 {number * 16} 16 {number % 2}" for number in range(50)]
+    (tmp_path / "traces" / "small.trace").write_text("\n".join(lines) + "\n")
+    found = _translated(tmp_path, TRACE, trace=True)
+    (tmp_path / "found.toml").write_text(found.text)
+    record = nacre.run(tmp_path / "found.toml")
+    assert (record.requests.reads, record.requests.writes) == (25, 25)
+
+
+def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
+    strange = SYNTHETIC | {
+        "Priority_Class": "URGENT",
+        "Channel_IDs": "0",
+        "Request_Size_Distribution": "NORMAL",
+    }
+    found = _translated(tmp_path, strange, SYNTHETIC)
+    said = "\n".join(found.missing)
+    for name in ("flows other", "Priority_Class", "Channel_IDs", "Request_Size", "CWDP"):
+        assert name in said, said
+    assert all(f"# - {line}" in found.text for line in found.missing)
+
+
+def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
+    wrong = DRIVE | {
+        "Flash_Channel_Cout": "8",
+        "Flash_Technology": "PLC",
+        "Overprovisioning_Ratio": "1.5",
+        "Plane_Allocation_Scheme": "CWDD",
+        "Preemptible_GC_Enabled": "true",
+        "GC_Hard_Threshold": "0.5",
+        "Page_Capacity": "zero",
+    }
+    del wrong["Seed"]
+    device, _ = _files(tmp_path, wrong, SYNTHETIC)
+    with pytest.raises(nacre.ConfigError) as caught:
+        mqsim.read_drive(device)
+    said = str(caught.value)
+    for words in (
+        'no such setting "Flash_Channel_Cout"; did you mean "Flash_Channel_Count"?',
+        "Flash_Technology: given",
+        "Overprovisioning_Ratio: 1.5 of the flash is kept back",
+        "Plane_Allocation_Scheme",
+        "not below GC_Exec_Threshold, 0.05",
+        'Page_Capacity: given "zero"; give a number',
+        "Seed: it is missing",
+    ):
+        assert words in said, said
+
+
+def test_flows_outside_the_drive_and_files_of_something_else_are_refused(tmp_path: Path) -> None:
+    device, workload = _files(tmp_path, DRIVE, SYNTHETIC | {"Chip_IDs": "0,1,2"})
+    drive = mqsim.read_drive(device)
+    with pytest.raises(
+        nacre.ConfigError, match="Chip_IDs: it names 2, and Chip_No_Per_Channel is 2"
+    ):
+        mqsim.read_flows(workload, drive)
+    with pytest.raises(nacre.ConfigError, match="where a <Execution_Parameter_Set> was expected"):
+        mqsim.read_drive(workload)
+    device.write_text("<!DOCTYPE a [<!ENTITY b 'c'>]><Execution_Parameter_Set/>")
+    with pytest.raises(nacre.ConfigError, match="declares entities"):
+        mqsim.read_drive(device)
+    device.write_text("{}")
+    with pytest.raises(nacre.ConfigError, match="it is no XML"):
+        mqsim.read_drive(device)
+
+
+RESULTS = """<MQSim_Results><Host><Host.IO_Flow><Name>flow</Name><Request_Count>500</Request_Count>
+<IOPS_Read>38000</IOPS_Read><IOPS_Write>0</IOPS_Write>
+<Device_Response_Time>104</Device_Response_Time></Host.IO_Flow></Host></MQSim_Results>"""
+
+
+def test_both_run_the_same_flow_where_the_other_is_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, workload = _files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC | {"Read_Percentage": "0"})
+    drive = mqsim.read_drive(device)
+    flows = mqsim.read_flows(workload, drive)[0]
+    found = mqsim.translate(drive, flows, flow=1)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    with pytest.raises(nacre.Error, match="there is no MQSim on the path"):
+        mqsim.compare(device, flows[0], found, tmp_path)
+    program = programs / "MQSim"
+    given = f'cp "$4" {tmp_path}/given.xml'
+    results = f'cat > "${{4%.xml}}_scenario_1.xml" <<END\n{RESULTS}\nEND'
+    program.write_text(f"#!/bin/sh\n{given}\n{results}\n")
+    program.chmod(0o755)
+    rows = {row.name: row for row in mqsim.compare(device, flows[0], found, tmp_path)}
+    assert (tmp_path / "given.xml").read_text().count("<IO_Flow_Parameter_Set_Synthetic>") == 1
+    assert rows["requests"].nacre == 500
+    assert rows["requests"].difference == 0
+    reads = rows["reads a second"]
+    assert reads.mqsim == 38_000
+    assert reads.difference == pytest.approx(reads.nacre / 38_000 - 1)
+    assert "small depths" in rows["reads a second"].because
+    program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
+    with pytest.raises(nacre.Error, match="wrote no results; it said: no such geometry"):
+        mqsim.compare(device, flows[0], found, tmp_path)

@@ -1,0 +1,142 @@
+"""Policies written in Python: caches, placements, and cleaning on a flash drive."""
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import nacre
+import pytest
+from nacre.errors import ConfigError, Error
+from nacre.policies import PlacementView
+
+SHORT = {
+    "workload.requests": 8000,
+    "run.warm_up": 1000,
+    "stack.level[0].device.capacity": "2 MiB",
+}
+POLICY = "stack.level[0].policy"
+
+
+class Lru:
+    """LRU, by the order of uses."""
+
+    def __init__(self, blocks: int) -> None:
+        self.blocks = blocks
+        self.order: OrderedDict[int, None] = OrderedDict()
+
+    def hit(self, block: int) -> None:
+        self.order.move_to_end(block)
+
+    def insert(self, block: int) -> None:
+        self.order[block] = None
+        assert len(self.order) <= self.blocks
+
+    def evict(self, _block: int) -> int:
+        return self.order.popitem(last=False)[0]
+
+    def remove(self, block: int) -> None:
+        del self.order[block]
+
+
+def test_lru_in_python_is_lru() -> None:
+    mine = nacre.run("server-cache-zipf", SHORT | {POLICY: Lru})
+    theirs = nacre.run("server-cache-zipf", SHORT)
+    assert mine.latency == theirs.latency
+    assert mine.components == theirs.components
+    assert mine.scenario["stack"]["level"][0]["policy"]["function"] == "Lru"
+
+
+def test_a_policy_may_refuse_what_comes_in() -> None:
+    class Closed(Lru):
+        def evict(self, block: int) -> int:
+            return block
+
+    record = nacre.run("server-cache-zipf", SHORT | {POLICY: Closed})
+    open_ = nacre.run("server-cache-zipf", SHORT | {POLICY: Lru})
+    assert record.components[0].counters["evictions"] == 0
+    assert 0 < (record.hit_ratio() or 0) != open_.hit_ratio()
+
+
+@pytest.mark.parametrize(
+    ("evict", "said"),
+    [
+        (lambda *_: -1, "returned -1: return a block that is in the cache"),
+        (lambda *_: "x", "returned 'x'"),
+        (lambda *_: 1 // 0, "by zero"),
+    ],
+)
+def test_a_wrong_victim_is_named(evict: Any, said: str) -> None:
+    wrong = type("Wrong", (Lru,), {"evict": evict})
+    with pytest.raises((Error, ZeroDivisionError), match=said):
+        nacre.run("server-cache-zipf", SHORT | {POLICY: wrong})
+
+
+def test_a_class_that_cannot_be_made_says_why() -> None:
+    class Picky(Lru):
+        def __init__(self, blocks: int) -> None:
+            raise RuntimeError(f"{blocks} are too many")
+
+    with pytest.raises(RuntimeError, match="512 are too many"):
+        nacre.run("server-cache-zipf", SHORT | {POLICY: Picky})
+
+
+def test_a_state_with_a_policy_of_ones_own_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Error, match='policy "Lru" is written in Python'):
+        nacre.run("server-cache-zipf", SHORT | {POLICY: Lru}, save_state=tmp_path / "state.nacre")
+
+
+def test_a_placement_in_python_moves_what_it_names() -> None:
+    seen: list[PlacementView] = []
+
+    def once(view: PlacementView) -> list[tuple[int, int]]:
+        seen.append(view)
+        if len(seen) > 1:
+            return []
+        return [(int((view.homes == 1).argmax()), int((view.homes == 0).argmax()))]
+
+    placement = {"function": once, "epoch": "1 s"}
+    record = nacre.run("tiers", {"workload.requests": 5000, "stack.placement": placement})
+    assert len(seen) > 2
+    assert seen[0].reads.sum() + seen[0].writes.sum() > 0
+    up, down = int((seen[0].homes == 1).argmax()), int((seen[0].homes == 0).argmax())
+    assert (seen[-1].homes[up], seen[-1].homes[down]) == (0, 1)
+    assert record.epochs()["migrated_bytes"].sum() > 0
+
+
+def test_a_pair_that_cannot_change_places_is_named() -> None:
+    def wrong(_view: PlacementView) -> list[tuple[int, int]]:
+        return [(0, 0)]
+
+    placement = {"function": wrong, "epoch": "1 s"}
+    with pytest.raises(Error, match=r"the pair \(0, 0\): name two extents, 0 to \d+, of different"):
+        nacre.run("tiers", {"workload.requests": 5000, "stack.placement": placement})
+
+
+def test_a_drive_is_cleaned_by_a_function() -> None:
+    def greedy(view: nacre.CleaningView) -> int:
+        return int((view.programmed - view.live).argmax())
+
+    small = {"workload.requests": 3000, "run.warm_up": 0}
+    mine = nacre.run("ssd", small | {"stack.cleaning": greedy})
+    assert mine.requests.completed == mine.requests.issued > 0
+    assert mine.scenario["stack"]["cleaning"]["function"] == "greedy"
+
+
+def test_a_study_takes_classes_and_placements_of_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = Path(__file__).read_text().split("class Lru:")[1].split("\n\n\n")[0]
+    module = f"from collections import OrderedDict\n\nclass Lru:{body}\n"
+    (tmp_path / "kept_by.py").write_text(module)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    import kept_by  # type: ignore[import-not-found]
+
+    axis = {"path": POLICY, "values": ["lru", kept_by.Lru]}
+    found = nacre.study({"scenario": "server-cache-zipf", "set": SHORT, "axis": [axis]}, workers=1)
+    assert found.table["error"].to_list() == [None, None]
+    assert found.table["policy"].to_list() == ["lru", "Lru"]
+    assert found.table["mean_ns"].n_unique() == 1
+    local = type("Local", (Lru,), {"__module__": "__main__"})
+    with pytest.raises(ConfigError, match="put it into a module of its own"):
+        nacre.study({"scenario": "server-cache-zipf", "set": {POLICY: local}, "axis": [axis]})

@@ -1,0 +1,97 @@
+"""Disk caches in servers: every result has its rows, results as published pass, others do not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from nacre.record import Record
+from nacre.reproduce.plan import Point
+from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.work import targets
+
+CELLS = {"SLC": (25.0, 250.0), "MLC": (50.0, 900.0), "PCRAM": (0.12, 45.0)}
+LIVES = {
+    "fixed, t = 1": 1.0,
+    "density alone": 5.0,
+    "strength alone": 4.0,
+    "strength and density": 18.0,
+    "programmable": 20.0,
+    "fixed, t = 12": 6.0,
+}
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    (found,) = targets("nvm-servers")
+    return found
+
+
+def spent(activity: str, mean_us: float) -> dict[str, Any]:
+    return {"component": "stack", "activity": activity, "mean_ns": 1000 * mean_us, "share": 1.0}
+
+
+def made_up(point: Point, better: float = 1.0) -> Record:
+    """What the runs would say if everything were as the paper says, and so many times `better`."""
+    labels = dict(point.labels)
+    document: dict[str, Any] = {"name": point.name, "origins": [], "drained_s": 10.0}
+    columns: dict[str, Any] = {}
+    kind, counters, energy = "flash_disk_cache", {}, {"read": 1.0, "write": 1.0, "idle": 1.0}
+    match point.group:
+        case "device":
+            read, write = CELLS[labels["medium"]]
+            document["time_spent"] = {
+                "read": [spent("read", read)],
+                "write": [spent("write", write)],
+            }
+        case "decoder":
+            document["time_spent"] = {"read": [spent("correct", 15.0 * int(labels["t"]))]}
+        case "throughput":
+            size = {"32 MiB": 1.0, "64 MiB": 1.35, "128 MiB": 1.35**2}[labels["dram"]]
+            times = {"MLC": 0.95, "SLC": 1.0, "PCRAM": 1.65}[labels["cache"]]
+            document["throughput"] = {"units_per_s": size * times}
+        case "area":
+            has_flash = labels["memory"] == "DRAM + flash"
+            document["throughput"] = {"units_per_s": 2 * better if has_flash else 1.0}
+            document["energy_j"] = {"stack": 5.0 if has_flash else 10.0, "stack.backing": 80.0}
+            document["energy_j"]["stack.backing"] += 0.0 if has_flash else 10.0
+        case "regions":
+            is_split = labels["regions"] == "split"
+            counters = {
+                "read_hits": 60 if is_split else 50,
+                "read_misses": 40,
+                "collected_programs": 10 if is_split else 20,
+                "host_programs": 100,
+            }
+        case "life":
+            pages = 1000 * LIVES[labels["controller"]]
+            columns["stack.life.pages_to_half"] = np.array([pages])
+    document["components"] = [
+        {"path": "stack", "kind": kind, "counters": counters, "energy_j": energy},
+        {"path": "stack.backing", "kind": "hdd", "counters": {}, "energy_j": {"idle": 80.0}},
+    ]
+    return Record(document, columns)
+
+
+def judged(target: Target, better: float = 1.0) -> Reproduction:
+    return Reproduction([target], {p.job: made_up(p, better) for p in target.points})
+
+
+def test_every_result_of_the_paper_has_its_rows(target: Target) -> None:
+    figures = ["cells", "decoder", "density", "fig5", "fig3", "regions", "life"]
+    assert target.figures == figures
+
+
+def test_results_as_published_pass(target: Target) -> None:
+    found = judged(target)
+    assert [row for row in found.listed if row["pass"] is False or row["simulated"] is None] == []
+    rows = {row["id"].removeprefix("nvm-servers/"): row["simulated"] for row in found.listed}
+    assert rows["fig5/doubling"] == pytest.approx(1.35)
+    assert rows["life/programmable"] == pytest.approx(20)
+    # Of table I: 0.0254 over 0.0081 and 0.0153 over 0.0041.
+    assert rows["density/slc-pcram"] == pytest.approx(3.1358, abs=1e-4)
+    assert rows["density/mlc-dram"] == pytest.approx(3.7317, abs=1e-4)
+
+
+def test_a_system_that_gains_nothing_fails(target: Target) -> None:
+    failed = {row["id"] for row in judged(target, better=0.4).listed if row["pass"] is False}
+    assert failed == {"nvm-servers/fig3/dbt2-throughput", "nvm-servers/fig3/specweb-throughput"}
