@@ -1,6 +1,7 @@
 """Nacre: a laboratory for non-volatile storage.
 
 `run` simulates a scenario and returns a `Record`; `check` finds every mistake in one;
+`step` issues single requests and says where every nanosecond went;
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
 `crash` loses its power anywhere and says what was lost; `crash_drawn` draws the stack, too;
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from nacre.scenario import scenarios
     from nacre.serve import Service, serve
     from nacre.shown import CheckedScenario, TraceInfo
+    from nacre.step import step
     from nacre.study import StudyResult, run_split, study
 
 __all__ = [
@@ -77,6 +79,7 @@ __all__ = [
     "run_split",
     "scenarios",
     "serve",
+    "step",
     "study",
     "trace",
 ]
@@ -114,6 +117,7 @@ _HOMES = {
     "run_split": "nacre.study",
     "scenarios": "nacre.scenario",
     "serve": "nacre.serve",
+    "step": "nacre.step",
     "study": "nacre.study",
 }
 """Where each name comes from: its module is loaded when the name is first asked for."""

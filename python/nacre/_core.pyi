@@ -152,6 +152,13 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def step(
+    scenario: str,
+    name: str,
+    directory: str,
+    overrides: _Overrides,
+    requests: Sequence[tuple[str, int, int]],
+) -> str: ...
 def crash(
     scenario: str,
     name: str,

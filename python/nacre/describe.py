@@ -76,6 +76,7 @@ def describe(name: str) -> list[Model]:
 KINDS = {
     "envy": "envy",
     "hdd": "disk-15k",
+    "nvram_card": "nvram-card",
     "onyx": "onyx",
     "server_cache": "server-cache-zipf",
     "ssd": "ssd",

@@ -10,6 +10,7 @@
 //! | `flash-memory` | measures eNVy alone |
 //! | `disk-caches` | measures caches in DRAM and flash alone |
 //! | `key-value` | measures the key-value store alone |
+//! | `memory-card` | measures NVRAM cards alone |
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
@@ -27,6 +28,7 @@ mod disk_caches;
 mod flash_drive;
 mod flash_memory;
 mod key_value;
+mod memory_card;
 mod pcm_drive;
 mod report;
 mod runs;
@@ -38,7 +40,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What it may be asked.
-const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | key-value | disk-caches | \
+const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["flash-memory"] => flash_memory::measure(&Report::begin(Path::new("."))),
         ["disk-caches"] => disk_caches::measure(&Report::begin(Path::new("."))),
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
+        ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
@@ -93,6 +96,7 @@ fn run(folder: &Path) -> Result<()> {
     key_value::measure(&report)?;
     disk_caches::measure(&report)?;
     pcm_drive::measure(&report)?;
+    memory_card::measure(&report)?;
     flash_drive::measure(&report)?;
     flash_drive::measure_runs(&report);
     crash::measure(&report);

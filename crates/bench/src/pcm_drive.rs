@@ -35,7 +35,7 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
 }
 
 /// Threads that take turns: each issues its next request when the one before is done.
-struct Host {
+pub(crate) struct Host {
     random: Random,
     op: Op,
     bytes: u32,
@@ -45,13 +45,13 @@ struct Host {
 }
 
 impl Host {
-    fn new(device: &dyn Device, op: Op, bytes: u32) -> Host {
+    pub(crate) fn new(device: &dyn Device, op: Op, bytes: u32) -> Host {
         let places = device.capacity().map_or(0, |capacity| capacity.0 / u64::from(bytes));
         let random = Streams::new(1).stream("bench.pcm");
         Host { random, op, bytes, places, threads: [Time::ZERO; DEPTH], breakdown: Breakdown::new() }
     }
 
-    fn ask(&mut self, device: &mut dyn Device, count: u64) {
+    pub(crate) fn ask(&mut self, device: &mut dyn Device, count: u64) {
         let mut batch = Vec::with_capacity(PREFETCHED);
         for number in 0..count / PREFETCHED as u64 {
             batch.clear();

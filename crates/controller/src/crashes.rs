@@ -10,7 +10,7 @@ use nacre_testkit::keeps_its_bytes;
 const POINTS: u64 = 4_000;
 
 #[track_caller]
-fn crash(toml: &str) {
+pub(crate) fn crash(toml: &str) {
     let report = keeps_its_bytes(workbench(1), toml, POINTS);
     let [again, behind] =
         ["power_lost_while_recovering", "blocks_behind"].map(|branch| report.branches[branch]);

@@ -9,8 +9,11 @@ mod crashes;
 pub mod ecc;
 pub mod envy;
 pub mod hdd;
+pub mod host_interface;
 pub mod latency;
 pub mod measured;
+pub mod memory_scheduling;
+pub mod nvram_card;
 pub mod onyx;
 pub mod ssd;
 pub mod wear_levelling;
@@ -21,4 +24,4 @@ use nacre_device::DeviceFamily;
 
 /// The devices of this crate, in the order users see them.
 pub static DEVICES: &nacre_config::Table<DeviceFamily> =
-    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM];
+    &[measured::ROOM, hdd::ROOM, envy::ROOM, onyx::ROOM, ssd::ROOM, nvram_card::ROOM];

@@ -3,7 +3,9 @@
 use crate::DEVICES;
 use crate::cleaning::{self, CleaningFamily};
 use crate::ecc::{self, Ecc, EccFamily, Page};
+use crate::host_interface::{self, HostInterfaceFamily};
 use crate::latency::{LATENCIES, LatencyFamily};
+use crate::memory_scheduling::{self, MemorySchedulingFamily};
 use crate::wear_levelling::{self, WearLevellingFamily};
 use nacre_config::{Configuration, Descriptor, Family, Problems, Slot};
 use nacre_kernel::Bytes;
@@ -21,6 +23,11 @@ static TABLES: [&nacre_config::Table<nacre_device::DeviceFamily>; 1] = [DEVICES]
 
 static ROOMS: Rooms = Rooms { devices: &TABLES, others };
 
+/// The rooms of this crate.
+pub(crate) fn rooms() -> &'static dyn nacre_config::Families {
+    &ROOMS
+}
+
 /// The rooms of this crate, and one seed.
 pub(crate) fn workbench(seed: u64) -> Workbench {
     Workbench::new(ROOMS, seed)
@@ -37,6 +44,10 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
         CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
         EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        HostInterfaceFamily::NAME => host_interface::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        MemorySchedulingFamily::NAME => {
+            memory_scheduling::ROOMS.iter().map(|room| &room.descriptor).collect()
+        }
         WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }

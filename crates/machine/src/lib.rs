@@ -16,12 +16,14 @@
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
 //! | [`policies`] | a replacement policy alone |
 //! | [`split`] | a trace split over workers: the scenario of each part, and one record of all |
+//! | [`console`] | single requests, and where every nanosecond of each went |
 //! | [`record`] | the result, as published in `schema/record.json` |
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
 mod accesses;
 pub mod catalog;
 mod clock;
+pub mod console;
 pub mod crash;
 pub mod drive;
 mod endurance;

@@ -3,7 +3,9 @@
 use nacre_config::{Descriptor, Families, Family, Room};
 use nacre_controller::cleaning::CleaningFamily;
 use nacre_controller::ecc::EccFamily;
+use nacre_controller::host_interface::HostInterfaceFamily;
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_controller::memory_scheduling::MemorySchedulingFamily;
 use nacre_controller::wear_levelling::WearLevellingFamily;
 use nacre_device::DeviceFamily;
 use nacre_hierarchy::placement::PlacementFamily;
@@ -44,6 +46,14 @@ pub fn families() -> Vec<FamilyDescriptor> {
         family::<EccFamily>(
             "what is stored beside a page so that wrong bits are put right",
             [nacre_controller::ecc::ROOMS, &[]],
+        ),
+        family::<HostInterfaceFamily>(
+            "how a host reaches a device",
+            [nacre_controller::host_interface::ROOMS, &[]],
+        ),
+        family::<MemorySchedulingFamily>(
+            "what a memory controller serves first",
+            [nacre_controller::memory_scheduling::ROOMS, &[]],
         ),
         family::<LatencyFamily>("how long one operation takes", [LATENCIES, &[]]),
     ]

@@ -5,6 +5,8 @@ use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::{config_error, error, os_error};
 use crate::progress::Reporter;
 use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
+use nacre_kernel::Op;
+use nacre_machine::console::{Asked, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{
     Checked, Columns, Document, Outcome, Ran, SavedRun, Span, check as check_document, record,
@@ -115,6 +117,31 @@ pub(crate) fn check(
         "origins": origins,
     });
     Ok(document.to_string())
+}
+
+/// Issues requests (what, first byte, bytes) to the stack of a scenario, each when the one before is done; returns
+/// where the time of each went as JSON text.
+#[pyfunction]
+pub(crate) fn step(
+    py: Python<'_>,
+    scenario: &str,
+    name: &str,
+    directory: PathBuf,
+    overrides: Vec<(String, String)>,
+    requests: Vec<(String, u64, u32)>,
+) -> PyResult<String> {
+    let checked = checked(py, scenario, name, &overrides, None)?;
+    let files = scenario_files(py, directory)?;
+    let known = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+    let mut asked = Vec::with_capacity(requests.len());
+    for (word, address, bytes) in requests {
+        let op = known.into_iter().find(|op| op.name() == word);
+        let op = op.ok_or_else(|| error(py, format!("there is no request called {word:?}")))?;
+        asked.push(Asked { op, address, bytes });
+    }
+    let answered = detached(py, || ask(&checked, &files, &asked))?;
+    let answered = answered.map_err(|problems| config_error(py, &problems))?;
+    Ok(serde_json::json!(answered).to_string())
 }
 
 /// The resolved values of a scenario as JSON text, without building its stack.

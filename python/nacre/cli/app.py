@@ -22,6 +22,7 @@ from nacre.cli import (
     reproduce,
     run,
     serve,
+    step,
     study,
     trace,
 )
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(run.check)
+app.command()(step.step)
 app.command()(crash.crash)
 app.command()(mixes.mixes)
 app.command()(reproduce.reproduce)

@@ -10,7 +10,7 @@ import altair as alt
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.reproduce.claim import Claim
-from nacre.reproduce.forms import columns, surface
+from nacre.reproduce.forms import columns, distribution, surface
 from nacre.reproduce.judge import Row, number, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
@@ -40,6 +40,8 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
         panel = columns(results, drawing)
     elif drawing.form == "surface":
         panel = surface(results, drawing)
+    elif drawing.form == "distribution":
+        panel = distribution(results, drawing)
     else:
         claims = [claim for claim in results.paper.claims if claim.figure == name]
         panel, only_shape = _lines(results, drawing, claims)
@@ -71,6 +73,8 @@ def _lines(
         base.mark_line(strokeWidth=2),
         base.mark_point(filled=True, size=46, opacity=1).encode(tooltip=tooltip),
     ]
+    if drawing.interval:
+        layers.append(base.mark_rule(strokeWidth=5, opacity=0.4).encode(y="low:Q", y2="high:Q"))
     points = [mark for mark in marks if "x" in mark]
     if points:
         drawn = alt.Chart(theme.data(points))
@@ -106,8 +110,20 @@ def _simulated(results: Results, drawing: Drawing) -> Data:
             series = " ".join(
                 part for part in (dict(point.labels).get(drawing.series), name) if part
             )
-            found.append(_place(results, drawing, point) | {"series": series, "value": value})
+            row = {"series": series, "value": value} | _interval(results, drawing, point, value)
+            found.append(_place(results, drawing, point) | row)
     return found
+
+
+def _interval(results: Results, drawing: Drawing, point: Point, value: float) -> dict[str, float]:
+    """The ends of a value's interval, where the figure has them and the run was long enough."""
+    if not drawing.interval:
+        return {}
+    try:
+        half_width = value * results.reading(point, drawing.interval).value / 100
+    except UnknownError:
+        return {}
+    return {"low": value - half_width, "high": value + half_width}
 
 
 def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:

@@ -1,4 +1,4 @@
-"""Figures of a paper that are no lines: columns side by side, and surfaces seen from above."""
+"""Figures of a paper whose places are no runs: columns, surfaces, and distributions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import altair as alt
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.mixes import surface as fields
+from nacre.record import Record
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Drawing
@@ -84,3 +85,32 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
         raise Error("there is nothing to draw: no run of this figure has ended")
     value, _, rest = drawing.y_title.partition(";")
     return fields(rows, drawing.x_title, rest.strip() or "y", value)
+
+
+def distribution(results: Results, drawing: Drawing) -> alt.LayerChart:
+    """The share of requests that are not above each latency: a line for every point."""
+    (op,) = drawing.measures.values()
+    rows: Data = []
+    for point in results.paper.points(drawing.points) if drawing.points else []:
+        record = results.outcomes.ended.get(point.job)
+        if not isinstance(record, Record):
+            continue
+        name = ", ".join(label for axis, label in point.labels if axis != "operation")
+        frame = record.latency_distribution("read" if op == "read" else "write")
+        before = 0.0
+        for upto_ns, share in frame.select("upto_ns", "share").iter_rows():
+            # A step: no request lies between the bars.
+            rows += [
+                {"x": upto_ns / 1e3, "value": value, "series": name} for value in (before, share)
+            ]
+            before = share
+    if not rows:
+        raise Error("there is nothing to draw: no run of this figure has ended")
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    colour = alt.Color("series:N").scale(domain=series, range=colours).legend(symbolType="stroke")
+    x = alt.X("x:Q", title=drawing.x_title).scale(type="log", nice=False).axis(grid=False)
+    y = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
+    lines = alt.Chart(theme.data(rows)).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    chart = alt.layer(lines).properties(width=theme.WIDTH, height=_HEIGHT)
+    return cast("alt.LayerChart", chart)

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from nacre.errors import Error
-from nacre.reproduce import drives, envy, nvm_servers, onyx, pcm_enterprise
+from nacre.reproduce import (
+    drives,
+    envy,
+    nvm_servers,
+    nvram_cards,
+    onyx,
+    pcm_enterprise,
+)
 from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
@@ -19,6 +26,7 @@ OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
     "drives": drives.MEASURES,
     "envy": envy.MEASURES,
     "nvm-servers": nvm_servers.MEASURES,
+    "nvram-cards": nvram_cards.MEASURES,
     "onyx": onyx.MEASURES,
     "pcm-enterprise": pcm_enterprise.MEASURES,
 }

@@ -16,7 +16,7 @@ from nacre.reproduce.reading import Entry
 SHIPPED = Path(__file__).parent.parent / "papers"
 """Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""
 
-Form: TypeAlias = Literal["lines", "columns", "bars", "surface"]
+Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,12 @@ class Drawing:
 
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
-    point, seen from above.
+    point, seen from above; `distribution`: the share of requests not above each latency, a line for
+    every point, where `measure` is `read` or `write`.
 
     `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
-    evenly, `log` the values; `join` connects the published numbers.
+    evenly, `log` the values; `join` connects the published numbers; `interval` is the measure
+    of the half-width of each value's interval, in percent of it.
     """
 
     form: Form
@@ -43,6 +45,7 @@ class Drawing:
     ordinal: bool
     log: bool
     join: bool
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,7 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
         ordinal=entry.take("ordinal", bool, False),
         log=entry.take("log", bool, False),
         join=entry.take("join", bool, False),
+        interval=entry.take("interval", str, ""),
     )
     entry.done()
     return drawing

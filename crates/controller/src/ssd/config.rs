@@ -2,6 +2,7 @@
 
 use super::slc_cache::SlcCacheConfig;
 use crate::cleaning::CleaningFamily;
+use crate::host_interface::HostInterfaceFamily;
 use nacre_config::{Choice, Configuration, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
 
@@ -165,6 +166,9 @@ pub struct Config {
     /// How often one program or erase may be suspended.
     #[config(default = 8, min = 1, max = 65536, source = "assumed: so that every program ends")]
     pub suspensions: u32,
+    /// How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means
+    /// these.
+    pub host: Option<Slot<HostInterfaceFamily>>,
     /// Bandwidth of the link to the host, each way.
     #[config(min = "1 kB/s")]
     pub link: Bandwidth,

@@ -2,7 +2,8 @@
 //!
 //! # Models
 //! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data
-//! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either.
+//! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either. With a
+//! `host`, such as NVMe, that is its driver and its link: commands, data page by page, completions and interrupts.
 //! The mapping knows *units* of the host's data; a page of flash holds some. A write is done when it is in the
 //! DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
 //! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
@@ -95,7 +96,7 @@ mod tests;
 pub use config::{Config, Streams, Translator, Unwritten};
 pub use slc_cache::SlcCacheConfig;
 
-use crate::cleaning;
+use crate::{cleaning, host_interface};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
 use geometry::Geometry;
@@ -113,7 +114,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
         &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
@@ -174,6 +175,8 @@ fn build<S: Store>(
         let problem = Problem::new(&format!("{}.factory_bad", slot.path()), None, problem);
         return Err(problem.remedy("lower it, or give more spare_blocks or over_provisioning").into());
     }
-    let interface = HostInterface::new(id, &config);
+    let front =
+        config.host.as_ref().map(|host| host_interface::build(host, builder.families())).transpose()?;
+    let interface = HostInterface::new(id, &config, front);
     Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
 }

@@ -136,7 +136,7 @@ impl<S: Store> Ssd<S> {
         breakdown: &mut Breakdown,
     ) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.interface.enter(now, u64::from(last - first) + 1, u64::from(request.bytes), breakdown);
+        let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);
@@ -164,11 +164,10 @@ impl<S: Store> Ssd<S> {
             breakdown.add(self.id, Activity::Translate, known - at);
             breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
         }
-        let done = known.max(buffered);
+        let done = self.interface.leave(known.max(buffered), breakdown);
         if S::CARRIES_BYTES {
             self.unlanded.acknowledge(done);
         }
-        self.interface.leave(done);
         Completion { done, status }
     }
 
@@ -183,7 +182,7 @@ impl<S: Store> Ssd<S> {
     /// Units that lie wholly in the request hold nothing any more.
     fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
@@ -200,14 +199,14 @@ impl<S: Store> Ssd<S> {
             }
         }
         breakdown.add(self.id, Activity::Translate, done - at);
-        self.interface.leave(done);
+        let done = self.interface.leave(done, breakdown);
         Completion { done, status: Status::Done }
     }
 
     /// Everything in the buffer is programmed, where it would not survive a power failure.
     fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
         let mut done = at;
         if !self.config.power_protected && !self.array.is_worn_out {
@@ -219,7 +218,7 @@ impl<S: Store> Ssd<S> {
             }
         }
         breakdown.add(self.id, Activity::Drain, done - at);
-        self.interface.leave(done);
+        let done = self.interface.leave(done, breakdown);
         Completion { done, status: Status::Done }
     }
 

@@ -30,7 +30,7 @@ impl<S: Store> Ssd<S> {
     #[inline(always)]
     pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
-        let at = self.interface.enter(now, u64::from(last - first) + 1, 0, breakdown);
+        let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
         let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
@@ -59,8 +59,8 @@ impl<S: Store> Ssd<S> {
             breakdown.add(self.id, Activity::Translate, translated - at);
             breakdown.add_all(self.id, link);
         }
-        self.interface.leave(crossing.there);
-        Completion { done: crossing.there, status: Status::Done }
+        let done = self.interface.leave(crossing.there, breakdown);
+        Completion { done, status: Status::Done }
     }
 
     #[inline(always)]

@@ -28,22 +28,23 @@ pub(super) struct Rule {
 
 /// Every constraint of `part`.
 pub(super) fn rules(part: &Part) -> Vec<Rule> {
-    let clocks = |span: super::Span| span.in_clocks(part.clock);
+    let clocks = |time| part.clocks(time);
     let (data, rl, wl) = (part.burst / 2, part.read_latency, part.write_latency);
-    let (precharge, cycle) = (clocks(part.precharge), clocks(part.row_cycle));
-    let (near, far) = (clocks(part.access_to_access_in_group), clocks(part.access_to_access));
-    let turn = clocks(part.rank_to_rank);
-    let written = wl + data;
+    let far = part.access_to_access;
+    let near = part.access_to_access_in_group.map_or(far, clocks).max(far);
+    let near_row = part.activate_to_activate_in_group.unwrap_or(part.activate_to_activate);
+    let near_turn = part.write_to_read_in_group.unwrap_or(part.write_to_read);
+    let (turn, written) = (part.rank_to_rank, wl + data);
     let rule = |scope, earlier, later, clocks| Rule { scope, earlier, later, nth: 1, clocks };
     let mut rules = vec![
         rule(Scope::Bank, Activate, Read, clocks(part.activate_to_access)),
         rule(Scope::Bank, Activate, Write, clocks(part.activate_to_access)),
         rule(Scope::Bank, Activate, Precharge, clocks(part.row_open)),
-        rule(Scope::Bank, Activate, Activate, cycle),
-        rule(Scope::Bank, Precharge, Activate, precharge),
+        rule(Scope::Bank, Activate, Activate, clocks(part.row_cycle)),
+        rule(Scope::Bank, Precharge, Activate, clocks(part.precharge)),
         rule(Scope::Bank, Read, Precharge, clocks(part.read_to_precharge)),
         rule(Scope::Bank, Write, Precharge, written + clocks(part.write_recovery)),
-        rule(Scope::Group, Activate, Activate, clocks(part.activate_to_activate_in_group)),
+        rule(Scope::Group, Activate, Activate, clocks(near_row)),
         rule(Scope::Rank, Activate, Activate, clocks(part.activate_to_activate)),
         Rule { nth: 4, ..rule(Scope::Rank, Activate, Activate, clocks(part.four_activates)) },
         rule(Scope::Group, Read, Read, near),
@@ -51,17 +52,17 @@ pub(super) fn rules(part: &Part) -> Vec<Rule> {
         rule(Scope::Rank, Read, Read, far),
         rule(Scope::Rank, Write, Write, far),
         // Two clocks turn the bus around.
-        rule(Scope::Rank, Read, Write, rl + far + 2 - wl),
-        rule(Scope::Group, Write, Read, written + clocks(part.write_to_read_in_group)),
+        rule(Scope::Rank, Read, Write, (rl + far + 2).saturating_sub(wl)),
+        rule(Scope::Group, Write, Read, written + clocks(near_turn)),
         rule(Scope::Rank, Write, Read, written + clocks(part.write_to_read)),
         rule(Scope::OtherRanks, Read, Read, data + turn),
         rule(Scope::OtherRanks, Write, Write, data + turn),
-        rule(Scope::OtherRanks, Read, Write, rl + data + turn - wl),
+        rule(Scope::OtherRanks, Read, Write, (rl + data + turn).saturating_sub(wl)),
         rule(Scope::OtherRanks, Write, Read, (written + turn).saturating_sub(rl)),
     ];
-    if let Some((_, refreshing)) = part.refresh {
+    if let Some((_, refreshing)) = part.refreshing() {
         rules.extend([
-            rule(Scope::Rank, Precharge, Refresh, precharge),
+            rule(Scope::Rank, Precharge, Refresh, clocks(part.precharge)),
             rule(Scope::Rank, Refresh, Activate, clocks(refreshing)),
             rule(Scope::Rank, Refresh, Refresh, clocks(refreshing)),
         ]);

@@ -4,6 +4,7 @@ mod amplification;
 mod array;
 mod bandwidth;
 mod drive;
+mod front;
 mod line;
 mod mapping;
 mod mistakes;

@@ -1,0 +1,39 @@
+//! NVRAM cards: random requests of 4 KiB, sixteen at a time, with every command of the memory.
+
+use crate::Result;
+use crate::pcm_drive::Host;
+use crate::report::{Report, best_of};
+use crate::streams::{NoFiles, checked};
+use nacre_kernel::Op;
+use nacre_machine::stack::build;
+
+/// Requests per repeat.
+const REQUESTS: u64 = 1_000_000;
+/// Bursts of a request: what a simulator of memory takes for a request of its own.
+const BURSTS: u64 = 64;
+/// Requests of 64 B a second: Ramulator, as the authors of another implementation measured it (4 million reads in
+/// 156 s, DDR4, FCFS; shenjiangqiu/ramu_rs), and DRAMsim3 (DDR4, at random) on a machine like that of our numbers.
+const RIVALS: [(&str, f64); 2] = [("Ramulator", 25.6e3), ("DRAMsim3", 147e3)];
+
+/// Measures the cards, through the device alone.
+pub(crate) fn measure(report: &Report) -> Result<()> {
+    for (preset, op) in [
+        ("nvram_ddr3_flash", Op::Read),
+        ("nvram_ddr3_flash", Op::Write),
+        ("nvram_ddr4_flash", Op::Read),
+        ("nvram_mram", Op::Read),
+        ("nvram_mram", Op::Write),
+    ] {
+        let scenario = checked(&format!(
+            "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\n[stack]\npreset = \"{preset}\"\n"
+        ));
+        let mut device = build(&scenario, &NoFiles)?.device;
+        let mut host = Host::new(&*device, op, 4096);
+        host.ask(&mut *device, REQUESTS / 4);
+        let seconds = best_of(|| host.ask(&mut *device, REQUESTS));
+        let what = format!("{preset}, {}s of 4 KiB", op.name());
+        report.line(&what, REQUESTS, seconds, Some(1.5), &[]);
+        report.line("  the same in bursts of 64 B", REQUESTS * BURSTS, seconds, None, &RIVALS);
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! A PCI Express link with its two ways.
+
+use nacre_config::{Configuration, Reader};
+use nacre_kernel::state::State;
+use nacre_kernel::{Link, Pcie, Resource, Time};
+
+/// A PCI Express link.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct ExpressConfig {
+    /// Generation of PCI Express.
+    #[config(default = 3, min = 1, max = 6, source = "paper: zuolo-2017 table 1")]
+    pub generation: u32,
+    /// Lanes: 1, 2, 4, 8 or 16.
+    #[config(default = 8, min = 1, max = 16, source = "paper: zuolo-2017 table 1")]
+    pub lanes: u32,
+    /// The most data of a packet, in bytes.
+    #[config(
+        default = 256,
+        min = 128,
+        max = 4096,
+        source = "assumed: usual between servers and their cards"
+    )]
+    pub payload: u32,
+    /// The most data a read asks for, in bytes.
+    #[config(
+        default = 512,
+        min = 128,
+        max = 4096,
+        source = "assumed: usual between servers and their cards"
+    )]
+    pub read_request: u32,
+    /// From one end of an idle link to the other, without the time that bytes take.
+    #[config(
+        default = "150 ns",
+        max = "1 ms",
+        source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
+    )]
+    pub flight: Time,
+}
+
+fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
+    for (field, value) in
+        [("lanes", config.lanes), ("payload", config.payload), ("read_request", config.read_request)]
+    {
+        if !value.is_power_of_two() {
+            let remedy = format!("use {}", value.next_power_of_two() / 2);
+            reader.conflict(field, &value.to_string(), "it is no power of two", &remedy);
+        }
+    }
+}
+
+impl ExpressConfig {
+    /// The sizes of its packets.
+    pub(super) fn pcie(&self) -> Pcie {
+        Pcie {
+            generation: self.generation as u8,
+            lanes: self.lanes as u8,
+            payload: self.payload,
+            read_request: self.read_request,
+            long_addresses: true,
+        }
+    }
+}
+
+/// A link that carries packets both ways at the same time.
+///
+/// A packet without data goes between those of a transfer that is under way; the time of such packets is taken from
+/// the link behind the next transfer.
+#[derive(State)]
+pub(super) struct Express {
+    #[state(skip = "from the configuration")]
+    pub(super) pcie: Pcie,
+    #[state(skip = "from the configuration")]
+    pub(super) flight: Time,
+    to_device: Link,
+    to_host: Link,
+    /// What packets without data took, and is not yet taken from the link, each way.
+    owed: [Time; 2],
+}
+
+/// Which way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    ToDevice,
+    ToHost,
+}
+
+impl Express {
+    pub(super) fn new(config: &ExpressConfig) -> Express {
+        let pcie = config.pcie();
+        let link = || Link::new(pcie.raw());
+        Express { pcie, flight: config.flight, to_device: link(), to_host: link(), owed: [Time::ZERO; 2] }
+    }
+
+    fn link(&mut self, way: Way) -> &mut Link {
+        match way {
+            Way::ToDevice => &mut self.to_device,
+            Way::ToHost => &mut self.to_host,
+        }
+    }
+
+    /// A transfer of so many `bytes` of packets leaves from `at` on: when the last of them has left, and what that
+    /// takes on an idle link. They are at the other end a flight later.
+    #[inline]
+    pub(super) fn send(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+        let owed = std::mem::take(&mut self.owed[way as usize]);
+        let link = self.link(way);
+        let time = link.time_for(bytes);
+        (link.cross_unordered(at, time + owed) - owed, time)
+    }
+
+    /// A packet of so many `bytes` leaves at `at`: when it has, and what that takes. It is at the other end a flight
+    /// later.
+    #[inline]
+    pub(super) fn post(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+        let time = self.link(way).time_for(bytes);
+        self.owed[way as usize] += time;
+        (at + time, time)
+    }
+
+    pub(super) fn advance(&mut self, to: Time) {
+        self.to_device.forget_before(to);
+        self.to_host.forget_before(to);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.to_device.clear();
+        self.to_host.clear();
+        self.owed = [Time::ZERO; 2];
+    }
+
+    pub(super) fn busy_until(&self) -> Time {
+        self.to_device.free_from().max(self.to_host.free_from())
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        self.to_device.restart_ledger();
+        self.to_host.restart_ledger();
+        self.owed = [Time::ZERO; 2];
+    }
+
+    pub(super) fn resources(&self) -> [Resource; 2] {
+        [self.to_device.resource("to_device"), self.to_host.resource("to_host")]
+    }
+
+    pub(super) fn check_invariants(&self) {
+        self.to_device.check_invariants();
+        self.to_host.check_invariants();
+    }
+}

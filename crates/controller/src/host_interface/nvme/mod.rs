@@ -1,0 +1,252 @@
+//! NVMe: queue pairs in the host's memory, behind PCI Express.
+//!
+//! # Models
+//! The driver takes CPU time, puts a command into a submission queue and rings the doorbell, a posted write. The
+//! device fetches the command, 64 B, from the host's memory. Each page of a write it reads from there: requests of at
+//! most `read_request` go up, completions in packets of at most `payload` come down. Each page of a read it writes
+//! there. Then it writes a completion of 16 B, and an interrupt, which waits for `coalescing` time after the first
+//! completion that it stands for; the host takes CPU time for it and rings the doorbell of the completion queue. Or
+//! the host polls: it sees the completion at once, and takes CPU time for it, which is all its CPU does meanwhile.
+//! Every one of these packets takes its time on the link.
+//!
+//! # Leaves out
+//! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; the
+//! number of completions after which an interrupt no longer waits; queues that are full, which `queue_depth` stands
+//! for; the memory of the host beyond its latency; acknowledgements and credits.
+//!
+//! # Sources
+//! nvme-1.1 for commands and completions; neugebauer-2018 for latencies of the link; `kernel::pcie` for packets.
+//!
+//! # Checks
+//! The latency of a request alone, byte by byte; its rates against the closed form of the packets within 1 %; an
+//! interrupt for many; the closed-loop law.
+
+use super::express::{Express, ExpressConfig, Way};
+use super::processors::Processors;
+use super::{HostInterface, HostInterfaceFamily, Step};
+use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_kernel::state::State;
+use nacre_kernel::{Op, Request, Resource, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+#[cfg(test)]
+mod tests;
+
+/// How a host learns that a request is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Notice {
+    /// The device interrupts it.
+    Interrupt,
+    /// It looks for completions all the time.
+    Polling,
+}
+
+/// NVMe: queue pairs in the host's memory, behind PCI Express.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {
+    /// The link.
+    #[config(flatten)]
+    pub express: ExpressConfig,
+    /// CPU time to build a command and submit it.
+    #[config(default = "1 us", max = "1 s", source = "assumed: a few thousand instructions")]
+    pub driver: Time,
+    /// CPU time to take a completion.
+    #[config(default = "500 ns", max = "1 s", source = "assumed: half of what submission takes")]
+    pub reap: Time,
+    /// CPU time for an interrupt and for waking the program that waits, beside `reap`.
+    #[config(default = "1.5 us", max = "1 s", source = "assumed: one change of context")]
+    pub interrupt: Time,
+    /// CPUs that run the driver.
+    #[config(default = 20, min = 1, max = 1024, source = "paper: zuolo-2017 table 1, two Xeon E5-2680 v2")]
+    pub cpus: u32,
+    /// How the host learns that a request is done.
+    #[config(default = "interrupt", source = "assumed: what drivers did in 2017")]
+    pub notice: Notice,
+    /// How long an interrupt waits for more completions after the first.
+    #[config(default = "0 s", max = "1 s", source = "standard: nvme-1.1, off unless the host sets it")]
+    pub coalescing: Time,
+    /// From a read's arrival at the host to its answer.
+    #[config(
+        default = "240 ns",
+        max = "1 ms",
+        source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
+    )]
+    pub host_memory: Time,
+    /// Commands under way at one time; absent means as many as come.
+    #[config(min = 1, max = 1048576)]
+    pub queue_depth: Option<u32>,
+}
+
+/// This room.
+pub const ROOM: Room<HostInterfaceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "nvme",
+        "NVMe: queue pairs in the host's memory, behind PCI Express",
+        &["nvme-1.1", "neugebauer-2018"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, host| Ok(Box::new(Nvme::new(slot.config(host.families)))),
+};
+
+/// Bytes of a doorbell, and of the message of an interrupt.
+const REGISTER: u64 = 4;
+/// Bytes of a command.
+const COMMAND: u64 = 64;
+/// Bytes of a completion.
+const COMPLETION: u64 = 16;
+
+#[derive(State)]
+struct Nvme {
+    #[state(skip = "from the configuration")]
+    config: Config,
+    express: Express,
+    processors: Processors,
+    /// When the commands under way end, where there may be so many only.
+    under_way: BinaryHeap<Reverse<Time>>,
+    /// When the latest command was issued: what comes before it waits for no place.
+    latest: Time,
+    /// Whether the command that began last has a place.
+    has_place: bool,
+    /// The time that the last interrupt waited for completions: its beginning and its end.
+    window: (Time, Time),
+}
+
+impl Nvme {
+    fn new(config: Config) -> Nvme {
+        Nvme {
+            express: Express::new(&config.express),
+            processors: Processors::new(config.cpus),
+            under_way: BinaryHeap::new(),
+            latest: Time::ZERO,
+            has_place: false,
+            window: (Time::ZERO, Time::ZERO),
+            config,
+        }
+    }
+
+    /// When a command that is issued at `now` has a place among those under way.
+    fn place(&mut self, now: Time) -> Time {
+        let Some(most) = self.config.queue_depth else { return now };
+        self.has_place = now >= self.latest;
+        if !self.has_place {
+            return now;
+        }
+        self.latest = now;
+        let first = if self.under_way.len() == most as usize { self.under_way.pop() } else { None };
+        first.map_or(now, |Reverse(first)| now.max(first))
+    }
+
+    /// The device reads `bytes` of the host's memory.
+    fn fetch(&mut self, at: Time, bytes: u64, are_data: bool) -> Step {
+        let Express { pcie, flight, .. } = self.express;
+        let (asked, asking) = self.express.post(Way::ToHost, at, pcie.read_request_bytes(bytes));
+        let (found, packets) = (asked + flight + self.config.host_memory, pcie.completion_bytes(bytes));
+        let (answered, answer) = match are_data {
+            true => self.express.send(Way::ToDevice, found, packets),
+            false => self.express.post(Way::ToDevice, found, packets),
+        };
+        let link = asking + flight + self.config.host_memory + answer + flight;
+        Step { there: answered + flight, link, ..Step::default() }
+    }
+
+    /// When the interrupt is sent that stands for a completion at `at`, and whether it is one of its own.
+    fn interrupted(&mut self, at: Time) -> (Time, bool) {
+        let wait = self.config.coalescing;
+        let (begin, end) = self.window;
+        if begin < end && begin <= at && at <= end {
+            return (end, false);
+        }
+        if at >= begin {
+            self.window = (at, at + wait);
+        }
+        (at + wait, true)
+    }
+}
+
+impl HostInterface for Nvme {
+    fn piece(&self) -> u64 {
+        4096
+    }
+
+    fn has_commands(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, now: Time, _request: &Request) -> Step {
+        let placed = self.place(now);
+        let submitted = self.processors.work(placed, self.config.driver);
+        let (pcie, flight) = (self.express.pcie, self.express.flight);
+        let (rung, bell) = self.express.post(Way::ToDevice, submitted.there, pcie.write_bytes(REGISTER));
+        let fetched = self.fetch(rung + flight, COMMAND, false);
+        Step { software: submitted.software, link: bell + flight + fetched.link, ..fetched }
+    }
+
+    fn bring(&mut self, at: Time, op: Op, bytes: u64) -> Step {
+        if op == Op::Write { self.fetch(at, bytes, true) } else { Step::none(at) }
+    }
+
+    fn answer(&mut self, at: Time, op: Op, bytes: u64) -> Step {
+        if op != Op::Read {
+            return Step::none(at);
+        }
+        let packets = self.express.pcie.write_bytes(bytes);
+        let (there, link) = self.express.send(Way::ToHost, at, packets);
+        Step { there, link, ..Step::default() }
+    }
+
+    fn end(&mut self, at: Time, _op: Op) -> Step {
+        // All that goes to the host is posted: one packet follows the other.
+        let (pcie, flight) = (self.express.pcie, self.express.flight);
+        let (told, telling) = self.express.post(Way::ToHost, at, pcie.write_bytes(COMPLETION));
+        let (noticed, work, message) = match self.config.notice {
+            Notice::Polling => (told, self.config.reap, Time::ZERO),
+            Notice::Interrupt => match self.interrupted(told) {
+                (sent, true) => {
+                    let (left, time) = self.express.post(Way::ToHost, sent, pcie.write_bytes(REGISTER));
+                    (left, self.config.interrupt + self.config.reap, time)
+                }
+                (sent, false) => (sent, self.config.reap, Time::ZERO),
+            },
+        };
+        let reaped = self.processors.work(noticed + flight, work);
+        self.express.post(Way::ToDevice, reaped.there, pcie.write_bytes(REGISTER));
+        if self.has_place && self.config.queue_depth.is_some() {
+            self.under_way.push(Reverse(reaped.there));
+        }
+        Step { there: reaped.there, software: work, link: telling + message + flight, device: Time::ZERO }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.express.advance(to);
+        self.processors.advance(to);
+    }
+
+    fn clear(&mut self) {
+        self.express.clear();
+        self.processors.clear();
+        self.under_way.clear();
+        self.latest = Time::ZERO;
+        self.window = (Time::ZERO, Time::ZERO);
+    }
+
+    fn busy_until(&self) -> Time {
+        self.express.busy_until().max(self.processors.busy_until())
+    }
+
+    fn restart_ledger(&mut self) {
+        self.express.restart_ledger();
+        self.processors.restart_ledger();
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        let [to_device, to_host] = self.express.resources();
+        vec![self.processors.resource(), to_device, to_host]
+    }
+
+    fn check_invariants(&self) {
+        self.express.check_invariants();
+        self.processors.check_invariants();
+    }
+}

@@ -1,0 +1,71 @@
+use crate::host_interface::tests::{built, served_at_once};
+use nacre_kernel::{Activity, Op, Pcie, Time};
+
+const LINK: Pcie = Pcie { generation: 3, lanes: 8, payload: 256, read_request: 512, long_addresses: true };
+
+/// Nanoseconds of a request: driver, doorbell, fetch, data, completion, interrupt.
+fn alone_ns(op: Op, software_ns: f64, message: u64) -> f64 {
+    let ns = |bytes: u64| bytes as f64 / LINK.raw().0 * 1e9;
+    let (flight, memory) = (150.0, 240.0);
+    let fetch =
+        |bytes| ns(LINK.read_request_bytes(bytes)) + ns(LINK.completion_bytes(bytes)) + 2.0 * flight + memory;
+    let data = match op {
+        Op::Read => ns(LINK.write_bytes(4096)),
+        Op::Write => fetch(4096),
+        _ => 0.0,
+    };
+    let told = ns(LINK.write_bytes(16)) + ns(message) + flight;
+    software_ns + ns(LINK.write_bytes(4)) + flight + fetch(64) + data + told
+}
+
+#[test]
+fn a_request_alone_takes_its_packets_its_flights_and_its_software() {
+    let interrupt = LINK.write_bytes(4);
+    for (settings, software_ns, message) in [
+        ("", 1000.0 + 1500.0 + 500.0, interrupt),
+        ("notice = \"polling\"", 1000.0 + 500.0, 0),
+        ("coalescing = \"8 us\"", 3000.0 + 8000.0, interrupt),
+    ] {
+        for (op, bytes) in [(Op::Read, 4096), (Op::Write, 4096), (Op::Flush, 0)] {
+            let mut interface = built(&format!("kind = \"nvme\"\n{settings}"));
+            let found = served_at_once(&mut *interface, Time::ZERO, op, bytes).as_ns_f64();
+            let expected = alone_ns(op, software_ns, message);
+            assert!(
+                (found - expected).abs() < 0.02,
+                "{settings:?}, {op:?}: {found} ns, expected {expected} ns"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_interrupt_stands_for_all_completions_of_its_time() {
+    let cpu_s = |settings: &str| {
+        let mut interface = built(&format!("kind = \"nvme\"\ndriver = \"0 s\"\n{settings}"));
+        let ends = [0, 1, 2, 3].map(|us| served_at_once(&mut *interface, Time::from_us(us), Op::Flush, 0));
+        (ends, interface.resources()[0].ledger.busy_s(Activity::Software))
+    };
+    let (apart, each) = cpu_s("");
+    let (together, one) = cpu_s("coalescing = \"10 us\"");
+    assert!((each - 4.0 * 2e-6).abs() < 1e-12, "{each}");
+    assert!((one - (2e-6 + 3.0 * 0.5e-6)).abs() < 1e-12, "{one}");
+    assert!(apart.windows(2).all(|pair| pair[0] < pair[1]));
+    // The first takes the interrupt, the others come with it.
+    assert_eq!(together[1], together[3]);
+    assert!(together[0] > together[1] && together[1] > Time::from_us(10));
+}
+
+#[test]
+fn commands_wait_for_a_place() {
+    let last = |depth: &str| {
+        let mut interface = built(&format!("kind = \"nvme\"\ncpus = 100\n{depth}"));
+        (0..9)
+            .map(|_| served_at_once(&mut *interface, Time::ZERO, Op::Flush, 0))
+            .last()
+            .expect("there are some")
+    };
+    let alone = last("");
+    assert_eq!(last("queue_depth = 9"), alone);
+    // Three after the other, three times.
+    assert_eq!(last("queue_depth = 3").as_ps(), 3 * alone.as_ps());
+}

@@ -1,0 +1,46 @@
+//! First come, first served: one access after the other.
+//!
+//! # Models
+//! The next access begins, by closing a row or opening one, when the last burst of the one before was asked for.
+//!
+//! # Leaves out
+//! Nothing.
+//!
+//! # Sources
+//! rixner-2000, which compares with it.
+//!
+//! # Checks
+//! Accesses to closed rows follow each other in the time of opening, data and closing.
+
+use super::{Access, MemoryScheduler, MemorySchedulingFamily};
+use nacre_config::{Configuration, Descriptor, Room};
+use nacre_media::dram::Place;
+
+#[cfg(test)]
+mod tests;
+
+/// First come, first served has no parameters.
+#[derive(Clone, Debug, Configuration)]
+pub struct Config {}
+
+/// This room.
+pub const ROOM: Room<MemorySchedulingFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "fcfs",
+        "one access after the other",
+        &["rixner-2000"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |_slot, _controller| Ok(Box::new(Fcfs)),
+};
+
+struct Fcfs;
+
+impl MemoryScheduler for Fcfs {
+    fn order(&self, _accesses: &mut [Access], _is_open: &dyn Fn(Place) -> bool) {}
+
+    fn ahead(&self) -> u32 {
+        1
+    }
+}

@@ -1,0 +1,59 @@
+//! Which access a memory controller serves first, and how far it opens rows ahead. One room per scheduler.
+
+pub mod fcfs;
+pub mod fr_fcfs;
+
+use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
+use nacre_media::dram::Place;
+
+/// The family of schedulers of memory controllers.
+#[derive(Debug)]
+pub struct MemorySchedulingFamily;
+
+impl Family for MemorySchedulingFamily {
+    const NAME: &'static str = "memory_scheduling";
+    type Built = Box<dyn MemoryScheduler>;
+    type Context<'a> = Controller<'a>;
+}
+
+/// What a scheduler may ask for while it is built.
+pub struct Controller<'a> {
+    /// All rooms, to read the slot's configuration with.
+    pub families: &'a dyn Families,
+}
+
+impl std::fmt::Debug for Controller<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a memory controller")
+    }
+}
+
+/// The schedulers, in the order users see them.
+pub static ROOMS: &Table<MemorySchedulingFamily> = &[fcfs::ROOM, fr_fcfs::ROOM];
+
+/// The scheduler in `slot`.
+pub fn build(
+    slot: &Slot<MemorySchedulingFamily>,
+    families: &dyn Families,
+) -> Result<Box<dyn MemoryScheduler>, Problems> {
+    (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
+}
+
+/// Neighbouring bursts of one row that are read or written together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The row.
+    pub place: Place,
+    /// Bursts.
+    pub bursts: u64,
+}
+
+/// What a memory controller serves first. It decides; the controller gives the commands.
+pub trait MemoryScheduler: Send {
+    /// Puts accesses that came together into the order in which they move their data.
+    fn order(&self, accesses: &mut [Access], is_open: &dyn Fn(Place) -> bool);
+
+    /// How many accesses there are for whose rows commands may be given at one time: the first of them moves its
+    /// data meanwhile. At least one.
+    fn ahead(&self) -> u32;
+}

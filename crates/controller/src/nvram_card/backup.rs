@@ -1,0 +1,218 @@
+//! What keeps volatile memory over a loss of power: flash, and a capacitor whose energy the dump takes.
+
+use super::config::{Config, Dump};
+use crate::ecc::{self, Ecc};
+use nacre_config::{Families, Problem, Problems};
+use nacre_kernel::state::State;
+use nacre_kernel::{Energy, Power, Time};
+
+/// The flash and the capacitor; nothing where the memory keeps its content by itself.
+#[derive(State)]
+#[state(after = "Backup::check")]
+pub(super) struct Backup {
+    #[state(skip = "from the configuration")]
+    plan: Plan,
+    /// A bit for each page of flash: whether the memory differs from it.
+    changed: Vec<u64>,
+    /// What the capacitor held at `since`, from when on it is charged.
+    charge: Energy,
+    since: Time,
+}
+
+/// What a dump takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Plan {
+    is_volatile: bool,
+    /// Pages of flash that the memory fills, and the shift of their bytes.
+    pub(super) pages: u64,
+    pub(super) page_shift: u32,
+    dump: Dump,
+    setup: Time,
+    /// To program and to read a page.
+    save: Time,
+    load: Time,
+    power: Power,
+    /// Usable energy of the charged capacitor; `None` where it is always enough.
+    pub(super) stored: Option<Energy>,
+    charge_power: Power,
+    waits_for_charge: bool,
+}
+
+/// What a dump comes to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Dumped {
+    pub(super) time: Time,
+    /// Pages saved, and pages that changed and are lost.
+    pub(super) saved: u64,
+    pub(super) lost: u64,
+    /// The first page that is not saved, of all of them.
+    pub(super) end: u64,
+}
+
+impl Plan {
+    pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> Plan {
+        let layout = ecc.layout();
+        let bytes = config.flash_page.0 + layout.spare_bytes;
+        let decoding = ecc.decoding(0).work.time * u64::from(layout.codewords);
+        Plan {
+            is_volatile: config.volatile,
+            pages: config.capacity() / config.flash_page.0,
+            page_shift: config.flash_page.0.trailing_zeros(),
+            dump: config.dump,
+            setup: config.dump_setup,
+            save: config.flash_write.time_for(bytes).max(ecc.encoding().time),
+            load: config.flash_read.time_for(bytes).max(decoding),
+            power: config.dump_power,
+            stored: config.stored(),
+            charge_power: config.charge_power,
+            waits_for_charge: config.wait_for_charge,
+        }
+    }
+
+    /// How long a dump of so many pages takes.
+    pub(super) fn time(&self, pages: u64) -> Time {
+        self.setup + self.save * pages
+    }
+
+    /// The energy of a dump of so many pages.
+    pub(super) fn energy(&self, pages: u64) -> Energy {
+        self.power.over(self.time(pages))
+    }
+
+    /// How long the flash is read after a loss of power.
+    pub(super) fn loading(&self) -> Time {
+        if self.is_volatile { self.load * self.pages } else { Time::ZERO }
+    }
+
+    /// Pages, at most `most`, that `energy` saves.
+    pub(super) fn saved_by(&self, energy: Energy, most: u64) -> u64 {
+        // A capacitor of exactly so many pages is not to fall short by a rounding of floats.
+        let seconds = energy.0 / self.power.0 * (1.0 + 1e-12) - self.setup.as_secs_f64();
+        let pages = seconds / self.save.as_secs_f64();
+        if pages <= 0.0 { 0 } else { most.min(pages as u64) }
+    }
+
+    /// Whether a charged capacitor saves the whole memory.
+    pub(super) fn is_enough(&self) -> bool {
+        self.stored.is_none_or(|stored| self.saved_by(stored, self.pages) == self.pages)
+    }
+
+    /// Whether a loss of power may take something.
+    fn may_lose(&self) -> bool {
+        self.is_volatile && self.stored.is_some() && !(self.is_enough() && self.waits_for_charge)
+    }
+}
+
+impl Backup {
+    pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> Backup {
+        let plan = Plan::new(config, ecc);
+        let words = if plan.is_volatile { plan.pages.div_ceil(64) } else { 0 };
+        let charge = plan.stored.unwrap_or_default();
+        Backup { plan, changed: vec![0; words as usize], charge, since: Time::ZERO }
+    }
+
+    /// Whether a loss of power may take something of the card that `config` describes. Errors: its capacitor is too
+    /// small for a dump and it was not said that it may be; its flash has no such error correction.
+    pub(super) fn may_lose(config: &Config, families: &dyn Families) -> Result<bool, Problems> {
+        let code = ecc::build(&config.flash_ecc, ecc::Page { families, bytes: config.flash_page })?;
+        let plan = Plan::new(config, &*code);
+        match plan.stored {
+            Some(stored) if !plan.is_enough() && !config.may_lose_writes => {
+                let needed = plan.energy(plan.pages);
+                let problem = format!("after its hours of service a dump needs {needed}");
+                let remedy =
+                    "give a larger capacitor, faster flash, or may_lose_writes = true to see what is lost";
+                Err(Problem::new("capacitor", None, &problem).given(stored.to_string()).remedy(remedy).into())
+            }
+            _ => Ok(plan.may_lose()),
+        }
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Whether a loss of power may take something.
+    pub(super) fn loses(&self) -> bool {
+        self.plan.may_lose()
+    }
+
+    /// The host wrote `bytes` from `address` on.
+    #[inline]
+    pub(super) fn change(&mut self, address: u64, bytes: u64) {
+        if self.plan.is_volatile && bytes > 0 {
+            for page in address >> self.plan.page_shift..=(address + bytes - 1) >> self.plan.page_shift {
+                self.changed[(page / 64) as usize] |= 1 << (page % 64);
+            }
+        }
+    }
+
+    /// Whether the memory differs from page `page` of the flash.
+    pub(super) fn is_changed(&self, page: u64) -> bool {
+        self.changed[(page / 64) as usize] >> (page % 64) & 1 == 1
+    }
+
+    /// Pages that differ.
+    pub(super) fn changed(&self) -> u64 {
+        self.changed.iter().map(|word| u64::from(word.count_ones())).sum()
+    }
+
+    /// What the capacitor holds at `at`; `None` where it is always enough.
+    pub(super) fn charge(&self, at: Time) -> Option<Energy> {
+        let since = self.plan.charge_power.over(at.saturating_sub(self.since));
+        self.plan.stored.map(|stored| Energy((self.charge.0 + since.0).min(stored.0)))
+    }
+
+    /// The power fails at `at`: what the dump comes to. [`Backup::dumped`] follows.
+    pub(super) fn dump(&self, at: Time) -> Dumped {
+        let Plan { pages, dump, .. } = self.plan;
+        let changed = self.changed();
+        let charge = self.charge(at);
+        let wanted = match dump {
+            _ if changed == 0 => 0,
+            Dump::All => pages,
+            Dump::Changed => changed,
+        };
+        let saved = charge.map_or(wanted, |charge| self.plan.saved_by(charge, wanted));
+        let end = match dump {
+            _ if saved == wanted => pages,
+            Dump::All => saved,
+            Dump::Changed => {
+                let mut differing = (0..pages).filter(|&page| self.is_changed(page));
+                differing.nth(saved as usize).unwrap_or(pages)
+            }
+        };
+        let lost = (end..pages).filter(|&page| self.is_changed(page)).count() as u64;
+        let time = if wanted == 0 { Time::ZERO } else { self.plan.time(saved) };
+        Dumped { time, saved, lost, end }
+    }
+
+    /// The dump that began at `at` is over: memory and flash are the same.
+    pub(super) fn dumped(&mut self, at: Time, dumped: &Dumped) {
+        self.changed.fill(0);
+        if let Some(charge) = self.charge(at) {
+            let used = self.plan.power.over(dumped.time);
+            self.charge = Energy((charge.0 - used.0).max(0.0));
+        }
+        // Until it is charged again, for which the power has to be back.
+        self.since = Time::MAX;
+    }
+
+    /// The power is back at `at`: when the capacitor is charged as far as requests wait for it.
+    pub(super) fn recharge(&mut self, at: Time) -> Time {
+        self.since = at;
+        match self.plan.stored {
+            Some(stored) if self.plan.waits_for_charge => {
+                at + Time::from_secs_f64((stored.0 - self.charge.0) / self.plan.charge_power.0)
+            }
+            _ => at,
+        }
+    }
+
+    fn check(&mut self) -> Result<(), String> {
+        let beyond = self.plan.pages % 64;
+        let last = self.changed.last().copied().unwrap_or(0);
+        let is_legal = (beyond == 0 || last >> beyond == 0) && self.charge.0 >= 0.0;
+        if is_legal { Ok(()) } else { Err("changes beyond the memory, or no charge".into()) }
+    }
+}

@@ -1,0 +1,240 @@
+//! One channel and its controller: which commands an access takes, and when they are given.
+
+use super::config::{Config, RowPolicy};
+use crate::memory_scheduling::{Access, MemoryScheduler};
+use nacre_kernel::state::State;
+use nacre_kernel::{Activity, Ledger, Time};
+use nacre_media::dram::{Channel, Command, Kind, Part, Place};
+use std::collections::VecDeque;
+
+/// How accesses went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Served {
+    /// When the first burst moved.
+    pub(super) begun: Time,
+    /// When the last had.
+    pub(super) done: Time,
+    /// When all rows were closed, where they were.
+    pub(super) closed: Time,
+    /// What it takes where nothing is in the way.
+    pub(super) alone: Time,
+}
+
+/// A channel with its controller.
+#[derive(State)]
+pub(super) struct MemoryChannel {
+    channel: Channel,
+    #[state(skip = "from the configuration")]
+    scheduler: Box<dyn MemoryScheduler>,
+    #[state(skip = "from the configuration")]
+    rows: RowPolicy,
+    #[state(skip = "from the configuration")]
+    ahead: usize,
+    #[state(skip = "from the configuration")]
+    clocks: Clocks,
+    /// Of each rank, when its next refresh is due.
+    due: Vec<u64>,
+    /// When the latest accesses had asked for their last burst, the oldest first.
+    asked: VecDeque<u64>,
+    /// When the last data is over the lines.
+    busy_until: Time,
+    pub(super) book: Book,
+}
+
+/// Spans of the part in clocks, for they are wanted at every access.
+#[derive(Clone, Copy, Debug)]
+struct Clocks {
+    /// Of a clock.
+    ps: u64,
+    activate_to_access: u64,
+    precharge: u64,
+    read_latency: u64,
+    write_latency: u64,
+    /// Of the data of a burst.
+    data: u64,
+}
+
+impl Clocks {
+    fn of(part: &Part) -> Clocks {
+        Clocks {
+            ps: part.clock.as_ps(),
+            activate_to_access: part.clocks(part.activate_to_access),
+            precharge: part.clocks(part.precharge),
+            read_latency: part.read_latency,
+            write_latency: part.write_latency,
+            data: part.burst / 2,
+        }
+    }
+
+    #[inline]
+    fn time(&self, clocks: u64) -> Time {
+        Time::from_ps(clocks * self.ps)
+    }
+}
+
+/// What was done since measuring began.
+#[derive(Clone, Debug, Default, nacre_kernel::state::Value)]
+pub(super) struct Book {
+    /// Of the data lines.
+    pub(super) lines: Ledger,
+    /// Accesses that found their row open.
+    pub(super) row_hits: u64,
+    /// Accesses that had to close another row.
+    pub(super) row_conflicts: u64,
+    /// Commands before, in the order of [`COUNTED`].
+    before: [u64; 5],
+}
+
+/// Kinds of commands, and what they are called in records.
+pub(super) const COUNTED: [(Kind, &str); 5] = [
+    (Kind::Activate, "activates"),
+    (Kind::Read, "bursts_read"),
+    (Kind::Write, "bursts_written"),
+    (Kind::Precharge, "precharges"),
+    (Kind::Refresh, "refreshes"),
+];
+
+impl MemoryChannel {
+    pub(super) fn new(config: &Config, scheduler: Box<dyn MemoryScheduler>) -> MemoryChannel {
+        let channel = Channel::new(config.part.clone(), config.ranks);
+        let interval = config.part.refreshing().map_or(u64::MAX, |(every, _)| config.part.clocks(every));
+        MemoryChannel {
+            channel,
+            ahead: scheduler.ahead() as usize,
+            scheduler,
+            rows: config.rows,
+            clocks: Clocks::of(&config.part),
+            due: vec![interval; config.ranks as usize],
+            asked: VecDeque::new(),
+            busy_until: Time::ZERO,
+            book: Book::default(),
+        }
+    }
+
+    /// Reads or writes what came together at `from`.
+    #[inline]
+    pub(super) fn serve(&mut self, from: Time, accesses: &mut [Access], is_write: bool) -> Served {
+        let channel = &self.channel;
+        self.scheduler.order(accesses, &|place| channel.open_row(place) == Some(place.row));
+        let from = self.channel.part().clocks(from);
+        let mut served = Served { begun: Time::MAX, done: Time::ZERO, closed: Time::ZERO, alone: Time::ZERO };
+        for (number, access) in accesses.iter().enumerate() {
+            self.access(from, access, is_write, number == 0, &mut served);
+        }
+        self.busy_until = self.busy_until.max(served.closed).max(served.done);
+        served
+    }
+
+    #[inline]
+    fn access(&mut self, from: u64, access: &Access, is_write: bool, is_first: bool, served: &mut Served) {
+        let is_full = self.asked.len() >= self.ahead;
+        let before = if is_full { self.asked.pop_front() } else { None };
+        let from = before.map_or(from, |before| from.max(before + 1));
+        self.refresh(access.place.rank, from);
+        let place = access.place;
+        let opening = self.open(place, from);
+        let kind = if is_write { Kind::Write } else { Kind::Read };
+        let (first, last) = self.channel.give_bursts(Command { kind, place }, from, access.bursts);
+        self.asked.push_back(last);
+        let clocks = self.clocks;
+        let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
+        let moving = clocks.time(clocks.data * access.bursts);
+        let activity = if is_write { Activity::Write } else { Activity::Read };
+        self.book.lines.charge(activity, moving);
+        // Of accesses to several rows, only the first has to wait for its own.
+        served.alone += if is_first { clocks.time(opening + latency) + moving } else { moving };
+        served.begun = served.begun.min(clocks.time(first + latency));
+        served.done = served.done.max(clocks.time(last + latency + clocks.data));
+        let closes = match self.rows {
+            RowPolicy::Closed => true,
+            RowPolicy::OpenForReads => is_write,
+            RowPolicy::Open => false,
+        };
+        if closes {
+            let clock = self.channel.close_by_itself(place, last);
+            served.closed = served.closed.max(clocks.time(clock + clocks.precharge));
+        }
+    }
+
+    /// Opens the row of `place` where it is not open; gives the clocks that takes at least.
+    #[inline]
+    fn open(&mut self, place: Place, from: u64) -> u64 {
+        let mut clocks = 0;
+        match self.channel.open_row(place) {
+            Some(row) if row == place.row => {
+                self.book.row_hits += 1;
+                return 0;
+            }
+            Some(_) => {
+                self.book.row_conflicts += 1;
+                self.channel.give(Command { kind: Kind::Precharge, place }, from);
+                clocks += self.clocks.precharge;
+            }
+            None => {}
+        }
+        self.channel.give(Command { kind: Kind::Activate, place }, from);
+        clocks + self.clocks.activate_to_access
+    }
+
+    /// Gives every refresh of `rank` that is due by `from`.
+    #[inline]
+    fn refresh(&mut self, rank: u32, from: u64) {
+        if self.due[rank as usize] <= from {
+            self.refresh_all(rank, from);
+        }
+    }
+
+    #[cold]
+    fn refresh_all(&mut self, rank: u32, from: u64) {
+        let Some((every, _)) = self.channel.part().refreshing() else { return };
+        let interval = self.channel.part().clocks(every);
+        let mut due = self.due[rank as usize];
+        while due <= from {
+            for bank in 0..self.channel.part().banks_in_all() {
+                let place = Place { rank, bank, row: 0 };
+                if self.channel.open_row(place).is_some() {
+                    self.channel.give(Command { kind: Kind::Precharge, place }, due);
+                }
+            }
+            self.channel.give(Command { kind: Kind::Refresh, place: Place { rank, bank: 0, row: 0 } }, due);
+            due += interval;
+            // Of those that nobody waited for only the last one matters.
+            let unseen = from.saturating_sub(due) / interval;
+            if unseen > 1 {
+                self.channel.count_refreshes(unseen - 1);
+                due += (unseen - 1) * interval;
+            }
+        }
+        self.due[rank as usize] = due;
+    }
+
+    /// Everything is lost that was under way, and the power is back at `at`.
+    pub(super) fn clear(&mut self, at: Time) {
+        self.channel.clear();
+        self.asked.clear();
+        self.busy_until = Time::ZERO;
+        let part = self.channel.part();
+        if let Some((every, _)) = part.refreshing() {
+            let due = part.clocks(at + every);
+            self.due.fill(due);
+        }
+    }
+
+    pub(super) fn busy_until(&self) -> Time {
+        self.busy_until
+    }
+
+    /// Commands of each kind of [`COUNTED`] since measuring began.
+    pub(super) fn commands(&self) -> [u64; 5] {
+        let mut counts = self.book.before;
+        for (count, (kind, _)) in counts.iter_mut().zip(COUNTED) {
+            *count = self.channel.given(kind) - *count;
+        }
+        counts
+    }
+
+    pub(super) fn restart(&mut self) {
+        let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
+        self.book = Book { before, ..Book::default() };
+    }
+}

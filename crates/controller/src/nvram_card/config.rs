@@ -1,0 +1,220 @@
+//! The configuration of an NVRAM card.
+
+use crate::ecc::EccFamily;
+use crate::host_interface::HostInterfaceFamily;
+use crate::memory_scheduling::MemorySchedulingFamily;
+use nacre_config::{Choice, Configuration, Reader, Slot};
+use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
+use nacre_media::dram::Part;
+
+/// When rows are closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum RowPolicy {
+    /// When another row of their bank is wanted, or a refresh.
+    Open,
+    /// After each access.
+    Closed,
+    /// After each write; after a read when another row is wanted.
+    OpenForReads,
+}
+
+/// When a write is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Written {
+    /// When the memory has its data.
+    InRow,
+    /// When its rows are closed, too.
+    Closed,
+}
+
+/// What a dump writes to flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Dump {
+    /// The whole memory.
+    All,
+    /// Pages of flash that differ from the memory.
+    Changed,
+}
+
+/// An NVRAM card.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// How the host reaches it.
+    #[config(default = "nvme", source = "paper: zuolo-2017 table 1, NVMe 1.1")]
+    pub host: Slot<HostInterfaceFamily>,
+    /// The memory part.
+    #[config(flatten)]
+    pub part: Part,
+    /// Channels, each with its own data lines.
+    #[config(default = 1, min = 1, max = 64, source = "paper: zuolo-2017 table 1, single channel")]
+    pub channels: u32,
+    /// Ranks of a channel.
+    #[config(default = 1, min = 1, max = 64, source = "assumed: the fewest")]
+    pub ranks: u32,
+    /// Chips of a rank that hold data.
+    #[config(
+        default = 8,
+        min = 1,
+        max = 64,
+        source = "standard: jesd79-3, 64 data lines of chips with eight"
+    )]
+    pub chips: u32,
+    /// Neighbouring bytes that lie in one bank; absent means a row of a rank.
+    #[config(min = "8 B", max = "1 MiB")]
+    pub interleave: Option<Bytes>,
+    /// What the memory controller serves first.
+    #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]
+    pub scheduler: Slot<MemorySchedulingFamily>,
+    /// When rows are closed.
+    #[config(default = "closed", source = "assumed: requests at random seldom find an open row again")]
+    pub rows: RowPolicy,
+    /// Processors of the card.
+    #[config(default = 1, min = 1, max = 1024, source = "assumed: one pipeline")]
+    pub processors: u32,
+    /// What a processor takes for a command.
+    #[config(default = "150 ns", max = "1 s", source = "assumed: some 40 clocks of a pipeline at 250 MHz")]
+    pub processing: Time,
+    /// Whether the memory loses its content without power.
+    #[config(default = true, source = "standard: jesd79-3, DRAM")]
+    pub volatile: bool,
+    /// When a write is done.
+    #[config(default = "in_row", source = "assumed: what a controller knows first")]
+    pub written: Written,
+    /// Usable energy of the capacitor when it is new. Left out, it is enough, and charged at once.
+    #[config(min = "1 nJ")]
+    pub capacitor: Option<Energy>,
+    /// Hours the capacitor has been in service.
+    #[config(default = 0, max = 1000000, source = "assumed: a new card")]
+    pub capacitor_hours: u64,
+    /// Share of its energy the capacitor loses in 1,000 hours of service.
+    #[config(
+        default = "0.35 %",
+        max = "100 %",
+        source = "assumed: 30 % in ten years, the end of life that makers of double-layer capacitors name"
+    )]
+    pub capacitor_fade: Ratio,
+    /// Power the capacitor is charged with.
+    #[config(default = "5 W", min = "1 uW", source = "assumed: a fifth of what a slot gives a card")]
+    pub charge_power: Power,
+    /// Whether requests wait until the capacitor is charged, so that nothing they write can be lost.
+    #[config(default = true, source = "assumed: what a card has to do to keep its promise")]
+    pub wait_for_charge: bool,
+    /// Whether the capacitor may hold less than a dump needs: what it does not save is lost.
+    #[config(default = false, source = "assumed: the capacitor is there to save everything")]
+    pub may_lose_writes: bool,
+    /// What a dump writes to flash.
+    #[config(default = "all", source = "paper: zuolo-2017, the controller copies the entire DRAM content")]
+    pub dump: Dump,
+    /// Power of the card while it dumps.
+    #[config(default = "10 W", min = "1 uW", source = "assumed: less than half of what it draws at work")]
+    pub dump_power: Power,
+    /// What goes before a dump.
+    #[config(
+        default = "1 ms",
+        max = "1 s",
+        source = "assumed: the power's fall is seen and the host cut off"
+    )]
+    pub dump_setup: Time,
+    /// Bytes of a page of flash.
+    #[config(default = "16 KiB", min = "512 B", max = "1 MiB", source = "assumed: usual for flash of 2017")]
+    pub flash_page: Bytes,
+    /// What all flash together programs in a second.
+    #[config(
+        default = "400 MB/s",
+        min = "1 kB/s",
+        source = "assumed: eight dies of two planes with pages of 16 KiB programmed in 650 us"
+    )]
+    pub flash_write: Bandwidth,
+    /// What all flash together reads in a second.
+    #[config(default = "1.6 GB/s", min = "1 kB/s", source = "assumed: four channels of 400 MB/s")]
+    pub flash_read: Bandwidth,
+    /// Error correction of the flash.
+    #[config(default = "none", source = "assumed: hidden behind the flash's own time unless told otherwise")]
+    pub flash_ecc: Slot<EccFamily>,
+    /// From the return of the power until the card works.
+    #[config(
+        default = "100 ms",
+        max = "1000 s",
+        source = "assumed: the time a slot gives a card to be ready"
+    )]
+    pub boot: Time,
+    /// Power that flows whether or not it works.
+    pub idle_power: Option<Power>,
+    /// Price of what the host sees.
+    pub price: Option<Price>,
+    /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
+    pub price_basis: Option<String>,
+}
+
+impl Config {
+    /// Bytes of a row of a rank.
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.part.row.0 * u64::from(self.chips)
+    }
+
+    /// Bytes of a burst.
+    pub(super) fn burst_bytes(&self) -> u64 {
+        u64::from(self.chips) * u64::from(self.part.width) / 8 * self.part.burst
+    }
+
+    /// Neighbouring bytes that lie in one bank.
+    pub(super) fn span(&self) -> u64 {
+        self.interleave.map_or(self.row_bytes(), |interleave| interleave.0)
+    }
+
+    /// Bytes the host sees.
+    pub(super) fn capacity(&self) -> u64 {
+        u64::from(self.channels) * u64::from(self.ranks) * u64::from(self.chips) * self.part.chip.0
+    }
+
+    /// Usable energy of the capacitor when it is charged, where it is limited.
+    pub(super) fn stored(&self) -> Option<Energy> {
+        let lost = self.capacitor_fade.0 * self.capacitor_hours as f64 / 1000.0;
+        self.capacitor.map(|new| Energy(new.0 * (1.0 - lost).max(0.0)))
+    }
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let part = &config.part;
+    for (field, value) in [
+        ("channels", config.channels),
+        ("ranks", config.ranks),
+        ("chips", config.chips),
+        ("banks", part.banks),
+        ("groups", part.groups),
+        ("width", part.width),
+    ] {
+        if !value.is_power_of_two() {
+            let remedy = format!("use {}", value.next_power_of_two());
+            reader.conflict(field, &value.to_string(), "it is no power of two", &remedy);
+        }
+    }
+    let (span, row, burst) = (config.span(), config.row_bytes(), config.burst_bytes());
+    if !span.is_power_of_two() || span > row || span < burst {
+        let problem =
+            format!("it is no power of two from a burst, {}, to a row, {}", Bytes(burst), Bytes(row));
+        reader.conflict("interleave", &Bytes(span).to_string(), &problem, &format!("use {}", Bytes(row)));
+    }
+    if !config.flash_page.0.is_power_of_two() || !config.capacity().is_multiple_of(config.flash_page.0) {
+        let problem = "the memory is no whole number of such pages";
+        reader.conflict("flash_page", &config.flash_page.to_string(), problem, "use \"16 KiB\"");
+    }
+    if !config.volatile && part.refresh_every.is_some() {
+        let problem = "memory that is refreshed loses its content without power";
+        reader.conflict("volatile", "false", problem, "use true, or leave refresh_every and refresh out");
+    }
+    if !config.volatile && config.rows == RowPolicy::Open {
+        let problem = "writes are durable only when their rows are closed, and these stay open";
+        reader.conflict("rows", "open", problem, "use \"open_for_reads\" or \"closed\"");
+    }
+    if config.written == Written::Closed && config.rows == RowPolicy::Open {
+        let problem = "rows that are written stay open, so that no write would be done";
+        reader.conflict("written", "closed", problem, "use \"in_row\", or rows = \"open_for_reads\"");
+    }
+    if !config.volatile && config.capacitor.is_some() {
+        let given = config.capacitor.map_or_else(String::new, |held| held.to_string());
+        let problem = "memory that keeps its content needs none";
+        reader.conflict("capacitor", &given, problem, "leave it out, or use volatile = true");
+    }
+}

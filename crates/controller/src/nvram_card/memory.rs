@@ -1,0 +1,122 @@
+//! The memory: where bytes lie in channels, ranks, banks and rows.
+
+use super::channel::{MemoryChannel, Served};
+use super::config::Config;
+use crate::memory_scheduling::{Access, MemoryScheduler};
+use nacre_kernel::Time;
+use nacre_kernel::state::State;
+use nacre_media::dram::Place;
+
+/// All channels.
+#[derive(State)]
+pub(super) struct Memory {
+    #[state(skip = "from the configuration")]
+    map: Map,
+    pub(super) channels: Vec<MemoryChannel>,
+    /// Accesses of the piece that is being served, by channel.
+    #[state(skip = "of no meaning between two requests")]
+    accesses: Vec<Vec<Access>>,
+}
+
+/// How an address becomes a place. All sizes and counts are powers of two.
+#[derive(Clone, Copy, Debug)]
+struct Map {
+    /// Bytes of a burst, of a span within a bank, and of a row, as shifts.
+    burst: u32,
+    span: u32,
+    row: u32,
+    /// Channels, groups, banks of a group, ranks, as shifts.
+    channels: u32,
+    groups: u32,
+    banks: u32,
+    ranks: u32,
+}
+
+impl Map {
+    fn new(config: &Config) -> Map {
+        Map {
+            burst: config.burst_bytes().trailing_zeros(),
+            span: config.span().trailing_zeros(),
+            row: config.row_bytes().trailing_zeros(),
+            channels: config.channels.trailing_zeros(),
+            groups: config.part.groups.trailing_zeros(),
+            banks: config.part.banks.trailing_zeros(),
+            ranks: config.ranks.trailing_zeros(),
+        }
+    }
+
+    /// The channel and the place of a span.
+    #[inline]
+    fn place(&self, span: u64) -> (usize, Place) {
+        let mut rest = span;
+        let mut take = |bits: u32| {
+            let part = rest & ((1 << bits) - 1);
+            rest >>= bits;
+            part as u32
+        };
+        let (channel, group, bank, rank) =
+            (take(self.channels), take(self.groups), take(self.banks), take(self.ranks));
+        let row = (rest >> (self.row - self.span)) as u32;
+        (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
+    }
+}
+
+impl Memory {
+    pub(super) fn new(config: &Config, schedulers: Vec<Box<dyn MemoryScheduler>>) -> Memory {
+        let channels: Vec<_> =
+            schedulers.into_iter().map(|scheduler| MemoryChannel::new(config, scheduler)).collect();
+        Memory { map: Map::new(config), accesses: vec![Vec::new(); channels.len()], channels }
+    }
+
+    /// Reads or writes `bytes` from `address` on, from `at` on.
+    #[inline]
+    pub(super) fn serve(&mut self, at: Time, address: u64, bytes: u64, is_write: bool) -> Served {
+        let map = self.map;
+        let (first, last) = (address >> map.burst, (address + bytes - 1) >> map.burst);
+        let in_span = map.span - map.burst;
+        let mut burst = first;
+        while burst <= last {
+            let span = burst >> in_span;
+            let end = ((span + 1) << in_span).min(last + 1);
+            let (channel, place) = map.place(span);
+            self.accesses[channel].push(Access { place, bursts: end - burst });
+            burst = end;
+        }
+        let mut all: Option<Served> = None;
+        for (channel, accesses) in self.channels.iter_mut().zip(&mut self.accesses) {
+            if !accesses.is_empty() {
+                let served = channel.serve(at, accesses, is_write);
+                accesses.clear();
+                all = Some(all.map_or(served, |all| Served {
+                    begun: all.begun.min(served.begun),
+                    done: all.done.max(served.done),
+                    closed: all.closed.max(served.closed),
+                    alone: if served.done > all.done { served.alone } else { all.alone },
+                }));
+            }
+        }
+        all.expect("a piece has bytes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_spans_lie_in_neighbouring_channels_groups_banks_and_ranks() {
+        let map = Map { burst: 6, span: 9, row: 10, channels: 1, groups: 1, banks: 1, ranks: 1 };
+        let place = |span| {
+            let (channel, Place { rank, bank, row }) = map.place(span);
+            (channel, rank, bank, row)
+        };
+        let found: Vec<_> = (0..5).map(place).collect();
+        assert_eq!(found, [(0, 0, 0, 0), (1, 0, 0, 0), (0, 0, 2, 0), (1, 0, 2, 0), (0, 0, 1, 0)]);
+        // After all 16 banks the same row goes on, and then the next begins.
+        assert_eq!([place(8), place(16), place(32)], [(0, 1, 0, 0), (0, 0, 0, 0), (0, 0, 0, 1)]);
+        let mut places: Vec<_> = (0..256).map(place).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 128, "two spans to a row");
+    }
+}

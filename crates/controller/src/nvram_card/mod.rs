@@ -1,0 +1,97 @@
+//! An NVRAM card: memory behind a host interface, kept over a loss of power.
+//!
+//! # Models
+//! A request comes over the `host` interface in pieces (NVMe: pages of 4 KiB; loads and stores: lines). One of the
+//! `processors` works on it for `processing`, unless it is a load or a store. Each piece lies in rows of the
+//! channels' banks: neighbouring spans of `interleave` bytes lie in neighbouring channels, then groups, banks and
+//! ranks. The `scheduler` orders accesses to rows, and every command (activate, read, write, precharge, refresh) is
+//! given as the constraints of the memory part allow. `rows` stay open, are closed after each access, or only after
+//! a write. A refresh goes before what comes after it, when the rows of its rank are closed. The card holds each
+//! piece as a whole between link and memory.
+//!
+//! *Volatile memory* is saved to flash when power fails, on the energy of a capacitor: `dump_power` for `dump_setup`
+//! and for every page of flash, with what its error correction takes. What has changed since the flash was last as
+//! the memory is saved in the order of addresses, `dump = "all"` the rest too; where the energy ends the rest is what
+//! the flash had before. When the power is back the dump ends, then the card boots, reads the flash back and charges
+//! its capacitor; requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
+//! lost `capacitor_fade` for every 1,000 hours of its service.
+//!
+//! *Non-volatile memory* needs neither. A write is durable when its row is closed and tRP is over: `written` says
+//! whether it is done then or when its data is written, when a flush waits for the rest.
+//!
+//! # Leaves out
+//! Requests are served by the memory in the order of their submission; a refresh is given when the first command
+//! after it comes, as many as 32 accesses late. Error correction of the memory itself, and reads of bursts that are
+//! written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors
+//! and pages of flash. Changes within a page of flash that the capacitor could not save are lost as a whole.
+//!
+//! # Sources
+//! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for what makes
+//! a row durable.
+//!
+//! # Checks
+//! With memory that takes no time, the closed form of the link; bandwidths of the constraint that binds; the cap of
+//! the link within 1 %; the closed-loop and Little's laws; refreshing's share of the time; the energy, time and bytes
+//! of a dump; every byte after losses of power at random moments.
+
+mod backup;
+mod channel;
+mod config;
+mod memory;
+mod model;
+mod report;
+
+#[cfg(test)]
+mod tests;
+
+pub use config::{Config, Dump, RowPolicy, Written};
+
+use crate::{ecc, host_interface, memory_scheduling};
+use backup::Backup;
+use memory::Memory;
+use model::NvramCard;
+use nacre_config::{Descriptor, Problems, Room, Slot};
+use nacre_device::{Builder, DeviceFamily};
+use nacre_kernel::Bytes;
+use nacre_media::persistence::Linear;
+use nacre_media::store::{Nothing, Store};
+
+/// This room.
+pub const ROOM: Room<DeviceFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "nvram_card",
+        "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",
+        &["zuolo-2017", "jesd79-3", "everspin-emd3d256m"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        // Beside the memory lies what the flash had before, where a dump may not save everything.
+        let copies = if Backup::may_lose(&config, builder.families())? { 2 } else { 1 };
+        let layout = Linear::<Nothing>::layout(Some(Bytes(config.capacity() * copies)));
+        Ok(match builder.store(slot.path(), layout) {
+            Some(store) => Box::new(build(slot, builder, config, store)?),
+            None => Box::new(build(slot, builder, config, Nothing)?),
+        })
+    },
+};
+
+/// The card in `slot`, over `store`.
+fn build<S: Store>(
+    slot: &Slot<DeviceFamily>,
+    builder: &mut dyn Builder,
+    config: Config,
+    store: S,
+) -> Result<NvramCard<S>, Problems> {
+    let id = builder.component();
+    let interface = host_interface::build(&config.host, builder.families())?;
+    let mut channels = Vec::new();
+    for _ in 0..config.channels {
+        channels.push(memory_scheduling::build(&config.scheduler, builder.families())?);
+    }
+    let page = ecc::Page { families: builder.families(), bytes: config.flash_page };
+    let backup = Backup::new(&config, &*ecc::build(&config.flash_ecc, page)?);
+    let memory = Memory::new(&config, channels);
+    Ok(NvramCard::new(id, slot.path().to_string(), config, interface, memory, backup, store))
+}

@@ -1,0 +1,185 @@
+//! Bandwidths, latencies and shares of time, against closed forms.
+
+use super::*;
+use nacre_kernel::{Breakdown, Data, Pcie};
+use nacre_testkit::assert_close;
+
+/// PCI Express 3 x8, as the card has it where nothing else is set.
+const LINK: Pcie = Pcie { generation: 3, lanes: 8, payload: 256, read_request: 512, long_addresses: true };
+const FLIGHT_NS: f64 = 150.0;
+const HOST_MEMORY_NS: f64 = 240.0;
+
+/// Seconds that so many bytes of packets take.
+fn crossing(bytes: u64) -> f64 {
+    bytes as f64 / LINK.raw().0
+}
+
+/// The latency of one request of 4 KiB over NVMe: doorbell, fetch, data, completion and interrupt.
+fn alone(op: Op) -> f64 {
+    let bell = crossing(LINK.write_bytes(4));
+    let fetch = crossing(LINK.read_request_bytes(64)) + crossing(LINK.completion_bytes(64));
+    let told = crossing(LINK.write_bytes(16)) + crossing(LINK.write_bytes(4));
+    let (data, flights, memories) = match op {
+        Op::Read => (crossing(LINK.write_bytes(4096)), 4.0, 1.0),
+        _ => (crossing(LINK.read_request_bytes(4096)) + crossing(LINK.completion_bytes(4096)), 6.0, 2.0),
+    };
+    bell + fetch + data + told + (flights * FLIGHT_NS + memories * HOST_MEMORY_NS) * 1e-9
+}
+
+/// Packets that cross for a request of 4 KiB, on the way that carries more.
+fn busiest(op: Op) -> u64 {
+    match op {
+        Op::Read => {
+            LINK.read_request_bytes(64) + LINK.write_bytes(4096) + LINK.write_bytes(16) + LINK.write_bytes(4)
+        }
+        _ => 2 * LINK.write_bytes(4) + LINK.completion_bytes(64) + LINK.completion_bytes(4096),
+    }
+}
+
+#[test]
+fn with_memory_that_takes_no_time_the_card_is_its_link() {
+    let toml = format!("{INSTANT}{NVME}");
+    for op in [Op::Read, Op::Write] {
+        let one = at_random(&toml, op, 4096, 1, 200);
+        assert_close("latency alone", one.mean_s(), alone(op), 0.002);
+        // 1.72 million requests a second.
+        let cap = 1.0 / crossing(busiest(op));
+        for depth in [2, 4, 8, 32, 256] {
+            let seen = at_random(&toml, op, 4096, depth, 20_000);
+            let law = (f64::from(depth) / alone(op)).min(cap);
+            // Where both are near each other requests wait for each other now and then.
+            let tolerance = if (f64::from(depth) / alone(op) / cap - 1.0).abs() < 0.5 { 0.15 } else { 0.01 };
+            assert_close(&format!("{op:?} at depth {depth}"), seen.per_second(), law, tolerance);
+        }
+    }
+}
+
+/// Requests over time and time in the card: each counted by itself.
+#[test]
+fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
+    for toml in [format!("{DDR3}{NVME}"), format!("{MRAM}{NVME}")] {
+        for depth in [1, 8, 64] {
+            let seen = at_random(&toml, Op::Read, 4096, depth, 20_000);
+            assert_close("Little's law", seen.per_second() * seen.mean_s(), f64::from(depth), 0.01);
+        }
+    }
+}
+
+/// Clocks that a request of `bytes` takes when 16 of them are always there.
+fn clocks(toml: &str, clock_ns: f64, op: Op, bytes: u32, address: impl Fn(u64) -> u64) -> f64 {
+    const COUNT: u64 = 20_000;
+    let mut device = built(toml);
+    let seen = closed_loop(&mut *device, 16, COUNT, |number| Request {
+        arrival: Time::ZERO,
+        address: address(number),
+        bytes,
+        volume: 0,
+        op,
+    });
+    1e9 / seen.per_second() / clock_ns
+}
+
+#[test]
+fn accesses_one_after_the_other_take_what_the_constraint_that_binds_takes() {
+    let host = format!("processing = \"0 s\"\n{NO_HOST}");
+    let closed = format!("{}{host}", unrefreshed());
+    let open = format!("{}rows = \"open\"\n{host}", unrefreshed());
+    let in_turn = format!("{}scheduler = \"fcfs\"\n{host}", unrefreshed());
+    let mram = format!("{MRAM}{host}");
+    // Rows of 8 KiB in eight banks: the next row of a bank is 64 KiB on; of 512 B and 4 KiB in MRAM.
+    let row_of_bank = |number: u64| number % 8192 * (64 << 10);
+    let banks_in_turn = |number: u64| number % 65_536 * (8 << 10);
+    let same_row = |number: u64| number % 128 * 64;
+    let mram_row_of_bank = |number: u64| number % 8192 * (4 << 10);
+    let mram_banks_in_turn = |number: u64| number % 65_536 * 512;
+    for (name, toml, clock_ns, op, address, expected) in [
+        ("tCCD", &open, 1.875, Op::Read, &same_row as &dyn Fn(u64) -> u64, 4.0),
+        ("tCCD of writes", &open, 1.875, Op::Write, &same_row, 4.0),
+        // tRAS binds: 20 clocks, and tRP of 7. tRC is as long.
+        ("tRC", &closed, 1.875, Op::Read, &row_of_bank, 27.0),
+        ("tRCD, CWL, data, tWR, tRP", &closed, 1.875, Op::Write, &row_of_bank, (7 + 6 + 4 + 8 + 7) as f64),
+        ("tFAW", &closed, 1.875, Op::Read, &banks_in_turn, 20.0 / 4.0),
+        // A row is opened when the one before was read: tRCD alone, plus the clock of the read.
+        ("tRCD, without looking ahead", &in_turn, 1.875, Op::Read, &banks_in_turn, 8.0),
+        ("tRC of MRAM", &mram, 1.876, Op::Read, &mram_row_of_bank, 88.0),
+        ("eight rows of MRAM in tRC", &mram, 1.876, Op::Read, &mram_banks_in_turn, 88.0 / 8.0),
+    ] {
+        let found = clocks(toml, clock_ns, op, 64, address);
+        assert_close(name, found, expected, 0.01);
+    }
+}
+
+/// 1066 MT/s over 64 lines are 8.53 GB/s, whatever lies in a row.
+#[test]
+fn four_kibibytes_at_random_take_the_time_of_their_data() {
+    let host = format!("processing = \"0 s\"\n{NO_HOST}");
+    for (name, toml, clock_ns) in
+        [("DDR3", format!("{}{host}", unrefreshed()), 1.875), ("MRAM", format!("{MRAM}{host}"), 1.876)]
+    {
+        for op in [Op::Read, Op::Write] {
+            let seen = at_random(&toml, op, 4096, 16, 20_000);
+            let found = 1e9 / seen.per_second() / clock_ns;
+            // Reads that follow each other take 256 clocks. Rows of a bank that is wanted twice in a row add to it.
+            assert!(found > 255.9 && found < 256.0 * 1.12, "{name}, {op:?}: {found} clocks");
+        }
+    }
+}
+
+#[test]
+fn refreshing_takes_its_share() {
+    let host = format!("processing = \"0 s\"\nrows = \"open\"\n{NO_HOST}");
+    let same_row = |number: u64| number % 128 * 64;
+    let with = clocks(&format!("{DDR3}{host}"), 1.875, Op::Read, 64, same_row);
+    let without = clocks(&format!("{}{host}", unrefreshed()), 1.875, Op::Read, 64, same_row);
+    // tRFC of 59 clocks, and to close the row before and open it after: tRTP, tRP, tRCD, less the last tCCD; of
+    // 4160 clocks.
+    let share = (59.0 + 4.0 + 7.0 + 7.0 - 4.0) / 4160.0;
+    assert_close("share", 1.0 - without / with, share, 0.03);
+}
+
+#[test]
+fn an_idle_card_is_refreshed_as_often_as_one_at_work() {
+    let mut device = built(&format!("{DDR3}{NO_HOST}"));
+    let read = |at| Request { arrival: at, address: 0, bytes: 64, volume: 0, op: Op::Read };
+    device.submit(Time::ZERO, &read(Time::ZERO), Data::None, &mut Breakdown::new());
+    let later = Time::from_s(100);
+    device.submit(later, &read(later), Data::None, &mut Breakdown::new());
+    let counters = device.report(later).counters;
+    let (_, refreshes) = counters.into_iter().find(|(name, _)| *name == "refreshes").expect("it is counted");
+    // 7.8 us are 4160 clocks of 1.875 ns.
+    assert_close("refreshes in 100 s", refreshes as f64, 100.0 / 7.8e-6, 1e-6);
+}
+
+/// A line of 64 B through a window: a packet there, and a question after it that comes back.
+#[test]
+fn a_window_pays_for_a_packet_and_the_way_back() {
+    let toml = format!("{INSTANT}[device.host]\nkind = \"memory_window\"\n");
+    let (issue, flight) = (10e-9, FLIGHT_NS * 1e-9);
+    let load =
+        issue + crossing(LINK.read_request_bytes(64)) + crossing(LINK.completion_bytes(64)) + 2.0 * flight;
+    let stores = |count: u64| {
+        let asked = crossing(LINK.read_request_bytes(64)) + crossing(LINK.completion_bytes(64));
+        count as f64 * issue.max(crossing(LINK.write_bytes(64))) + asked + 2.0 * flight
+    };
+    let read = |bytes| at_random(&toml, Op::Read, bytes, 1, 100).mean_s();
+    let write = |bytes| at_random(&toml, Op::Write, bytes, 1, 100).mean_s();
+    assert_close("a load", read(64), load, 0.01);
+    assert_close("64 loads, each after the one before", read(4096), 64.0 * load, 0.01);
+    // The first store is issued before the first packet crosses.
+    assert_close("a store", write(64), stores(1) + issue, 0.02);
+    assert_close("64 stores, as fast as they cross", write(4096), stores(64) + issue, 0.02);
+}
+
+/// Ten lines at a time, each as long as its way.
+#[test]
+fn cxl_has_lines_under_way() {
+    let toml = format!("{INSTANT}[device.host]\nkind = \"cxl_mem\"\n");
+    let raw = Pcie { generation: 5, ..LINK }.raw().0;
+    let line = 5e-9 + 70e-9 + (17.0 + 85.0) / raw;
+    for op in [Op::Read, Op::Write] {
+        assert_close("a line", at_random(&toml, op, 64, 1, 100).mean_s(), line, 0.01);
+        // 64 lines, ten at a time: six round trips, and then the last four lines.
+        let found = at_random(&toml, op, 4096, 1, 100).mean_s();
+        assert_close("64 lines", found, 6.0 * line + 4.0 * 5e-9 + line - 5e-9, 0.05);
+    }
+}

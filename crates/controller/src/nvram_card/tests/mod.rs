@@ -1,0 +1,91 @@
+//! The card: contract, laws, and what a loss of power takes.
+
+mod laws;
+mod power;
+
+use crate::workbench::workbench;
+use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_testkit::{Seen, closed_loop};
+
+/// 1 GiB of DDR3-1066 of 1 Gbit: jesd79-3, speed bin F.
+pub(super) const DDR3: &str = "kind = \"nvram_card\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\nclock = \"1.875 ns\"\n\
+    read_latency = 7\nwrite_latency = 6\nactivate_to_access = \"13.125 ns\"\nprecharge = \"13.125 ns\"\n\
+    row_open = \"37.5 ns\"\nrow_cycle = \"50.625 ns\"\nactivate_to_activate = \"7.5 ns\"\n\
+    four_activates = \"37.5 ns\"\nwrite_recovery = \"15 ns\"\nwrite_to_read = \"7.5 ns\"\n\
+    read_to_precharge = \"7.5 ns\"\nrefresh_every = \"7.8 us\"\nrefresh = \"110 ns\"\n";
+
+/// The same without refreshing.
+pub(super) fn unrefreshed() -> String {
+    DDR3.replace("refresh_every = \"7.8 us\"\nrefresh = \"110 ns\"\n", "")
+}
+
+/// 256 MiB of STT-MRAM, everspin-emd3d256m, with rows of 64 B a chip.
+pub(super) const MRAM: &str = "kind = \"nvram_card\"\nvolatile = false\nchip = \"32 MiB\"\nrow = \"64 B\"\n\
+    clock = \"1.876 ns\"\nread_latency = 8\nwrite_latency = 6\nactivate_to_access = \"88.172 ns\"\n\
+    precharge = \"67.536 ns\"\nrow_open = \"97.552 ns\"\nrow_cycle = \"165.088 ns\"\n\
+    activate_to_activate = \"7.504 ns\"\nfour_activates = \"37.5 ns\"\nwrite_recovery = \"15 ns\"\n\
+    write_to_read = \"7.504 ns\"\nread_to_precharge = \"9.38 ns\"\n";
+
+/// Memory that takes next to no time: 64 B in 40 ps.
+pub(super) const INSTANT: &str = "kind = \"nvram_card\"\nprocessing = \"0 s\"\nchip = \"128 MiB\"\nrow = \"1 KiB\"\n\
+    clock = \"10 ps\"\nread_latency = 0\nwrite_latency = 0\nactivate_to_access = \"0 s\"\nprecharge = \"0 s\"\n\
+    row_open = \"0 s\"\nrow_cycle = \"0 s\"\nactivate_to_activate = \"0 s\"\nfour_activates = \"0 s\"\n\
+    write_recovery = \"0 s\"\nwrite_to_read = \"0 s\"\nread_to_precharge = \"0 s\"\n";
+
+/// A host that takes nothing, over a link that takes nothing.
+pub(super) const NO_HOST: &str = "[device.host]\nkind = \"direct\"\nlink = \"1000000 GB/s\"\n";
+
+/// A host whose software takes nothing, over NVMe.
+pub(super) const NVME: &str =
+    "[device.host]\nkind = \"nvme\"\ndriver = \"0 s\"\nreap = \"0 s\"\ninterrupt = \"0 s\"\n";
+
+pub(super) fn built(toml: &str) -> Box<dyn Device> {
+    workbench(1).build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+}
+
+/// Requests of `bytes` at random, `depth` at a time.
+pub(super) fn at_random(toml: &str, op: Op, bytes: u32, depth: u32, count: u64) -> Seen {
+    let mut device = built(toml);
+    let places = device.capacity().expect("it is limited").0 / u64::from(bytes);
+    let mut random = Streams::new(5).stream("requests");
+    closed_loop(&mut *device, depth, count, |_| Request {
+        arrival: Time::ZERO,
+        address: random.below(places) * u64::from(bytes),
+        bytes,
+        volume: 0,
+        op,
+    })
+}
+
+#[test]
+fn it_keeps_the_contract() {
+    for toml in [
+        DDR3.to_string(),
+        MRAM.to_string(),
+        format!(
+            "{DDR3}channels = 2\nranks = 2\nrows = \"open\"\nscheduler = \"fcfs\"\ninterleave = \"256 B\"\n"
+        ),
+        format!("{MRAM}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n"),
+        format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\nqueue_depth = 4\n"),
+        format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n"),
+    ] {
+        nacre_testkit::conformance_in_order(|| built(&toml));
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    for (settings, place) in [
+        (format!("{DDR3}volatile = false\n"), "device.volatile"),
+        (format!("{MRAM}rows = \"open\"\n"), "device.rows"),
+        (format!("{MRAM}capacitor = \"1 J\"\n"), "device.capacitor"),
+        (format!("{DDR3}interleave = \"16 KiB\"\n"), "device.interleave"),
+        (format!("{DDR3}ranks = 3\n"), "device.ranks"),
+        (format!("{DDR3}rows = \"open\"\nwritten = \"closed\"\n"), "device.written"),
+        (DDR3.replace("refresh = \"110 ns\"\n", ""), "device.refresh_every"),
+        (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
+    ] {
+        let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));
+        assert!(problems.to_string().contains(place), "{place}: {problems}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Losses of power: what a dump takes, and what it saves.
+
+use super::*;
+use crate::crashes::crash;
+use nacre_kernel::{Breakdown, Data, Energy, Persistence, Recovery};
+
+/// 64 MiB, whose dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us: 1.6877 J.
+const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
+
+fn small(settings: &str) -> String {
+    let card = DDR3.replace("chip = \"128 MiB\"", "chip = \"8 MiB\"").replace("write_latency = 6\n", SMALL);
+    format!("{card}{settings}")
+}
+
+fn write(device: &mut dyn Device, at: Time, address: u64, stamp: u8) -> Time {
+    let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Write };
+    device.submit(at, &request, Data::Write(&[stamp; 4096]), &mut Breakdown::new()).done
+}
+
+fn read(device: &mut dyn Device, at: Time, address: u64) -> u8 {
+    let mut found = [0xAA; 4096];
+    let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Read };
+    device.submit(at, &request, Data::Read(&mut found), &mut Breakdown::new());
+    assert!(found.iter().all(|&byte| byte == found[0]));
+    found[0]
+}
+
+fn with_bytes(toml: &str) -> Box<dyn Device> {
+    let built = workbench(1).with_bytes().build(toml);
+    built.unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+}
+
+/// The power fails at `at` and comes back a second later.
+fn fail(device: &mut dyn Device, at: Time) -> Recovery {
+    device.power_fail(at, &mut Streams::new(1).stream("chance"));
+    device.recover(at + Time::from_s(1))
+}
+
+#[test]
+fn a_card_with_dram_keeps_its_bytes() {
+    crash(&small(""));
+    crash(&small("capacitor = \"2 J\"\nrows = \"open_for_reads\"\n"));
+    crash(&small("capacitor = \"2 J\"\nwait_for_charge = false\n"));
+    crash(&small("capacitor = \"10.2 mJ\"\nmay_lose_writes = true\ndump = \"changed\"\nboot = \"10 us\"\n"));
+}
+
+#[test]
+fn a_card_with_mram_keeps_its_bytes() {
+    let mram = MRAM.replace("chip = \"32 MiB\"", "chip = \"1 MiB\"");
+    crash(&format!("{mram}written = \"closed\"\n"));
+    crash(&format!("{mram}rows = \"open_for_reads\"\n"));
+    crash(&format!("{mram}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\n"));
+}
+
+#[test]
+fn a_dump_takes_its_pages_and_the_capacitor_what_it_needs() {
+    let mut device = with_bytes(&small("capacitor = \"2 J\"\n"));
+    let at = write(&mut *device, Time::ZERO, 12_288, 1) + Time::from_us(1);
+    let recovery = fail(&mut *device, at);
+    // Dumped while the power was away. Then 100 ms and 64 MiB at 1.6 GB/s, or 1.6877 J at 5 W: 337.5 ms.
+    let dump = 1e-3 + 4096.0 * 16_384.0 / 400e6;
+    let back = (at + Time::from_s(1)).as_secs_f64();
+    let ready = recovery.done.as_secs_f64() - back;
+    assert!((ready - 10.0 * dump / 5.0).abs() < 1e-6, "ready after {ready} s");
+    assert_eq!((recovery.programs_finished, recovery.programs_lost, recovery.bytes_lost), (4096, 0, 0));
+    assert_eq!(read(&mut *device, recovery.done, 12_288), 1);
+    // What is as the flash has it needs no dump.
+    let again = fail(&mut *device, recovery.done + Time::from_s(1));
+    assert_eq!(again.programs_finished, 0);
+}
+
+#[test]
+fn a_capacitor_that_is_too_small_saves_what_comes_first() {
+    // Half of the pages of what a dump of everything needs.
+    let settings = "capacitor = \"848.862 mJ\"\nmay_lose_writes = true\n";
+    let mut device = with_bytes(&small(settings));
+    assert_eq!(device.capabilities().persistence, Persistence::WithStoredEnergy);
+    let mut at = Time::ZERO;
+    for (address, stamp) in [(0, 1), (16 << 20, 2), (33 << 20, 3), (48 << 20, 4)] {
+        at = write(&mut *device, at, address, stamp);
+    }
+    let recovery = fail(&mut *device, at + Time::from_us(1));
+    assert_eq!((recovery.programs_finished, recovery.programs_lost), (2048, 2));
+    assert_eq!(recovery.bytes_lost, 2 * 16_384);
+    let found = [0, 16, 33, 48].map(|mib| read(&mut *device, recovery.done, mib << 20));
+    assert_eq!(found, [1, 2, 0, 0]);
+    // With only what changed in it there is room for everything.
+    let mut device = with_bytes(&small(&format!("{settings}dump = \"changed\"\n")));
+    for (address, stamp) in [(0, 1), (48 << 20, 4)] {
+        at = write(&mut *device, at, address, stamp);
+    }
+    let recovery = fail(&mut *device, at + Time::from_us(1));
+    assert_eq!((recovery.programs_finished, recovery.bytes_lost), (2, 0));
+    assert_eq!(read(&mut *device, recovery.done, 48 << 20), 4);
+}
+
+#[test]
+fn a_capacitor_that_is_not_charged_again_saves_what_it_can() {
+    let mut device = with_bytes(&small("capacitor = \"1.69 J\"\nwait_for_charge = false\n"));
+    let at = write(&mut *device, Time::ZERO, 48 << 20, 1) + Time::from_us(1);
+    let recovery = fail(&mut *device, at);
+    assert_eq!(recovery.bytes_lost, 0);
+    // 142 ms after the power came back it holds 0.71 J of the 1.69 J: the first 1,700 pages of 4,096.
+    let at = write(&mut *device, recovery.done, 48 << 20, 2);
+    let recovery = fail(&mut *device, at);
+    assert!((1690..1720).contains(&recovery.programs_finished), "{recovery:?}");
+    assert_eq!(read(&mut *device, recovery.done, 48 << 20), 1, "the flash had it");
+}
+
+#[test]
+fn a_capacitor_grows_old() {
+    let card = |hours| small(&format!("capacitor = \"2 J\"\ncapacitor_hours = {hours}\n"));
+    // 0.35 % of 2 J in 1,000 hours: down to the 1.6877 J after 44,600 hours.
+    assert!(workbench(1).build(&card(44_000)).is_ok());
+    let problems = workbench(1).build(&card(45_000)).err().expect("it is too old");
+    assert!(problems.to_string().contains("capacitor"), "{problems}");
+}
+
+/// The row is closed when tRTP or tWR is over, and safe when tRP is.
+#[test]
+fn a_write_to_mram_is_safe_when_its_row_is_closed() {
+    let closing_ns = 15.0 + 67.536;
+    let toml = |written: &str| format!("{MRAM}processing = \"0 s\"\nwritten = \"{written}\"\n{NO_HOST}");
+    let done = |written: &str| write(&mut *built(&toml(written)), Time::ZERO, 0, 1).as_ns_f64();
+    let (in_row, closed) = (done("in_row"), done("closed"));
+    assert!((closed - in_row - closing_ns).abs() < 2.0 * 1.876, "{in_row} ns and {closed} ns");
+    // Acknowledged, not closed, and not flushed: the last of its eight rows may be lost.
+    let loses = |written: &str, seed| {
+        let mut device = with_bytes(&toml(written));
+        let at = write(&mut *device, Time::ZERO, 0, 1) + Time::from_ns(1);
+        device.power_fail(at, &mut Streams::new(seed).stream("chance"));
+        let ready = device.recover(at).done;
+        let mut found = [0; 4096];
+        let request = Request { arrival: ready, address: 0, bytes: 4096, volume: 0, op: Op::Read };
+        device.submit(ready, &request, Data::Read(&mut found), &mut Breakdown::new());
+        found.contains(&0)
+    };
+    assert!((0..3).any(|seed| loses("in_row", seed)));
+    assert!(!(0..3).any(|seed| loses("closed", seed)));
+}
+
+#[test]
+fn the_report_says_what_a_capacitor_saves() {
+    let device = built(&small("capacitor = \"848.862 mJ\"\nmay_lose_writes = true\n"));
+    let columns = device.report(Time::ZERO).columns;
+    let value = |name| columns.iter().find(|column| column.name == name).expect("it is there").values[0];
+    let needed = Energy(10.0 * (1e-3 + 4096.0 * 16_384.0 / 400e6));
+    assert!((value("dump.needs_j") / needed.0 - 1.0).abs() < 1e-6);
+    assert!((value("dump.saves_share") - 0.5).abs() < 1e-6);
+}

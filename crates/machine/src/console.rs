@@ -1,0 +1,176 @@
+//! A test console: single requests to a device that is simulated, and where every nanosecond of each went.
+
+use crate::scenario::Checked;
+use crate::stack::{Files, build};
+use nacre_config::{Problem, Problems};
+use nacre_kernel::{Breakdown, ComponentId, ComponentReport, Data, Device, Op, Request, Status, Time};
+use serde::Serialize;
+
+/// A request to be issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What to do.
+    pub op: Op,
+    /// First byte.
+    pub address: u64,
+    /// Bytes; none of a flush.
+    pub bytes: u32,
+}
+
+/// A request that is done.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Answered {
+    /// What it did.
+    pub op: &'static str,
+    /// First byte.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u32,
+    /// When it was issued: when the one before was done.
+    pub issued_ns: f64,
+    /// How long it took.
+    pub latency_ns: f64,
+    /// Whether the device did what was asked.
+    pub is_done: bool,
+    /// Where the time went, in the order in which the device tells it; it adds up to the latency.
+    pub spent: Vec<Spent>,
+    /// What was counted meanwhile.
+    pub counted: Vec<Counted>,
+}
+
+/// Time of one request.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Spent {
+    /// The component's place in the scenario.
+    pub component: String,
+    /// Doing what.
+    pub activity: &'static str,
+    /// How long.
+    pub ns: f64,
+}
+
+/// An event that happened.
+#[derive(Clone, Debug, Serialize, PartialEq)]
+pub struct Counted {
+    /// The component's place in the scenario.
+    pub component: String,
+    /// What is counted.
+    pub name: &'static str,
+    /// How often it happened.
+    pub count: u64,
+}
+
+/// Issues requests to the stack of a scenario, each when the one before is done. Errors: the stack cannot be built, or
+/// a request lies beyond it.
+pub fn ask(checked: &Checked, files: &dyn Files, asked: &[Asked]) -> Result<Vec<Answered>, Problems> {
+    let mut device = build(checked, files)?.device;
+    if let Some(capacity) = device.capacity() {
+        let beyond = |asked: &&Asked| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;
+        if let Some(asked) = asked.iter().find(beyond) {
+            let given = format!("{} bytes from {} on", asked.bytes, asked.address);
+            let problem = format!("it reaches beyond the device, which has {} bytes", capacity.0);
+            return Err(Problem::new("requests", None, &problem).given(given).remedy("ask for less").into());
+        }
+    }
+    let mut now = Time::ZERO;
+    Ok(asked.iter().map(|asked| one(&mut *device, &mut now, asked)).collect())
+}
+
+fn one(device: &mut dyn Device, now: &mut Time, asked: &Asked) -> Answered {
+    let Asked { op, address, bytes } = *asked;
+    let request = Request { arrival: *now, address, bytes, volume: 0, op };
+    let mut breakdown = Breakdown::new();
+    device.restart_ledger();
+    device.advance(*now);
+    let issued = *now;
+    let completion = device.submit(issued, &request, Data::None, &mut breakdown);
+    *now = completion.done;
+    let report = device.report(completion.done - issued);
+    let spent = breakdown.segments().iter().map(|segment| Spent {
+        component: path_of(&report, segment.component).unwrap_or_default(),
+        activity: segment.activity.name(),
+        ns: segment.time.as_ns_f64(),
+    });
+    let mut counted = Vec::new();
+    count(&report, &mut counted);
+    Answered {
+        op: op.name(),
+        address,
+        bytes,
+        issued_ns: issued.as_ns_f64(),
+        latency_ns: (completion.done - issued).as_ns_f64(),
+        is_done: completion.status == Status::Done,
+        spent: spent.collect(),
+        counted,
+    }
+}
+
+fn path_of(report: &ComponentReport, id: ComponentId) -> Option<String> {
+    if report.id == id {
+        return Some(report.path.clone());
+    }
+    report.children.iter().find_map(|child| path_of(child, id))
+}
+
+fn count(report: &ComponentReport, into: &mut Vec<Counted>) {
+    let counters = report.counters.iter().filter(|(_, count)| *count > 0);
+    into.extend(counters.map(|&(name, count)| Counted { component: report.path.clone(), name, count }));
+    report.children.iter().for_each(|child| count(child, into));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Document, check};
+    use std::io::{self, BufRead};
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn text(&self, _file: &str) -> io::Result<String> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+
+        fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+
+        fn shipped_traces(&self) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    fn ask_of(stack: &str, requests: &[Asked]) -> Result<Vec<Answered>, Problems> {
+        let workload =
+            "kind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\narrival = { kind = \"closed\" }";
+        let scenario = format!("[workload]\n{workload}\n[stack]\n{stack}");
+        let document = Document { text: &scenario, name: "test.toml", overrides: &[], seed: None };
+        ask(&check(&document)?, &NoFiles, requests)
+    }
+
+    const READ: Asked = Asked { op: Op::Read, address: 8192, bytes: 4096 };
+
+    #[test]
+    fn what_a_request_spent_adds_up_and_the_next_begins_when_it_is_done() {
+        let write = Asked { op: Op::Write, ..READ };
+        let answers = ask_of("preset = \"nvram_ddr3_flash\"", &[READ, write]).expect("they lie in the card");
+        for answer in &answers {
+            let spent: f64 = answer.spent.iter().map(|spent| spent.ns).sum();
+            assert!((spent - answer.latency_ns).abs() < 0.001, "{answer:?}");
+            assert!(answer.spent.iter().all(|spent| spent.component == "stack"));
+            // One row of 8 KiB: 64 bursts of 64 B.
+            let count = |name| answer.counted.iter().find(|each| each.name == name).map(|each| each.count);
+            assert_eq!((count("activates"), count("precharges")), (Some(1), Some(1)));
+            let bursts = count("bursts_read").or(count("bursts_written"));
+            assert_eq!(bursts, Some(64));
+        }
+        assert_eq!(answers[1].issued_ns, answers[0].latency_ns);
+    }
+
+    #[test]
+    fn a_request_beyond_the_device_is_refused() {
+        let beyond = Asked { address: 1 << 30, ..READ };
+        let problems = ask_of("preset = \"nvram_mram\"", &[beyond]).expect_err("it has 1 GiB");
+        assert!(problems.to_string().contains("beyond the device"), "{problems}");
+    }
+}

@@ -1,0 +1,54 @@
+"""A test console: single requests to a simulated device, and where every nanosecond went."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping, Sequence
+
+from nacre import _core
+from nacre.errors import Problem, config_error
+from nacre.scenario import Scenario, read, with_functions
+from nacre.view import View
+
+Request = tuple[str, int, int]
+"""What is asked: `read`, `write`, `trim` or `flush`; the first byte; how many bytes."""
+
+OPS = ("read", "write", "trim", "flush")
+_BYTES_MAX = 2**32 - 1
+
+
+def step(
+    scenario: Scenario,
+    requests: Sequence[Request],
+    overrides: Mapping[str, object] | None = None,
+) -> list[View]:
+    """Issues requests to the stack of a scenario, each when the one before is done.
+
+    Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a
+    list of `component`, `activity` and `ns` that adds up to the latency; and `counted`, a list of
+    `component`, `name` and `count` of what happened meanwhile. Raises `ConfigError` for a
+    scenario that is not legal and for a request that lies beyond the device.
+    """
+    source, (settings, _) = read(scenario), with_functions(overrides)
+    asked = [_asked(request) for request in requests]
+    with source.cited():
+        document = _core.step(source.text, source.name, source.directory, settings, asked)
+    return [View(answer) for answer in json.loads(document)]
+
+
+def _asked(request: Request) -> Request:
+    op, first, count = request
+    address, size = operator.index(first), operator.index(count)
+    if op not in OPS:
+        hint = f"use one of: {', '.join(OPS)}"
+        raise config_error([_wrong("there is no such request", op, hint)])
+    legal = size == 0 if op == "flush" else 0 < size <= _BYTES_MAX
+    if address < 0 or not legal:
+        hint = "a flush has none" if op == "flush" else f"use 1 to {_BYTES_MAX}, from 0 on"
+        raise config_error([_wrong("it is not so many bytes", f"{size} from {address} on", hint)])
+    return op, address, size
+
+
+def _wrong(problem: str, given: object, hint: str) -> Problem:
+    return Problem(path="requests", problem=problem, given=str(given), hint=hint)

@@ -1,0 +1,83 @@
+"""The claims of the NVRAM cards: all of them, answerable by the plan, and each able to fail."""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from nacre.record import Record
+from nacre.reproduce.plan import Point
+from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.work import targets
+
+CAPS = {"read": 1_722_860.0, "write": 1_728_912.0}
+"""Requests a second that the link carries."""
+
+ALONE_S = 6e-6
+"""A request alone, with the host's software."""
+
+SAVED = {("10 J", "new"): 0.37216, ("35 J", "after ten years"): 0.903444}
+DUMP = {"needs_j": 26.8535, "s": 2.68535}
+
+
+def as_published(point: Point, factor: float = 1.0) -> Record:
+    """A record that agrees with the paper and with the laws, or is off by a factor."""
+    labels = dict(point.labels)
+    op = labels.get("operation", "read")
+    depth = int(labels.get("depth", "256"))
+    iops = min(depth / ALONE_S, CAPS[op]) * factor
+    latency = {"mean_ns": 1e9 * depth / iops, "p50_ns": 2e4 * factor, "p99_ns": 2e4 * factor}
+    latency |= {"mean_ci95_ns": 1e-4 * latency["mean_ns"] * factor**8, "count": 2}
+    data: dict[str, Any] = {
+        "name": point.name,
+        "origins": [],
+        "throughput": {"iops": iops, "bytes_per_s": 4096 * iops},
+        "latency": {"read": None, "write": None} | {op: latency},
+        "components": [{"path": "stack"}],
+    }
+    saved = SAVED.get((labels.get("energy", ""), labels.get("years", "")), 0.5)
+    dumps = DUMP | {"saves_share": saved}
+    columns = {f"stack.dump.{name}": np.array([value * factor]) for name, value in dumps.items()}
+    columns[f"latency.{op}.upto_ns"] = np.array([1e4, 2e4])
+    columns[f"latency.{op}.count"] = np.array([1, 1], np.uint64)
+    return Record(data, columns)
+
+
+def distorted(seed: int, point: Point) -> Record:
+    """Numbers that change from point to point without reason, by up to a factor of thirty."""
+    phase = sum(repr(point.job.overrides()).encode()) * 0.7 + seed
+    return as_published(point, 30 ** math.sin(phase * phase))
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    (found,) = targets("nvram-cards")
+    return found
+
+
+def judged(target: Target, make: Any) -> Reproduction:
+    return Reproduction([target], {point.job: make(point) for point in target.points})
+
+
+def test_records_as_published_pass(target: Target) -> None:
+    found = judged(target, as_published)
+    assert [row for row in found.listed if row["pass"] is False or row["simulated"] is None] == []
+
+
+def test_every_claim_can_fail(target: Target) -> None:
+    """Every number of every record moved by its point's own factor fails what it ought to."""
+    missed: set[str] = set()
+    for seed in range(1, 40):
+        found = judged(target, partial(distorted, seed))
+        missed |= {row["id"] for row in found.listed if row["pass"] is False}
+    asserted = {
+        row["id"] for row in judged(target, as_published).listed if row["kind"] != "unclosed"
+    }
+    assert missed == asserted
+
+
+def test_every_figure_can_be_drawn(target: Target) -> None:
+    found = judged(target, as_published)
+    drawn = {name: make().to_dict() for name, make in found.drawings().items()}
+    assert len(drawn) == len(target.figures)

@@ -1,0 +1,45 @@
+"""Single requests, and where every nanosecond of them went."""
+
+import json
+import math
+
+import nacre
+import pytest
+from nacre.cli.app import app
+from typer.testing import CliRunner
+
+
+def test_what_a_request_spent_adds_up() -> None:
+    read, write = nacre.step("nvram-card", [("read", 8192, 4096), ("write", 8192, 512)])
+    for answer in (read, write):
+        assert math.isclose(sum(one.ns for one in answer.spent), answer.latency_ns, abs_tol=0.01)
+    assert write.issued_ns == read.latency_ns
+    counted = {one.name: one["count"] for one in write.counted}
+    assert counted["bursts_written"] == 8
+
+
+def test_overrides_change_the_device() -> None:
+    dram, mram = (
+        nacre.step("nvram-card", [("read", 0, 64)], {"stack.preset": preset})[0].latency_ns
+        for preset in ("nvram_ddr3_flash", "nvram_mram")
+    )
+    # 47 clocks of 1.876 ns to open a row against 13.75 ns.
+    assert 60 < mram - dram < 90
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [("erase", 0, 1), ("read", -1, 1), ("read", 0, 0), ("flush", 0, 1), ("read", 1 << 40, 1)],
+)
+def test_what_cannot_be_asked_is_refused(request_: tuple[str, int, int]) -> None:
+    with pytest.raises(nacre.ConfigError, match="requests"):
+        nacre.step("nvram-card", [request_])
+
+
+def test_the_command_shows_where_the_time_went() -> None:
+    result = CliRunner().invoke(app, ["step", "nvram-card", "read:8192:4096", "flush"])
+    assert result.exit_code == 0, result.output
+    assert "software" in result.output
+    assert "flush: " in result.output
+    result = CliRunner().invoke(app, ["step", "nvram-card", "read", "--json"])
+    assert json.loads(result.output)[0]["bytes"] == 4096
