@@ -68,9 +68,10 @@ class Recorded(View):
 class Outage(View):
     """What a loss of power did.
 
-    `acknowledged_lost` writes were answered, not durable yet, and are gone, with `bytes_lost`;
-    `under_way` writes were not answered yet. After `ready_after_s` of simulated time the device
-    is ready again.
+    `acknowledged_lost` programs of writes that were done had not landed and are gone, with
+    `bytes_lost`; a program is what the medium takes on at a time, for a disk a whole write.
+    `under_way` writes were not done yet. After `ready_after_s` of simulated time the device is
+    ready again.
     """
 
     acknowledged_lost: int

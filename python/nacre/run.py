@@ -51,8 +51,9 @@ def run(
 
     `save_state` is a file for the state behind the last request, and `start` the file, or the
     record of the run, whose state this one goes on from: with the next request of the same
-    workload, or with another workload when the stack is quiet. Stack and seed have to be the
-    same. What was saved before in `save_state` is replaced, and nothing else is.
+    workload, or with another workload when the stack is quiet. `start` may be an image too, of a
+    memory or of a served device that nobody has open. Stack and seed have to be the same. What
+    was saved before in `save_state` is replaced, and nothing else is.
 
     Raises `ConfigError` naming every mistake at once, `TypeError` for what is no scenario, and
     whatever a function of yours raises.

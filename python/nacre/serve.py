@@ -44,6 +44,7 @@ def serve(
     timing: Timing = "emulated",
     dilate: float = 1.0,
     read_only: bool = False,
+    start: str | os.PathLike[str] | None = None,
     tls: str | os.PathLike[str] | None = None,
     control: str | os.PathLike[str] | None = None,
     metrics: str | None = None,
@@ -61,8 +62,10 @@ def serve(
     of certificates. `exports` are more devices behind the same address, each by its name:
     scenario and image. With `timing="emulated"` answers leave when the model says, every
     duration times `dilate`; with `"none"` at once. An image that is there goes on where its
-    server ended, however that was; `tell` is called with each line about it that its user should
-    know. Then `ready` is called with the URI for clients
+    server ended, however that was; one that a `Memory` left is served, and the other way round,
+    as long as the stack is the same. A new image begins with the device as new, or as the saved
+    state `start` of a run leaves it. `tell` is called with each line that its user should know.
+    Then `ready` is called with the URI for clients
     and the size in bytes of each device; `stop` about twenty times a second.
 
     `control` is the socket that `Control` speaks to. `metrics` is an address, `tcp:127.0.0.1:PORT`
@@ -93,6 +96,7 @@ def serve(
             "directory": source.directory,
             "overrides": settings,
             "image": os.fspath(place),
+            "start": os.fspath(start) if start is not None and name is None else None,
             "export": name,
         }
         for source, settings, place, name in devices

@@ -66,11 +66,11 @@ def recording(recorded: Recorded) -> str:
 
 def outage_facts(outage: Outage) -> list[str]:
     """What a loss of power did."""
-    acknowledged = _number(outage.acknowledged_lost, "acknowledged write")
+    acknowledged = _number(outage.acknowledged_lost, "program")
     under_way = _number(outage.under_way, "write")
     ready = duration(outage.ready_after_s * 1e9) if outage.ready_after_s else "at once"
     return [
-        f"the power failed: {acknowledged} lost, {size(outage.bytes_lost)}",
+        f"the power failed: {acknowledged} of acknowledged writes lost, {size(outage.bytes_lost)}",
         f"{under_way} under way: old, new or a mix of both",
         f"ready again {'after ' if outage.ready_after_s else ''}{ready}",
     ]

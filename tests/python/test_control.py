@@ -22,7 +22,7 @@ from nacre.control import Control, socket_of
 from nacre.summary_served import too_late
 from nacre.view import View
 from nbd_client import Client
-from serving import NACRE, Server, until
+from serving import NACRE, Server, scenario, until
 from typer.testing import CliRunner, Result
 
 KIB = 1024
@@ -283,6 +283,29 @@ def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: 
         assert again.read(2048 * KIB, 4096) == b"p" * 4096
     assert "the power failed" in told("power-fail", server.image)
     assert control.stats().connections.dropped == 0
+
+
+def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) -> None:
+    # The device takes 30 s for a write: nobody waits for it.
+    device = scenario(tmp_path, "slow", latency="30 s")
+    with serving(tmp_path, device=device) as server, Control(server.image) as control:
+        client = Client(server.uri)
+        client.send(nbd_client.WRITE, 0, 4096, b"n" * 4096)
+        until(lambda: control.stats().export().requests.write.requests == 1)
+        outage = control.power_fail()
+        assert (outage.under_way, outage.acknowledged_lost, outage.bytes_lost) == (1, 0, 0)
+        assert outage.ready_after_s < 1
+        with pytest.raises((nbd_client.GoneError, ConnectionError)):
+            client.answer()
+        client.close()
+
+
+def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path) -> None:
+    with serving(tmp_path, "--timing", "none") as server, Client(server.uri) as client:
+        client.write(0, b"k" * 512)
+        with Control(server.image) as control, pytest.raises(nacre.Error, match="no device is"):
+            control.power_fail()
+        assert client.read(0, 512) == b"k" * 512, "nobody was cut off"
 
 
 def test_a_snapshot_is_an_image_of_its_own(server: Server, client: Client, tmp_path: Path) -> None:

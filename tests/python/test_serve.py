@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import random
+import resource
 import subprocess
 import threading
 import time
@@ -191,9 +192,12 @@ def test_asked_to_end_the_server_gives_the_answers_under_way(tmp_path: Path) -> 
         server.close()
 
 
-def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [("--timing", "none"), ("--dilate", "1")])
+def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(
+    tmp_path: Path, options: tuple[str, str]
+) -> None:
     choose = random.Random(6)
-    server = Server(tmp_path, "--timing", "none")
+    server = Server(tmp_path, *options, device=scenario(tmp_path, latency="1 us"))
     acknowledged: dict[int, bytes] = {}
     doubtful: dict[int, bytes] = {}
     try:
@@ -224,6 +228,68 @@ def test_nothing_that_was_acknowledged_is_lost_when_the_server_is_killed(tmp_pat
     finally:
         server.close()
     assert len(acknowledged) > 140
+
+
+def test_a_full_disk_refuses_writes_and_reads_and_trims_go_on(tmp_path: Path) -> None:
+    server = Server(tmp_path, "--dilate", "1", device=scenario(tmp_path, latency="1 us"))
+    assert server.process is not None
+    try:
+        with Client(server.uri) as client:
+            client.write(0, b"a" * MIB)
+            room = server.image.stat().st_size + 2 * MIB
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (room, -1))
+            kept, error = 1, 0
+            while error == 0:
+                try:
+                    client.write(kept * MIB, b"b" * MIB)
+                    kept += 1
+                except nbd_client.NbdError as refused:
+                    error = refused.number
+            assert error == nbd_client.ENOSPC
+            for turn in range(3):
+                assert client.read(MIB // 2, MIB // 2) == b"a" * (MIB // 2)
+                client.trim(turn * 4096, 4096)
+                for place in range(1, kept):
+                    assert client.read(place * MIB, MIB) == b"b" * MIB
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (-1, -1))
+            client.write(40 * MIB, b"c" * MIB)
+        server.kill()
+        server.start()
+        with Client(server.uri) as client:
+            assert client.read(MIB // 2, MIB // 2) == b"a" * (MIB // 2)
+            for place in range(1, kept):
+                assert client.read(place * MIB, MIB) == b"b" * MIB
+            assert client.read(40 * MIB, MIB) == b"c" * MIB
+    finally:
+        server.close()
+
+
+def test_a_run_goes_on_from_a_served_image_and_a_server_from_a_run(tmp_path: Path) -> None:
+    device = scenario(tmp_path, latency="1 us")
+    server = Server(tmp_path, "--dilate", "1", device=device)
+    try:
+        with Client(server.uri) as client:
+            client.write(0, b"s" * 4096)
+        server.kill()
+        with nacre.open(device, image=server.image) as memory:
+            assert memory[:4096] == b"s" * 4096
+            memory[4096:4100] = b"more"
+        state = tmp_path / "state"
+        record = nacre.run(device, start=server.image, save_state=state)
+        assert record.requests.completed == 1
+        server.start()
+        with Client(server.uri) as client:
+            assert client.read(0, 4100) == b"s" * 4096 + b"more"
+        server.stop()
+        other = {"stack.capacity": "32 MiB"}
+        with pytest.raises(nacre.Error, match=r"`stack\.capacity` is 64 MiB in it, 32 MiB"):
+            nacre.run(device, other, start=server.image)
+        server.image, server.options = tmp_path / "new.img", ("--from", str(state))
+        server.start()
+        with Client(server.uri) as client:
+            assert client.read(0, 4096) == bytes(4096), "a state has no bytes"
+    finally:
+        server.close()
 
 
 def test_zeroes_are_refused_as_fast_where_the_file_system_writes_them() -> None:

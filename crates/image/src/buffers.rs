@@ -2,8 +2,12 @@
 //!
 //! Pages may wait in memory, since the journal brings back what a kill takes from here. Whoever writes to the
 //! file by another way calls [`Buffers::flush`] first, so that all writes keep their order.
+//!
+//! Where the disk is full, or the file is not to be changed, pages wait until it takes them. The journal bounds how
+//! many there may be.
 
 use crate::disk::Disk;
+use std::collections::BTreeMap;
 use std::io;
 
 /// Pages written at a time, bytes.
@@ -35,22 +39,46 @@ impl Span {
 pub(crate) struct Buffers {
     /// Pages that follow each other in the file, not yet written.
     run: Span,
+    /// Bytes of a page.
+    page_bytes: usize,
     /// As in the file.
     ahead: Span,
+    /// Pages that the file did not take, by where they belong.
+    waiting: BTreeMap<u64, Box<[u8]>>,
+    /// Whether the file takes none.
+    is_shut: bool,
 }
 
 impl Buffers {
+    /// Of a file that is not to be changed: every page waits.
+    pub(crate) fn of_read_only() -> Buffers {
+        Buffers { is_shut: true, ..Buffers::default() }
+    }
+
+    /// Whether pages wait for room on the disk.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Writes a page, soon. Errors: pages before it had to be written, and the disk failed.
     pub(crate) fn write(&mut self, disk: &dyn Disk, offset: u64, page: &[u8]) -> io::Result<()> {
         if offset != self.run.end() || self.run.bytes.len() >= RUN_BYTES {
             self.flush(disk)?;
             self.run.offset = offset;
         }
-        self.run.bytes.extend_from_slice(page);
+        if !self.waiting.is_empty() {
+            self.waiting.remove(&offset);
+        }
+        if self.is_shut {
+            self.waiting.insert(offset, page.into());
+        } else {
+            self.page_bytes = page.len();
+            self.run.bytes.extend_from_slice(page);
+        }
         Ok(())
     }
 
-    /// Writes what waits. Errors: the disk failed.
+    /// Writes what waits; where the disk is full it goes on waiting. Errors: the disk failed.
     pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if self.run.bytes.is_empty() {
             return Ok(());
@@ -58,8 +86,28 @@ impl Buffers {
         if self.run.offset < self.ahead.end() && self.ahead.offset < self.run.end() {
             self.forget();
         }
-        disk.write_at(self.run.offset, &self.run.bytes)?;
+        match disk.write_at(self.run.offset, &self.run.bytes) {
+            Err(error) if is_full(&error) => {
+                let pages = (self.run.offset..).step_by(self.page_bytes);
+                let pages = pages.zip(self.run.bytes.chunks(self.page_bytes).map(Box::from));
+                self.waiting.extend(pages);
+            }
+            written => written?,
+        }
         self.run.bytes.clear();
+        Ok(())
+    }
+
+    /// Writes everything. Errors: the disk failed or is still full.
+    pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
+        self.flush(disk)?;
+        for (&offset, page) in &self.waiting {
+            disk.write_at(offset, page)?;
+        }
+        if self.is_waiting() {
+            self.forget();
+        }
+        self.waiting.clear();
         Ok(())
     }
 
@@ -70,8 +118,8 @@ impl Buffers {
 
     /// Reads a page or a part of one. Errors: the disk failed, or the file ends.
     pub(crate) fn read(&self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        match self.run.part(offset, into.len()) {
-            Some(waiting) => into.copy_from_slice(waiting),
+        match self.held(offset, into.len()) {
+            Some(held) => into.copy_from_slice(held),
             None if disk.read_at(offset, into)? < into.len() => Err(io::ErrorKind::UnexpectedEof)?,
             None => {}
         }
@@ -80,7 +128,7 @@ impl Buffers {
 
     /// Reads the page at `from` and writes it at `to`. Errors: the disk failed, or the file ends.
     pub(crate) fn copy(&mut self, disk: &dyn Disk, from: u64, to: u64, page: &mut [u8]) -> io::Result<()> {
-        if let Some(bytes) = self.run.part(from, page.len()).or_else(|| self.ahead.part(from, page.len())) {
+        if let Some(bytes) = self.held(from, page.len()).or_else(|| self.ahead.part(from, page.len())) {
             page.copy_from_slice(bytes);
         } else {
             self.ahead.bytes.resize(AHEAD_BYTES.max(page.len()), 0);
@@ -91,4 +139,23 @@ impl Buffers {
         }
         self.write(disk, to, page)
     }
+
+    /// The bytes at `offset`, which lie within a page, if they are not in the file yet.
+    fn held(&self, offset: u64, length: usize) -> Option<&[u8]> {
+        let waiting = || {
+            let (&start, page) = self.waiting.range(..=offset).next_back()?;
+            let start = (offset - start) as usize;
+            page.get(start..start + length)
+        };
+        let run = self.run.part(offset, length);
+        run.or_else(|| if self.is_waiting() { waiting() } else { None })
+    }
+}
+
+/// Whether a write failed because there is no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }

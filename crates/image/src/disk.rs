@@ -1,6 +1,8 @@
 //! The file under an image: opened with care, locked, read and written at offsets.
 
 use crate::error::Problem;
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::io::Errno;
 use std::fmt::Debug;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
@@ -23,6 +25,15 @@ pub(crate) trait Disk: Debug + Send + Sync {
 
     /// Makes the file `length` long; what is new reads as zeros and takes no room.
     fn set_length(&self, length: u64) -> io::Result<()>;
+
+    /// The first byte from `offset` on that takes room, as far as is known; `None` where there is none.
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
+
+    /// The file itself, where it is one.
+    fn file(&self) -> Option<&File>;
+
+    /// The bytes from `offset` on will find room when they are written. What is there stays.
+    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()>;
 }
 
 impl Disk for File {
@@ -53,6 +64,28 @@ impl Disk for File {
 
     fn set_length(&self, length: u64) -> io::Result<()> {
         self.set_len(length)
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        match seek(self, SeekFrom::Data(offset)) {
+            Ok(data) => Ok(Some(data)),
+            Err(Errno::NXIO) => Ok(None),
+            // The file system does not tell holes: everything may be data.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok((offset < self.length()?).then_some(offset)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn file(&self) -> Option<&File> {
+        Some(self)
+    }
+
+    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        match fallocate(self, FallocateFlags::KEEP_SIZE, offset, bytes) {
+            // Where it cannot be had beforehand, a write tells.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -85,6 +118,13 @@ pub(crate) fn open(path: &Path) -> Result<File, Problem> {
         return Err(Problem::ReadOnly);
     }
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| opening(&error))?;
+    lock(&file)?;
+    Ok(file)
+}
+
+/// Opens the file for reading, and locks it.
+pub(crate) fn open_locked_to_look(path: &Path) -> Result<File, Problem> {
+    let file = open_to_look(path)?;
     lock(&file)?;
     Ok(file)
 }

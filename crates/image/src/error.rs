@@ -1,5 +1,6 @@
 //! What can be wrong with an image, and what to do about it.
 
+use crate::buffers::is_full;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,11 @@ pub struct ImageError {
 impl ImageError {
     pub(crate) fn new(path: &Path, problem: Problem) -> ImageError {
         ImageError { path: path.to_path_buf(), problem }
+    }
+
+    /// Whether there was no room on the disk: with some it can be done again.
+    pub fn is_full(&self) -> bool {
+        matches!(self.problem, Problem::DiskFull { .. })
     }
 }
 
@@ -48,6 +54,36 @@ pub enum Problem {
         /// Its first bytes, printable.
         found: String,
     },
+    /// Written by a server of an earlier Nacre, which had a format of its own.
+    #[error(
+        "it is the image of a server of an earlier Nacre, whose format is no longer read; its bytes begin at byte \
+         1,048,576 of the file: serve a new image, and copy them into it with nbdcopy -- [ dd if=... bs=1M skip=1 ]"
+    )]
+    OldServed,
+    /// A device's, where bytes alone were asked for.
+    #[error(
+        "it holds a modelled device, and bytes without one were asked for (--timing none); serve it with its timing, \
+         or name another image"
+    )]
+    HoldsDevice,
+    /// Bytes alone, where a device's was asked for.
+    #[error(
+        "it holds bytes without a device (--timing none), and a modelled device was asked for; serve it with \
+         --timing none, or copy its bytes into a device that is served from a new image"
+    )]
+    HoldsRawBytes,
+    /// The process that opened it has been copied (`fork`), and this is the copy.
+    #[error(
+        "it was opened by process {by}, of which this one is a copy (fork), and only one may change an image; open \
+         it in the process that uses it"
+    )]
+    OtherProcess {
+        /// The process that opened it.
+        by: u32,
+    },
+    /// It was opened to be read.
+    #[error("it was opened to be read only, and this would change it; open it to be written")]
+    OpenedToRead,
     /// Its creation was interrupted.
     #[error("its creation was interrupted, nothing was ever stored in it; delete it and create it anew")]
     Unfinished,
@@ -95,8 +131,7 @@ pub enum Problem {
     },
     /// No room on the disk.
     #[error(
-        "no room on the disk while {doing}; free some and open the image again: \
-         everything acknowledged is in it, and nothing was written since"
+        "no room on the disk while {doing}; free some and go on: everything acknowledged is in the image"
     )]
     DiskFull {
         /// What was being done.
@@ -121,9 +156,7 @@ impl Problem {
     /// `error`, which came while `doing`.
     pub(crate) fn io(doing: &'static str, error: &io::Error) -> Problem {
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                Problem::DiskFull { doing }
-            }
+            _ if is_full(error) => Problem::DiskFull { doing },
             kind => Problem::Io { doing, kind, detail: error.to_string() },
         }
     }

@@ -1,15 +1,9 @@
 //! The extents: where the bytes of each erase block are, and which of its pages are programmed.
 
-use crate::buffers::Buffers;
-use crate::disk::Disk;
 use crate::error::Problem;
 use crate::space::{Space, UNIT_BYTES, units};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::collections::BTreeMap;
-use std::io;
-
-/// Bytes copied at a time.
-const COPY_BYTES: u64 = 1 << 20;
 
 /// The form of the device's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +14,16 @@ pub struct Geometry {
     pub pages_per_extent: u64,
     /// Pages of the whole medium.
     pub pages: u64,
+    /// Bytes by host address, where no device is modelled and nothing has pages.
+    pub raw_bytes: u64,
 }
 
 impl Geometry {
+    /// An image of `bytes` by host address, without a medium.
+    pub fn raw(bytes: u64) -> Geometry {
+        Geometry { page_bytes: 4096, pages_per_extent: 1, pages: 0, raw_bytes: bytes }
+    }
+
     /// Bytes of an extent in the file.
     fn extent_bytes(&self) -> u64 {
         u64::from(self.page_bytes) * self.pages_per_extent
@@ -58,14 +59,35 @@ impl Pages {
     }
 }
 
-/// An erase block with a page programmed.
+/// Which pages of an extent are programmed, and in which of its two places each of them is.
+#[derive(Clone, Debug)]
+struct Current {
+    programmed: Pages,
+    /// Of these, those in the second place.
+    second: Pages,
+}
+
+impl Current {
+    fn new(words: usize) -> Current {
+        let none = Pages(vec![0; words].into_boxed_slice());
+        Current { programmed: none.clone(), second: none }
+    }
+
+    /// The place that `page` is in, or was in last.
+    fn place_of(&self, page: u64) -> usize {
+        usize::from(self.second.has(page))
+    }
+}
+
+/// An erase block with a page programmed. A page that the checkpoint knows stays where it is: when it is programmed
+/// again, it goes to the extent's other place.
 #[derive(Clone, Debug)]
 struct Extent {
-    offset: u64,
-    programmed: Pages,
-    /// What the checkpoint knows as programmed at this offset: must stay. `None` if the checkpoint does not
-    /// know the extent.
-    kept: Option<Pages>,
+    /// Where its two places begin; 0 where there is none yet.
+    offsets: [u64; 2],
+    now: Current,
+    /// As the checkpoint knows it; `None` if it does not know the extent.
+    kept: Option<Current>,
 }
 
 /// All extents, and the room they leave.
@@ -93,33 +115,32 @@ impl Extents {
     /// Where `page` is, if it is programmed.
     pub(crate) fn find(&self, page: u64) -> Option<u64> {
         let (number, page) = self.split(page);
-        let extent = self.extents.get(&number).filter(|extent| extent.programmed.has(page))?;
-        Some(extent.offset + page * u64::from(self.geometry.page_bytes))
+        let extent = self.extents.get(&number).filter(|extent| extent.now.programmed.has(page))?;
+        Some(extent.offsets[extent.now.place_of(page)] + page * u64::from(self.geometry.page_bytes))
     }
 
     /// Where `page` is to be written; it counts as programmed from now on.
-    ///
-    /// Errors: its extent had to be copied, and the disk failed.
-    pub(crate) fn place(&mut self, page: u64, disk: &dyn Disk, buffers: &mut Buffers) -> io::Result<u64> {
+    pub(crate) fn place(&mut self, page: u64) -> u64 {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
         let Geometry { page_bytes, .. } = self.geometry;
         let (bytes, words) = (self.geometry.extent_bytes(), self.geometry.words());
-        let extent = self.extents.entry(number).or_insert_with(|| {
-            let programmed = Pages(vec![0; words].into_boxed_slice());
-            Extent { offset: self.space.take(bytes), programmed, kept: None }
+        let extent = self.extents.entry(number).or_insert_with(|| Extent {
+            offsets: [0; 2],
+            now: Current::new(words),
+            kept: None,
         });
-        if extent.kept.as_ref().is_some_and(|kept| kept.has(page)) {
-            let offset = self.space.take(bytes);
-            let used = extent.programmed.span() * u64::from(page_bytes);
-            buffers.flush(disk)?;
-            buffers.forget();
-            copy(disk, extent.offset, offset, used)?;
-            self.old.push(extent.offset);
-            (extent.offset, extent.kept) = (offset, None);
+        let kept = extent.kept.as_ref().filter(|kept| kept.programmed.has(page));
+        let place = kept.map_or_else(|| extent.now.place_of(page), |kept| 1 - kept.place_of(page));
+        if extent.offsets[place] == 0 {
+            extent.offsets[place] = self.space.take(bytes);
         }
-        extent.programmed.add(page);
-        Ok(extent.offset + page * u64::from(page_bytes))
+        extent.now.programmed.add(page);
+        match place {
+            0 => extent.now.second.remove(page),
+            _ => extent.now.second.add(page),
+        }
+        extent.offsets[place] + page * u64::from(page_bytes)
     }
 
     /// Erases `count` pages from `first` on.
@@ -136,9 +157,9 @@ impl Extents {
             let to = end.min((number + 1) * per) - number * per;
             let extent = self.extents.get_mut(&number).expect("it was just listed");
             if to - from < per {
-                (from..to).for_each(|page| extent.programmed.remove(page));
+                (from..to).for_each(|page| extent.now.programmed.remove(page));
             }
-            if to - from == per || extent.programmed.span() == 0 {
+            if to - from == per || extent.now.programmed.span() == 0 {
                 self.drop_extent(number);
             }
         }
@@ -148,14 +169,22 @@ impl Extents {
     pub(crate) fn keep(&mut self) {
         let bytes = self.geometry.extent_bytes();
         self.old.drain(..).for_each(|offset| self.space.give(offset, bytes));
-        self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.programmed.clone()));
+        self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.now.clone()));
     }
 
     /// How long the file has to be to hold every programmed page.
     pub(crate) fn needed_length(&self) -> u64 {
         let page_bytes = u64::from(self.geometry.page_bytes);
-        let ends = self.extents.values().map(|extent| extent.offset + extent.programmed.span() * page_bytes);
-        ends.max().unwrap_or(0)
+        let ends = self.extents.values().flat_map(|extent| {
+            let pages = 0..extent.now.programmed.span();
+            let last_in = |place| {
+                let is_in =
+                    |page: &u64| extent.now.programmed.has(*page) && extent.now.place_of(*page) == place;
+                pages.clone().rev().find(is_in).map(|page| extent.offsets[place] + (page + 1) * page_bytes)
+            };
+            [last_in(0), last_in(1)]
+        });
+        ends.flatten().max().unwrap_or(0)
     }
 
     /// The table for a checkpoint.
@@ -165,8 +194,9 @@ impl Extents {
         table.put_u64(self.extents.len() as u64);
         for (&number, extent) in &self.extents {
             table.put_u64(number);
-            table.put_u64(extent.offset);
-            table.put_u64s(&extent.programmed.0);
+            extent.offsets.iter().for_each(|&offset| table.put_u64(offset));
+            table.put_u64s(&extent.now.programmed.0);
+            table.put_u64s(&extent.now.second.0);
         }
         table.finish()
     }
@@ -176,31 +206,39 @@ impl Extents {
         let mut table = StateReader::new(table);
         table.section("extents")?;
         for _ in 0..table.u64("number of extents")? {
-            let (number, offset) = (table.u64("number of an extent")?, table.u64("its offset")?);
-            let mut words = vec![0; self.geometry.words()];
-            table.u64s_into("words of programmed pages", &mut words)?;
-            let programmed = Pages(words.into_boxed_slice());
+            let number = table.u64("number of an extent")?;
+            let offsets = [table.u64("its first place")?, table.u64("its second place")?];
+            let mut now = Current::new(self.geometry.words());
+            table.u64s_into("words of programmed pages", &mut now.programmed.0)?;
+            table.u64s_into("words of pages in the second place", &mut now.second.0)?;
             let extents = self.geometry.pages.div_ceil(self.geometry.pages_per_extent);
+            let bytes = self.geometry.extent_bytes();
+            let mut has_room = |offset: u64| {
+                offset == 0 || offset.is_multiple_of(UNIT_BYTES) && self.space.claim(offset, bytes)
+            };
             let sound = number < extents
-                && offset % UNIT_BYTES == 0
-                && programmed.span() <= self.geometry.pages_per_extent
-                && self.space.claim(offset, self.geometry.extent_bytes());
+                && now.programmed.span() <= self.geometry.pages_per_extent
+                && offsets.map(&mut has_room) == [true; 2]
+                && (0..now.programmed.span())
+                    .all(|page| !now.programmed.has(page) || offsets[now.place_of(page)] != 0);
             if !sound {
                 return Err(
-                    table.error("an extent in room of its own".into(), format!("{number} at {offset}"))
+                    table.error("an extent in room of its own".into(), format!("{number} at {offsets:?}"))
                 );
             }
-            let kept = Some(programmed.clone());
-            self.extents.insert(number, Extent { offset, programmed, kept });
+            let kept = Some(now.clone());
+            self.extents.insert(number, Extent { offsets, now, kept });
         }
         table.finish()
     }
 
     fn drop_extent(&mut self, number: u64) {
         let extent = self.extents.remove(&number).expect("an extent is dropped once");
-        match extent.kept {
-            Some(_) => self.old.push(extent.offset),
-            None => self.space.give(extent.offset, self.geometry.extent_bytes()),
+        for offset in extent.offsets.into_iter().filter(|&offset| offset != 0) {
+            match extent.kept {
+                Some(_) => self.old.push(offset),
+                None => self.space.give(offset, self.geometry.extent_bytes()),
+            }
         }
     }
 
@@ -214,19 +252,4 @@ impl Extents {
 pub(crate) fn damaged(at: u64, error: StateError) -> Problem {
     let at = at + error.at as u64;
     Problem::Damaged { part: "the table of extents", at, expected: error.expected, found: error.found }
-}
-
-/// Copies `bytes` of the file from one place to another.
-fn copy(disk: &dyn Disk, from: u64, to: u64, bytes: u64) -> io::Result<()> {
-    let mut buffer = vec![0; COPY_BYTES.min(bytes) as usize];
-    let mut done = 0;
-    while done < bytes {
-        let part = &mut buffer[..COPY_BYTES.min(bytes - done) as usize];
-        if disk.read_at(from + done, part)? < part.len() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        disk.write_at(to + done, part)?;
-        done += part.len() as u64;
-    }
-    Ok(())
 }

@@ -19,8 +19,11 @@ pub fn differences(image: &str, asked: &str) -> Vec<Difference> {
 
 /// Geometry and settings alike as lines `key = value`.
 pub(crate) fn lines(geometry: &Geometry, identity: &str) -> String {
-    let Geometry { page_bytes, pages_per_extent, pages } = geometry;
-    format!("page bytes = {page_bytes}\npages per extent = {pages_per_extent}\npages = {pages}\n{identity}")
+    let Geometry { page_bytes, pages_per_extent, pages, raw_bytes } = geometry;
+    format!(
+        "page bytes = {page_bytes}\npages per extent = {pages_per_extent}\npages = {pages}\n\
+         raw bytes = {raw_bytes}\n{identity}"
+    )
 }
 
 fn settings(lines: &str) -> BTreeMap<&str, &str> {

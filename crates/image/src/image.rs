@@ -1,11 +1,12 @@
 //! An open image: records go into its journal, pages into its extents, and now and then a checkpoint.
 
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, is_full};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::extents::{self, Extents, Geometry};
 use crate::identity;
 use crate::journal::{self, Records};
+use crate::raw::Raw;
 use crate::store::ImageStore;
 use crate::superblock::{self, Checkpoint, IDENTITY_BYTES, JOURNAL_START, SLOTS, Superblock};
 use std::io;
@@ -15,6 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Room for the journal of a new image. With half of it filled a checkpoint is due; the other half is
 /// for the record that comes first.
 const JOURNAL_BYTES: u64 = 128 << 20;
+/// Room of the journal that is had before it is needed, and that only short records use where the disk is full: what
+/// is trimmed, and what ends, needs no room of its own.
+const SPARE_BYTES: u64 = 256 << 10;
+/// The longest record that uses it.
+const SHORT_BYTES: usize = 256;
 
 /// A device's image, open in this process alone. Clones are the same image.
 ///
@@ -67,17 +73,35 @@ impl Image {
         Image::open_on(Arc::new(file), path, identity, geometry)
     }
 
-    /// Opens the image, or creates it if there is nothing at `path`.
+    /// As [`Image::open`], to look: the file may be one that cannot be written, and stays as it is. Pages that are
+    /// programmed stay in memory; nothing can be appended.
+    ///
+    /// Errors: those of [`Image::open`].
+    pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
+        let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
+        let opened = Image::open_on(Arc::new(file), path, identity, geometry)?;
+        {
+            let mut held = opened.image.hold();
+            (held.is_read_only, held.buffers) = (true, Buffers::of_read_only());
+        }
+        Ok(opened)
+    }
+
+    /// Opens the image, or creates it if there is nothing at `path`, or an empty file.
     ///
     /// Errors: those of [`Image::open`] and [`Image::create`].
     pub fn open_or_create(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
-        match Image::open(path, identity, geometry) {
-            Err(ImageError { problem: Problem::Missing, .. }) => {
-                let image = Image::create(path, identity, geometry)?;
-                Ok(Opened { image, state: None, records: Records::default(), torn: false })
+        let image = match Image::open(path, identity, geometry) {
+            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, geometry)?,
+            Err(ImageError { problem: Problem::Unfinished, .. })
+                if path.metadata().is_ok_and(|file| file.len() == 0) =>
+            {
+                let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
+                Image::create_on(Arc::new(file), path, identity, geometry, JOURNAL_BYTES)?
             }
-            opened => opened,
-        }
+            opened => return opened,
+        };
+        Ok(Opened { image, state: None, records: Records::default(), torn: false })
     }
 
     /// The geometry and identity of the device in the image at `path`, which may be open elsewhere.
@@ -96,7 +120,7 @@ impl Image {
 
     /// Appends `record` to the journal: it will be played back even if the process is killed now.
     ///
-    /// Errors: the disk is full or fails, now or earlier.
+    /// Errors: the disk is full, and the record was not appended; the disk fails, now or earlier.
     ///
     /// # Panics
     /// If the record is longer than [`Image::longest_record`], or [`Image::wants_checkpoint`] was ignored
@@ -105,19 +129,49 @@ impl Image {
         assert!(record.len() <= self.longest_record(), "a record of {} bytes is too long", record.len());
         let mut held = self.hold();
         held.check()?;
+        if held.is_read_only {
+            return Err(ImageError::new(&self.path, Problem::OpenedToRead));
+        }
         if !held.appending {
             let generation = held.superblock.generation + 1;
             let superblock = Superblock { generation, ..held.superblock.clone() };
             self.write_superblocks(&mut held, superblock)?;
         }
-        let Held { superblock, buffer, journal_bytes, .. } = &mut *held;
+        let Held { superblock, buffer, journal_bytes, synced, .. } = &mut *held;
+        let at = *journal_bytes;
         buffer.clear();
-        journal::encode(superblock.generation, record, buffer);
-        let end = *journal_bytes + buffer.len() as u64;
+        let place = journal::Place { generation: superblock.generation, at, synced: *synced };
+        journal::encode(place, record, buffer);
+        let end = at + buffer.len() as u64;
         assert!(end <= superblock.journal_bytes, "the journal is full: a checkpoint was due");
-        let written = self.disk.write_at(JOURNAL_START + *journal_bytes, buffer);
-        *journal_bytes = end;
-        written.map_err(|error| held.fail(&self.path, "appending to its journal", &error))
+        let written = self.reserve(&mut held, end, record.len() <= SHORT_BYTES);
+        let written = written.and_then(|()| self.disk.write_at(JOURNAL_START + at, &held.buffer));
+        match written {
+            Ok(()) => {
+                held.journal_bytes = end;
+                Ok(())
+            }
+            // The next record takes its place.
+            Err(error) if is_full(&error) => {
+                Err(ImageError::new(&self.path, Problem::io("appending to its journal", &error)))
+            }
+            Err(error) => Err(held.fail("appending to its journal", &error)),
+        }
+    }
+
+    /// Sees to it that there is room on the disk for the journal up to `end`, and some more.
+    fn reserve(&self, held: &mut Held, end: u64, is_short: bool) -> io::Result<()> {
+        let journal = held.superblock.journal_bytes;
+        if held.reserved >= journal.min(end + SPARE_BYTES) {
+            return Ok(());
+        }
+        let upto = journal.min(end + 2 * SPARE_BYTES);
+        match self.disk.reserve(JOURNAL_START + held.reserved, upto - held.reserved) {
+            Ok(()) => held.reserved = upto,
+            Err(error) if is_full(&error) && is_short && end <= held.reserved => {}
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// The longest record that [`Image::append`] takes, bytes.
@@ -129,9 +183,37 @@ impl Image {
     ///
     /// Errors: the disk is full or fails, now or earlier.
     pub fn sync(&self) -> Result<(), ImageError> {
-        self.hold().check()?;
+        let (generation, bytes) = {
+            let held = self.hold();
+            held.check()?;
+            (held.superblock.generation, held.journal_bytes)
+        };
         // Others may append meanwhile.
-        self.disk.sync().map_err(|error| self.hold().fail(&self.path, "syncing it", &error))
+        self.disk.sync().map_err(|error| self.hold().fail("syncing it", &error))?;
+        let mut held = self.hold();
+        if held.superblock.generation == generation {
+            held.synced = held.synced.max(bytes);
+        }
+        Ok(())
+    }
+
+    /// Whether the disk is full: pages wait in memory for room. Nothing should be written then; the next
+    /// [`Image::checkpoint`] tries again.
+    pub fn is_full(&self) -> bool {
+        let held = self.hold();
+        held.buffers.is_waiting() && !held.is_read_only
+    }
+
+    /// Tries to write the pages that wait for room. Errors: the disk is still full, or fails.
+    pub fn retry(&self) -> Result<(), ImageError> {
+        let mut held = self.hold();
+        held.check()?;
+        held.buffers.drain(&*self.disk).map_err(|error| held.fail_or_wait("writing pages", &error))
+    }
+
+    /// Whether nothing is to be changed.
+    pub fn is_read_only(&self) -> bool {
+        self.hold().is_read_only
     }
 
     /// Whether the journal is so long that a checkpoint is due before the next record.
@@ -147,6 +229,9 @@ impl Image {
     pub fn checkpoint(&self, state: &[u8]) -> Result<(), ImageError> {
         let mut held = self.hold();
         held.check()?;
+        if held.is_read_only {
+            return Err(ImageError::new(&self.path, Problem::OpenedToRead));
+        }
         let table = held.extents.encode();
         let mut checksum = crc32fast::Hasher::new();
         checksum.update(&table);
@@ -160,11 +245,14 @@ impl Image {
         checkpoint.offset = held.extents.space.take(checkpoint.bytes());
         let written = held
             .buffers
-            .flush(&*self.disk)
+            .drain(&*self.disk)
             .and_then(|()| self.disk.write_at(checkpoint.offset, &table))
             .and_then(|()| self.disk.write_at(checkpoint.offset + checkpoint.table_bytes, state))
             .and_then(|()| self.disk.sync());
-        written.map_err(|error| held.fail(&self.path, "writing a checkpoint", &error))?;
+        written.map_err(|error| {
+            held.extents.space.give(checkpoint.offset, checkpoint.bytes());
+            held.fail_or_wait("writing a checkpoint", &error)
+        })?;
         let generation = held.superblock.generation + 1;
         let superblock = Superblock {
             generation,
@@ -175,7 +263,7 @@ impl Image {
         let old = held.superblock.checkpoint;
         self.write_superblocks(&mut held, superblock)?;
         // Both copies lead to the new checkpoint: what only the old one used is unused.
-        held.journal_bytes = 0;
+        (held.journal_bytes, held.synced) = (0, 0);
         held.extents.keep();
         if let Some(old) = old {
             held.extents.space.give(old.offset, old.bytes());
@@ -186,7 +274,13 @@ impl Image {
     /// The failure after which nothing more is written, if there was one. The store cannot return it, so
     /// whoever reads pages asks here before the bytes go on.
     pub fn error(&self) -> Option<ImageError> {
-        self.hold().error.clone()
+        self.hold().check().err()
+    }
+
+    /// The bytes by host address, of an image that holds no medium.
+    pub fn raw(&self) -> Raw {
+        let held = self.hold();
+        Raw::new(self.clone(), held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
     pub(crate) fn create_on(
@@ -208,11 +302,11 @@ impl Image {
             checkpoint: None,
             identity: identity.into(),
         };
-        let journal_end = superblock.journal_end();
-        let held = Held::new(superblock.clone(), Extents::new(geometry, journal_end));
+        let raw_end = superblock.raw_end();
+        let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end));
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
-        // The journal is part of the file from the beginning, so that a file cut short is found out.
-        let sized = image.disk.set_length(journal_end);
+        // Journal and raw bytes are part of the file from the beginning, so that a file cut short is found out.
+        let sized = image.disk.set_length(raw_end);
         sized.map_err(|error| ImageError::new(path, Problem::io("creating it", &error)))?;
         image.write_superblocks(&mut image.hold(), superblock)?;
         Ok(image)
@@ -224,14 +318,10 @@ impl Image {
         identity: &str,
         geometry: Geometry,
     ) -> Result<Opened, ImageError> {
-        let opened = load(&*disk, identity, geometry);
+        let opened = load(&*disk, path, identity, geometry);
         let (held, state, found) = opened.map_err(|problem| ImageError::new(path, problem))?;
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
         Ok(Opened { image, state, records: found.records, torn: found.torn })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     pub(crate) fn disk(&self) -> &dyn Disk {
@@ -247,9 +337,11 @@ impl Image {
         let copy = superblock.encode();
         for slot in SLOTS {
             let written = self.disk.write_at(slot, &copy).and_then(|()| self.disk.sync());
-            written.map_err(|error| held.fail(&self.path, "writing its superblock", &error))?;
+            written.map_err(|error| held.fail("writing its superblock", &error))?;
         }
         (held.superblock, held.appending) = (superblock, true);
+        // The whole file was synced.
+        held.synced = held.journal_bytes;
         Ok(())
     }
 }
@@ -257,43 +349,80 @@ impl Image {
 /// What the clones of an image share.
 #[derive(Debug)]
 pub(crate) struct Held {
+    path: PathBuf,
+    /// The process that opened it.
+    process: u32,
     superblock: Superblock,
     /// Whether the superblock's generation is this process's own.
     appending: bool,
+    is_read_only: bool,
     pub(crate) extents: Extents,
     pub(crate) buffers: Buffers,
     /// Bytes of the journal that hold records.
     journal_bytes: u64,
+    /// Of these, known to be on the disk.
+    synced: u64,
+    /// Bytes of the journal for which there is room on the disk.
+    reserved: u64,
     error: Option<ImageError>,
     /// For a record, or a page being copied.
     pub(crate) buffer: Vec<u8>,
 }
 
 impl Held {
-    fn new(superblock: Superblock, extents: Extents) -> Held {
-        let (appending, journal_bytes, error) = (false, 0, None);
-        let (buffers, buffer) = (Buffers::default(), Vec::new());
-        Held { superblock, appending, extents, buffers, journal_bytes, error, buffer }
+    fn new(path: &Path, superblock: Superblock, extents: Extents) -> Held {
+        Held {
+            path: path.to_path_buf(),
+            process: std::process::id(),
+            superblock,
+            appending: false,
+            is_read_only: false,
+            extents,
+            buffers: Buffers::default(),
+            journal_bytes: 0,
+            synced: 0,
+            reserved: 0,
+            error: None,
+            buffer: Vec::new(),
+        }
     }
 
-    /// Errors: there was a failure.
+    /// Errors: there was a failure, or this process is not the one that opened the image.
     pub(crate) fn check(&self) -> Result<(), ImageError> {
+        if std::process::id() != self.process {
+            return Err(ImageError::new(&self.path, Problem::OtherProcess { by: self.process }));
+        }
         self.error.clone().map_or(Ok(()), Err)
     }
 
     /// Nothing more is written: what is in memory may be ahead of what the file can be brought to.
-    pub(crate) fn fail(&mut self, path: &Path, doing: &'static str, error: &io::Error) -> ImageError {
-        self.error.get_or_insert_with(|| ImageError::new(path, Problem::io(doing, error))).clone()
+    pub(crate) fn fail(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
+        let failed = || ImageError::new(&self.path, Problem::io(doing, error));
+        self.error.get_or_insert_with(failed).clone()
+    }
+
+    /// As [`Held::fail`], but where the disk is full it may be tried again.
+    fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
+        match is_full(error) {
+            true => ImageError::new(&self.path, Problem::io(doing, error)),
+            false => self.fail(doing, error),
+        }
     }
 }
 
 /// Checks everything and reads state and journal.
 fn load(
     disk: &dyn Disk,
+    path: &Path,
     identity: &str,
     geometry: Geometry,
 ) -> Result<(Held, Option<Vec<u8>>, journal::Found), Problem> {
     let superblock = superblock::read(disk)?;
+    match (superblock.geometry.raw_bytes > 0, geometry.raw_bytes > 0) {
+        (false, true) => return Err(Problem::HoldsDevice),
+        (true, false) => return Err(Problem::HoldsRawBytes),
+        _ => {}
+    }
     let differences = identity::differences(
         &identity::lines(&superblock.geometry, &superblock.identity),
         &identity::lines(&geometry, identity),
@@ -306,8 +435,8 @@ fn load(
         true => Err(Problem::CutShort { found: length, expected }),
         false => Ok(()),
     };
-    reaches(superblock.journal_end())?;
-    let mut extents = Extents::new(geometry, superblock.journal_end());
+    reaches(superblock.raw_end())?;
+    let mut extents = Extents::new(geometry, superblock.raw_end());
     let mut state = None;
     if let Some(checkpoint) = superblock.checkpoint {
         reaches(checkpoint.offset.saturating_add(checkpoint.bytes()))?;
@@ -315,7 +444,7 @@ fn load(
         reaches(extents.needed_length())?;
     }
     let found = journal::read(disk, &superblock)?;
-    let mut held = Held::new(superblock, extents);
+    let mut held = Held::new(path, superblock, extents);
     held.journal_bytes = found.bytes;
     Ok((held, state, found))
 }

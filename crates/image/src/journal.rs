@@ -3,10 +3,11 @@
 use crate::disk::Disk;
 use crate::error::Problem;
 use crate::superblock::{JOURNAL_START, Superblock};
+use std::io;
 use std::ops::Range;
 
-/// Checksum, length, generation.
-pub(crate) const HEAD_BYTES: usize = 16;
+/// Checksum, length, generation, how much of the journal was synced.
+pub(crate) const HEAD_BYTES: usize = 24;
 /// Bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
@@ -45,21 +46,43 @@ pub(crate) struct Found {
     pub(crate) torn: bool,
 }
 
-/// Appends a record of `generation` to `into`, as it goes into the file.
-pub(crate) fn encode(generation: u64, content: &[u8], into: &mut Vec<u8>) {
+/// Where a record stands: its first byte, counted from the beginning of the journal, and what was known of the
+/// journal when it was appended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) generation: u64,
+    pub(crate) at: u64,
+    /// The journal up to this byte was synced.
+    pub(crate) synced: u64,
+}
+
+/// Appends a record to `into`, as it goes into the file.
+pub(crate) fn encode(place: Place, content: &[u8], into: &mut Vec<u8>) {
     let start = into.len();
     into.extend_from_slice(&[0; 4]);
     into.extend_from_slice(&(content.len() as u32).to_le_bytes());
-    into.extend_from_slice(&generation.to_le_bytes());
+    into.extend_from_slice(&place.generation.to_le_bytes());
+    into.extend_from_slice(&place.synced.to_le_bytes());
     into.extend_from_slice(content);
-    let checksum = crc32fast::hash(&into[start + 4..]).to_le_bytes();
+    let checksum = checksum(place.at, &into[start + 4..]).to_le_bytes();
     into[start..start + 4].copy_from_slice(&checksum);
 }
 
+/// The place of a record is part of its checksum: bytes that a program stored are none, whatever they look like.
+fn checksum(at: u64, record: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&at.to_le_bytes());
+    hasher.update(record);
+    hasher.finalize()
+}
+
 /// Reads the records that count: from the first on, as long as each is whole and follows its predecessor.
+///
+/// What ends them is torn if nothing behind it says that it was synced: records that were not synced are lost with
+/// the power of the machine in any order. Errors: it was synced, so it is damaged; the superblock is an old one.
 pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Problem> {
     let mut journal = Vec::new();
-    let (mut end, mut count, mut torn) = (0, 0, false);
+    let (mut end, mut count) = (0, 0);
     let mut generations = superblock.journal_generation..superblock.generation + 1;
     while have(disk, superblock, &mut journal, end + HEAD_BYTES)? {
         let head = Head::read(&journal[end..]);
@@ -69,9 +92,8 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
         }
         let content = end + HEAD_BYTES..end + HEAD_BYTES + head.length as usize;
         let whole = have(disk, superblock, &mut journal, content.end)?
-            && crc32fast::hash(&journal[end + 4..content.end]) == head.checksum;
+            && checksum(end as u64, &journal[end + 4..content.end]) == head.checksum;
         if !whole {
-            torn = generations.contains(&head.generation);
             break;
         }
         if !generations.contains(&head.generation) {
@@ -80,8 +102,71 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
         generations.start = head.generation;
         (end, count) = (content.end, count + 1);
     }
+    let torn = follows(disk, superblock, end as u64, &generations)?;
     journal.truncate(end);
     Ok(Found { records: Records { journal, count }, bytes: end as u64, torn })
+}
+
+/// Whether anything of these generations is behind byte `end` of the journal. Errors: a record there knew that the
+/// journal was synced beyond `end`.
+fn follows(
+    disk: &dyn Disk,
+    superblock: &Superblock,
+    end: u64,
+    generations: &Range<u64>,
+) -> Result<bool, Problem> {
+    let failed = |error| Problem::io("reading its journal", &error);
+    let (mut torn, mut at, mut part) = (false, end, Vec::new());
+    while let Some(data) = disk.next_data(JOURNAL_START + at).map_err(failed)? {
+        at = at.max(data.saturating_sub(JOURNAL_START));
+        let length = READ_BYTES.min(superblock.journal_bytes.saturating_sub(at));
+        part.resize(length as usize, 0);
+        let read = disk.read_at(JOURNAL_START + at, &mut part).map_err(failed)?;
+        if read < HEAD_BYTES {
+            break;
+        }
+        for (place, head) in part[..read].windows(HEAD_BYTES).enumerate() {
+            let place = at + place as u64;
+            let head = Head::read(head);
+            if !generations.contains(&head.generation) {
+                continue;
+            }
+            torn |= place == end;
+            if head.synced > place
+                || head.synced <= end && torn
+                || !is_whole(disk, superblock, place, &head).map_err(failed)?
+            {
+                continue;
+            }
+            torn = true;
+            if head.synced > end {
+                return Err(lost(end, head.synced));
+            }
+        }
+        // A head may begin in this part and end in the next one.
+        at += (read - HEAD_BYTES + 1) as u64;
+    }
+    Ok(torn)
+}
+
+fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -> io::Result<bool> {
+    let bytes = HEAD_BYTES as u64 + u64::from(head.length);
+    if place + bytes > superblock.journal_bytes {
+        return Ok(false);
+    }
+    let mut record = vec![0; bytes as usize];
+    let read = disk.read_at(JOURNAL_START + place, &mut record)?;
+    Ok(read == record.len() && checksum(place, &record[4..]) == head.checksum)
+}
+
+/// The records from byte `end` on are gone though they were on the disk.
+fn lost(end: u64, synced: u64) -> Problem {
+    Problem::Damaged {
+        part: "its journal",
+        at: JOURNAL_START + end,
+        expected: format!("records up to byte {}, which were on the disk", JOURNAL_START + synced),
+        found: "one that is none, and good ones behind it".into(),
+    }
 }
 
 /// Whether the journal has `bytes`; if so they are read.
@@ -119,12 +204,13 @@ struct Head {
     checksum: u32,
     length: u32,
     generation: u64,
+    synced: u64,
 }
 
 impl Head {
     fn read(bytes: &[u8]) -> Head {
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
-        Head { checksum: word(0), length: word(4), generation: long(8) }
+        Head { checksum: word(0), length: word(4), generation: long(8), synced: long(16) }
     }
 }

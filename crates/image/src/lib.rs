@@ -10,9 +10,11 @@
 //! - The machine may lose its power: every record appended before the last [`Image::sync`] that returned is
 //!   there again. As a disk promises it: a write that was interrupted leaves, byte by byte, old or new.
 //! - What opening gives is the result of some first records of the journal and of nothing else; a record
-//!   that was torn, and all after it, are cut off.
-//! - One process holds an image at a time.
-//! - After a failed write or sync nothing more is written. What was acknowledged is in the file.
+//!   that was torn, and all after it, are cut off. A record that was on the disk and is not good is damage, which is
+//!   told.
+//! - One process holds an image at a time, and a copy of it (`fork`) changes nothing.
+//! - After a failed write or sync nothing more is written. What was acknowledged is in the file. A full disk refuses
+//!   records, and lets pages wait in memory until there is room.
 //!
 //! Checksums guard superblocks, checkpoints and records, not the pages: the bytes of a page that the disk
 //! changes later are returned as they are.
@@ -26,24 +28,28 @@
 //! | 0 | 64 KiB | superblock, first copy |
 //! | 64 KiB | 64 KiB | superblock, second copy |
 //! | 128 KiB | 128 MiB | journal |
-//! | after it | | extents and checkpoint, wherever there is room, in units of 4 KiB |
+//! | after it | the device's, and 4 KiB of zeroes | raw bytes by host address, where no device is modelled |
+//! | after them | | extents and checkpoint, wherever there is room, in units of 4 KiB |
 //!
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
 //! length of the body (u64), body. These four stay where they are in every version. The body: its own
 //! generation, the one that the journal begins with, size of the journal, geometry, where the checkpoint is
 //! with its lengths and its CRC-32, and the device's identity as lines `key = value`.
 //!
-//! **Checkpoint**: the table of extents (number, offset, which pages are programmed), then the state.
+//! **Checkpoint**: the table of extents (number, offsets of both places, which pages are programmed, which of them are
+//! in the second place), then the state.
 //!
-//! **Record**: CRC-32 of what follows (u32), length (u32), generation (u64), bytes.
+//! **Record**: CRC-32 of its place in the journal and of what follows (u32), length (u32), generation (u64), bytes of
+//! the journal that were on the disk (u64), bytes.
 //!
-//! **Extent**: the pages of one erase block, side by side.
+//! **Extent**: the pages of one erase block, side by side, in two places of which the second is made when it is needed.
 //!
 //! # Why it holds
 //! Nothing that the superblock on the disk leads to is overwritten. A page that the checkpoint knows as
-//! programmed stays: its block, erased and programmed again, gets another extent, and the old one is used
-//! again only after the next checkpoint. A page that the checkpoint knows as erased may be programmed in
-//! place, since what is there counts only once the journal has been played back up to it.
+//! programmed stays: its block, erased and programmed again, gets another extent, and the page, programmed again without
+//! an erase, the other place of its extent; what is old is used again only after the next checkpoint. A page that the
+//! checkpoint knows as erased may be programmed in place, since what is there counts only once the journal has been
+//! played back up to it.
 //!
 //! For the same reason pages may wait in memory and be written many at a time: a kill takes them, and the
 //! journal brings them back.
@@ -53,8 +59,11 @@
 //! whichever, leads to everything acknowledged.
 //!
 //! Every process that appends first writes a new generation into the superblocks, and so does every
-//! checkpoint. So no place of the journal is written twice in one generation, and a record older than its
-//! predecessor is a left-over: of before the checkpoint, or of a tail that was cut off. It ends the journal.
+//! checkpoint. So no place of the journal is written twice in one generation, but for a record that was refused, and a
+//! record older than its predecessor is a left-over: of before the checkpoint, or of a tail that was cut off. It ends
+//! the journal.
+//!
+//! Raw bytes are written where they lie, and have no record.
 
 mod buffers;
 mod disk;
@@ -63,6 +72,8 @@ mod extents;
 mod identity;
 mod image;
 mod journal;
+mod raw;
+mod snapshot;
 mod space;
 mod store;
 mod superblock;
@@ -74,4 +85,6 @@ pub use extents::Geometry;
 pub use identity::differences;
 pub use image::{Image, Opened};
 pub use journal::Records;
+pub use raw::Raw;
 pub use store::ImageStore;
+pub use superblock::is_image;

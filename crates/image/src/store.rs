@@ -34,7 +34,7 @@ impl Store for ImageStore {
         let read = held.buffers.read(self.image.disk(), place + offset as u64, into);
         if let Err(error) = read {
             into.fill(0xFF);
-            held.fail(self.image.path(), "reading a page", &error);
+            held.fail("reading a page", &error);
         }
     }
 
@@ -45,30 +45,23 @@ impl Store for ImageStore {
             return;
         }
         let (disk, Held { extents, buffers, .. }) = (self.image.disk(), &mut *held);
-        let place = extents.place(page, disk, buffers);
-        let written = place.and_then(|place| buffers.write(disk, place, bytes));
+        let written = buffers.write(disk, extents.place(page), bytes);
         if let Err(error) = written {
-            held.fail(self.image.path(), "writing a page", &error);
+            held.fail("writing a page", &error);
         }
     }
 
     fn copy(&mut self, from: u64, to: u64) {
         let mut held = self.image.hold();
-        if held.check().is_err() {
+        if held.check().is_err() || from == to {
             return;
         }
         let (disk, Held { extents, buffers, buffer, .. }) = (self.image.disk(), &mut *held);
-        if extents.find(from).is_none() {
-            return extents.erase(to, 1);
-        }
+        let Some(source) = extents.find(from) else { return extents.erase(to, 1) };
         buffer.resize(self.page_bytes, 0);
-        let copied = extents.place(to, disk, buffers).and_then(|place| {
-            // Making room may have moved the page.
-            let from = extents.find(from).expect("it is programmed");
-            if from == place { Ok(()) } else { buffers.copy(disk, from, place, buffer) }
-        });
+        let copied = buffers.copy(disk, source, extents.place(to), buffer);
         if let Err(error) = copied {
-            held.fail(self.image.path(), "copying a page", &error);
+            held.fail("copying a page", &error);
         }
     }
 

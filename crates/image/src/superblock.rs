@@ -1,14 +1,17 @@
 //! The superblock: where everything else is. Two copies, of which one is readable at every moment.
 
-use crate::disk::Disk;
+use crate::disk::{self, Disk};
 use crate::error::Problem;
 use crate::extents::Geometry;
+use crate::space::{UNIT_BYTES, units};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::io;
+use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"NACREIMG";
+const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Room for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.
@@ -53,9 +56,18 @@ pub(crate) struct Superblock {
 }
 
 impl Superblock {
-    /// Where the journal ends and extents begin.
+    /// Where the journal ends and raw bytes begin.
     pub(crate) fn journal_end(&self) -> u64 {
         JOURNAL_START.saturating_add(self.journal_bytes)
+    }
+
+    /// Where raw bytes end and extents begin. Behind raw bytes is a unit that is always zero.
+    pub(crate) fn raw_end(&self) -> u64 {
+        let raw = match self.geometry.raw_bytes {
+            0 => 0,
+            bytes => units(bytes) + UNIT_BYTES,
+        };
+        self.journal_end().saturating_add(raw)
     }
 
     /// The copy as it stands in the file.
@@ -67,6 +79,7 @@ impl Superblock {
         body.put_u32(self.geometry.page_bytes);
         body.put_u64(self.geometry.pages_per_extent);
         body.put_u64(self.geometry.pages);
+        body.put_u64(self.geometry.raw_bytes);
         body.put_bool(self.checkpoint.is_some());
         let checkpoint = self.checkpoint.unwrap_or_default();
         body.put_u64(checkpoint.offset);
@@ -91,10 +104,18 @@ enum Slot {
     OtherVersion(u32),
     /// The checksums expected and found.
     Damaged(u32, u32),
+    /// The image of a server before the formats were one.
+    OldServed,
     /// No magic: its first bytes.
     Foreign([u8; 8]),
     /// Zeros, or past the end of the file: never written.
     Blank,
+}
+
+/// Whether there is a file at `path` that begins as an image does.
+pub fn is_image(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    disk::open_to_look(path).is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
 /// The newest superblock that can be read.
@@ -111,6 +132,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
         (Slot::OtherVersion(found), _) | (_, Slot::OtherVersion(found)) => {
             Err(Problem::OtherVersion { found, known: VERSION })
         }
+        (Slot::OldServed, _) => Err(Problem::OldServed),
         // Creation ends with the second copy: a file that never had one was not finished.
         (Slot::Damaged(..) | Slot::Blank, Slot::Blank) => Err(Problem::Unfinished),
         (Slot::Damaged(expected, found), _) | (_, Slot::Damaged(expected, found)) => Err(Problem::Damaged {
@@ -119,6 +141,7 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
             expected: format!("{expected:08x}"),
             found: format!("{found:08x}"),
         }),
+        (_, Slot::OldServed) => Err(Problem::OldServed),
         (Slot::Foreign(head), _) | (_, Slot::Foreign(head)) => {
             Err(Problem::NotAnImage { found: format!("\"{}\"", head.escape_ascii()) })
         }
@@ -135,6 +158,9 @@ fn read_slot(disk: &dyn Disk, offset: u64) -> io::Result<Slot> {
     let begun = magic.iter().zip(MAGIC).take_while(|(found, known)| found == known).count();
     if copy[begun..].iter().all(|&byte| byte == 0) {
         return Ok(Slot::Blank);
+    }
+    if magic == *OLD_SERVED {
+        return Ok(Slot::OldServed);
     }
     if magic != *MAGIC {
         return Ok(Slot::Foreign(magic));
@@ -162,6 +188,7 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
         page_bytes: body.u32("bytes of a page")?,
         pages_per_extent: body.u64("pages of an extent")?,
         pages: body.u64("pages")?,
+        raw_bytes: body.u64("raw bytes")?,
     };
     let present = body.bool("whether there is a checkpoint")?;
     let checkpoint = Checkpoint {

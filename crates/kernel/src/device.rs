@@ -97,11 +97,6 @@ pub trait Device: State + Send {
     /// These requests come next. Reads the memory they will need, all at once, so that serving them finds
     /// it in the processor's caches. Changes no result.
     fn prefetch(&self, requests: &[Request]);
-
-    /// Whether what was last written to these bytes, and acknowledged, survives if the power is lost at `at`, which
-    /// is not before the last request. It does where writes are acknowledged when the medium, or memory that
-    /// keeps its content, has them.
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool;
 }
 
 /// A write that is made again and again.

@@ -1,8 +1,9 @@
 //! What can go wrong with a memory, and what to do about it.
 
+use crate::kept::NotTaken;
 use nacre_image::ImageError;
-use nacre_kernel::Time;
 use nacre_kernel::state::CannotSave;
+use nacre_kernel::{Refused, Time};
 use nacre_machine::Problems;
 
 /// What was asked could not be done. Except after a failure of the image, nothing has changed.
@@ -37,6 +38,16 @@ pub enum MemoryError {
         /// Bytes of the memory.
         capacity: u64,
     },
+    /// A server was told to let it fail, and it was not written since.
+    #[error(
+        "address {address}, size {size}: a part of the medium fails here; write it as a whole, or heal it"
+    )]
+    MediaError {
+        /// The first byte asked for.
+        address: u64,
+        /// Bytes asked for.
+        size: u64,
+    },
     /// More pages than the device keeps old versions of.
     #[error(
         "the transaction is too large: one may surely change {pages} pages of {page_bytes} bytes, since old \
@@ -58,6 +69,9 @@ pub enum MemoryError {
     /// The device has none.
     #[error("this device has no transactions; write without one, or use another device")]
     NoTransactions,
+    /// What it was to begin with is no state of a run.
+    #[error("the state to begin with cannot be used: {0}")]
+    NoState(String),
     /// The power is off.
     #[error("the power is off; call recover() first")]
     NoPower,
@@ -70,4 +84,20 @@ pub enum MemoryError {
         /// How late it is.
         now: Time,
     },
+}
+
+impl MemoryError {
+    /// Why a step was not taken, of a device with pages of `page_bytes`.
+    pub fn of(not_taken: NotTaken, page_bytes: u32) -> MemoryError {
+        match not_taken {
+            NotTaken::Refused(Refused::TransactionTooLarge { pages }) => {
+                MemoryError::TransactionTooLarge { pages, page_bytes: page_bytes.into() }
+            }
+            NotTaken::Refused(Refused::TransactionOpen) => MemoryError::TransactionOpen,
+            NotTaken::Refused(Refused::NoTransaction) => MemoryError::NoTransaction,
+            NotTaken::NoTransactions => MemoryError::NoTransactions,
+            NotTaken::Image(error) => MemoryError::Image(error),
+            NotTaken::CannotSave(error) => MemoryError::CannotSave(error),
+        }
+    }
 }

@@ -5,30 +5,34 @@
 //! [`Memory::idle`].
 //!
 //! # With an image
-//! An operation that changes something is done by the device and then appended to the image's journal, before
-//! it returns. So a process may be killed at any moment: opened again, the memory holds everything that was
-//! acknowledged. A transaction that was open then is taken back, as a power failure would; so it is by
-//! [`Memory::close`].
+//! An operation that changes something is appended to the image's journal and then done by the device. So a process may
+//! be killed at any moment: opened again, the memory holds everything that was acknowledged. A transaction that was
+//! open then is taken back, as a power failure would; so it is by [`Memory::close`].
 //!
-//! Reads are not in the journal. How long they took together is in the next record; the reads after the last
-//! record are forgotten, with their time.
+//! [`Kept`] is the device with its image, for whoever drives it: with the virtual clock of a [`Memory`], or with the
+//! wall clock as a server does. Both write the same images.
 //!
 //! # Playing a journal back
-//! A checkpoint does not hold what a cleaning policy has learnt. The device that goes on after a checkpoint
-//! may clean other segments than the one that is restored from it, so wear and the moment at which a page
-//! leaves the write buffer may differ, and a transaction that was accepted may find less room. The bytes do
-//! not depend on any of this: what was committed is written without a transaction then.
+//! A cleaning policy that is written in another language is not saved. The device that is restored may clean other
+//! segments than the one that was checkpointed, so a transaction that was accepted may find less room. The bytes do
+//! not depend on it: what was committed is written without a transaction then.
 
 mod error;
+pub mod harm;
+pub mod kept;
 mod memory;
+mod ranges;
 mod replay;
 mod scenario;
 mod settings;
-mod step;
+pub mod step;
 mod stores;
 #[cfg(test)]
 mod tests;
 
 pub use error::MemoryError;
+pub use kept::Kept;
 pub use memory::Memory;
+pub use nacre_image::is_image;
 pub use scenario::check;
+pub use step::Step;

@@ -1,6 +1,6 @@
 //! Playing a journal back.
 
-use crate::memory::{Memory, Refusal};
+use crate::kept::{Kept, NotTaken};
 use crate::step::Step;
 use nacre_image::Records;
 use nacre_kernel::{Refused, Time};
@@ -8,59 +8,93 @@ use nacre_kernel::{Refused, Time};
 /// The number of a record, and what is wrong with it.
 type Mistake = (usize, String);
 
-/// Brings `memory` from its checkpoint to where `records` end. The error is the number of the record that
+/// Brings `kept` from its checkpoint to where `records` end. The error is the number of the record that
 /// this device could not have written, and what is wrong with it.
-pub(crate) fn replay(memory: &mut Memory, records: &Records) -> Result<(), Mistake> {
+pub(crate) fn replay(kept: &mut Kept, records: &Records) -> Result<(), Mistake> {
+    let mut into = Vec::new();
     let mut rest = records.iter().enumerate();
-    while let Some((number, record)) = rest.next() {
-        let (at, step) = decode(number, record)?;
-        memory.catch_up(at);
-        let refused = match memory.apply(step) {
-            Ok(_) => continue,
-            Err(refused) => refused,
-        };
-        match refused {
-            // It had room when it was accepted: see the crate's documentation.
-            Refusal::Refused(Refused::TransactionTooLarge { .. }) => finish(memory, number, step, &mut rest)?,
-            refused => return Err(refusal(number, step, refused)),
+    while let Some((number, mut record)) = rest.next() {
+        while !record.is_empty() {
+            let (at, step) = decode(number, &mut record)?;
+            fits(kept, number, step)?;
+            if let Step::Read { bytes, .. } = step {
+                into.resize(bytes as usize, 0);
+            }
+            let refused = match kept.check(step) {
+                Ok(()) => {
+                    kept.apply(at, step, &mut into);
+                    continue;
+                }
+                Err(refused) => refused,
+            };
+            match refused {
+                // It had room when it was accepted: see the crate's documentation.
+                NotTaken::Refused(Refused::TransactionTooLarge { .. }) => {
+                    finish(kept, number, (at, step), &mut rest)?;
+                }
+                refused => return Err(refusal(number, step, &refused)),
+            }
         }
     }
     Ok(())
 }
 
-/// Does without a transaction what is left of one, from `step` on, if it was committed in the end. Otherwise
+/// Does without a transaction what is left of one, from `first` on, if it was committed in the end. Otherwise
 /// takes it back and leaves out the rest.
 fn finish<'a>(
-    memory: &mut Memory,
+    kept: &mut Kept,
     number: usize,
-    step: Step<'a>,
+    first: (Time, Step<'a>),
     rest: &mut impl Iterator<Item = (usize, &'a [u8])>,
 ) -> Result<(), Mistake> {
-    let mut left = vec![(number, step)];
+    let mut left = vec![(number, first)];
     let mut end = None;
-    for (number, record) in rest {
-        let (_, step) = decode(number, record)?;
-        if matches!(step, Step::Commit | Step::Abort | Step::PowerFail) {
-            end = Some((number, step));
-            break;
+    'records: for (number, mut record) in rest {
+        while !record.is_empty() {
+            let (at, step) = decode(number, &mut record)?;
+            if matches!(step, Step::Commit | Step::Abort | Step::PowerFail) {
+                end = Some((number, (at, step)));
+                break 'records;
+            }
+            if !matches!(step, Step::Read { .. }) {
+                left.push((number, (at, step)));
+            }
         }
-        left.push((number, step));
     }
     let steps = match end {
-        Some(end @ (_, Step::Commit)) => [vec![end], left].concat(),
+        Some(end @ (_, (_, Step::Commit))) => [vec![end], left].concat(),
         Some(end) => vec![end],
-        None => vec![(number, Step::Abort)],
+        None => vec![(number, (first.0, Step::Abort))],
     };
-    for (number, step) in steps {
-        memory.apply(step).map_err(|refused| refusal(number, step, refused))?;
+    let mut now = first.0;
+    for (number, (at, step)) in steps {
+        kept.check(step).map_err(|refused| refusal(number, step, &refused))?;
+        now = now.max(at);
+        kept.apply(now, step, &mut []);
     }
     Ok(())
 }
 
-fn refusal(number: usize, step: Step<'_>, refused: Refusal) -> Mistake {
+/// Whether what `step` asks for lies within the device.
+fn fits(kept: &Kept, number: usize, step: Step<'_>) -> Result<(), Mistake> {
+    let (address, bytes) = match step {
+        Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {
+            (address, u64::from(bytes))
+        }
+        Step::Write { address, bytes } => (address, bytes.len() as u64),
+        Step::Harm { address, bytes, .. } => (address, bytes),
+        _ => return Ok(()),
+    };
+    match address.checked_add(bytes).is_some_and(|end| end <= kept.capacity()) {
+        true => Ok(()),
+        false => Err((number, format!("{} lies beyond the end", step.name()))),
+    }
+}
+
+fn refusal(number: usize, step: Step<'_>, refused: &NotTaken) -> Mistake {
     (number, format!("{} is refused: {refused:?}", step.name()))
 }
 
-fn decode(number: usize, record: &[u8]) -> Result<(Time, Step<'_>), Mistake> {
+fn decode<'a>(number: usize, record: &mut &'a [u8]) -> Result<(Time, Step<'a>), Mistake> {
     Step::decode(record).ok_or_else(|| (number, "it is no record of a memory".into()))
 }

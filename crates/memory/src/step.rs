@@ -1,21 +1,66 @@
-//! What is asked of a memory, as records of its journal.
+//! What is asked of a device, as records of its journal.
 //!
-//! A record: what it is (one byte), when it was asked, then its own fields. Numbers have seven bits to a byte,
-//! the lowest first; all bytes but the last have their highest bit set.
+//! A record: the reads since the record before, then at most one step that changes something. Each begins with what
+//! it is (one byte) and when it was asked, then its own fields. Numbers have seven bits to a byte, the lowest first;
+//! all bytes but the last have their highest bit set. The bytes of a write end a record.
 
+use crate::harm::Harm;
 use nacre_kernel::Time;
 
-/// What changes a memory.
+/// What is asked of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
-    Write { address: u64, bytes: &'a [u8] },
-    Begin,
-    Commit,
-    Abort,
-    PowerFail,
-    Recover,
-    Idle(Time),
+pub enum Step<'a> {
+    /// Bytes are read.
+    Read {
+        /// First byte.
+        address: u64,
+        /// How many.
+        bytes: u32,
+    },
+    /// Bytes are written.
+    Write {
+        /// First byte.
+        address: u64,
+        /// What is written.
+        bytes: &'a [u8],
+    },
+    /// Zeroes are written.
+    Zero {
+        /// First byte.
+        address: u64,
+        /// How many.
+        bytes: u32,
+    },
+    /// Bytes are no longer needed.
+    Trim {
+        /// First byte.
+        address: u64,
+        /// How many.
+        bytes: u32,
+    },
+    /// Everything acknowledged survives when it is done.
     Flush,
+    /// A transaction begins.
+    Begin,
+    /// It ends, and lasts.
+    Commit,
+    /// It ends, and never was.
+    Abort,
+    /// The power fails.
+    PowerFail,
+    /// The power is back.
+    Recover,
+    /// Nothing is asked for so long.
+    Idle(Time),
+    /// From now on a part of the medium fails, or works again.
+    Harm {
+        /// How.
+        harm: Harm,
+        /// First byte.
+        address: u64,
+        /// How many.
+        bytes: u64,
+    },
 }
 
 const WRITE: u8 = 0;
@@ -26,13 +71,21 @@ const POWER_FAIL: u8 = 4;
 const RECOVER: u8 = 5;
 const IDLE: u8 = 6;
 const FLUSH: u8 = 7;
+const READ: u8 = 8;
+const ZERO: u8 = 9;
+const TRIM: u8 = 10;
+/// And how, behind it.
+const HARM: u8 = 11;
+const HARMS: [Harm; 3] = [Harm::Reads, Harm::Writes, Harm::Heal];
 
 impl<'a> Step<'a> {
-    /// Writes the record of this step, asked at `at`, over what is in `into`.
-    pub(crate) fn encode(&self, at: Time, into: &mut Vec<u8>) {
-        into.clear();
+    /// Appends this step, asked at `at`, to the record in `into`.
+    pub fn encode(&self, at: Time, into: &mut Vec<u8>) {
         into.push(match self {
+            Step::Read { .. } => READ,
             Step::Write { .. } => WRITE,
+            Step::Zero { .. } => ZERO,
+            Step::Trim { .. } => TRIM,
             Step::Begin => BEGIN,
             Step::Commit => COMMIT,
             Step::Abort => ABORT,
@@ -40,6 +93,7 @@ impl<'a> Step<'a> {
             Step::Recover => RECOVER,
             Step::Idle(_) => IDLE,
             Step::Flush => FLUSH,
+            Step::Harm { harm, .. } => HARM + *harm as u8,
         });
         put(at.as_ps(), into);
         match *self {
@@ -47,7 +101,15 @@ impl<'a> Step<'a> {
                 put(address, into);
                 into.extend_from_slice(bytes);
             }
+            Step::Read { address, bytes } | Step::Zero { address, bytes } | Step::Trim { address, bytes } => {
+                put(address, into);
+                put(bytes.into(), into);
+            }
             Step::Idle(time) => put(time.as_ps(), into),
+            Step::Harm { address, bytes, .. } => {
+                put(address, into);
+                put(bytes, into);
+            }
             _ => {}
         }
     }
@@ -55,7 +117,9 @@ impl<'a> Step<'a> {
     /// What it is called in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Step::Write { .. } => "a write",
+            Step::Read { .. } => "a read",
+            Step::Write { .. } | Step::Zero { .. } => "a write",
+            Step::Trim { .. } => "a trim",
             Step::Begin => "the beginning of a transaction",
             Step::Commit => "a commit",
             Step::Abort => "an abort",
@@ -63,14 +127,19 @@ impl<'a> Step<'a> {
             Step::Recover => "a recovery",
             Step::Idle(_) => "idle time",
             Step::Flush => "a flush",
+            Step::Harm { .. } => "harm to the medium",
         }
     }
 
-    /// The step of a record and when it was asked; `None` where it is no such record.
-    pub(crate) fn decode(record: &'a [u8]) -> Option<(Time, Step<'a>)> {
-        let (&what, mut rest) = record.split_first()?;
+    /// Takes the next step out of the record `from`, and when it was asked; `None` where there is no such step.
+    pub fn decode(from: &mut &'a [u8]) -> Option<(Time, Step<'a>)> {
+        let (&what, mut rest) = from.split_first()?;
         let at = Time::from_ps(take(&mut rest)?);
+        let mut range = || Some((take(&mut rest)?, u32::try_from(take(&mut rest)?).ok()?));
         let step = match what {
+            READ => range().map(|(address, bytes)| Step::Read { address, bytes })?,
+            ZERO => range().map(|(address, bytes)| Step::Zero { address, bytes })?,
+            TRIM => range().map(|(address, bytes)| Step::Trim { address, bytes })?,
             WRITE => {
                 let address = take(&mut rest)?;
                 Step::Write { address, bytes: std::mem::take(&mut rest) }
@@ -82,9 +151,14 @@ impl<'a> Step<'a> {
             RECOVER => Step::Recover,
             FLUSH => Step::Flush,
             IDLE => Step::Idle(Time::from_ps(take(&mut rest)?)),
-            _ => return None,
+            _ => {
+                let harm = *HARMS.get(usize::from(what.checked_sub(HARM)?))?;
+                Step::Harm { harm, address: take(&mut rest)?, bytes: take(&mut rest)? }
+            }
         };
-        rest.is_empty().then_some((at, step))
+        *from = rest;
+        // Only reads come before another step.
+        (rest.is_empty() || what == READ).then_some((at, step))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn geometry(layouts: &[(String, Layout)]) -> Geometry {
     let extents = layouts.clone().map(|layout| layout.pages_per_extent * in_pages(layout));
     let pages_per_extent = extents.min().unwrap_or(1);
     let pages = layouts.map(|layout| room(layout, page_bytes, pages_per_extent)).sum();
-    Geometry { page_bytes, pages_per_extent, pages }
+    Geometry { page_bytes, pages_per_extent, pages, raw_bytes: 0 }
 }
 
 /// The stores in `image`, whose form is that of [`geometry`].

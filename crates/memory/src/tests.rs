@@ -1,5 +1,7 @@
 //! A small memory against bytes in an array, over kills and reopenings; the records of the journal.
 
+use crate::harm::Harm;
+use crate::kept::Kept;
 use crate::memory::Memory;
 use crate::replay::replay;
 use crate::step::Step;
@@ -76,18 +78,45 @@ fn steps() -> Vec<Step<'static>> {
         Step::Idle(Time::MAX),
         Step::Idle(Time::ZERO),
         Step::Flush,
+        Step::Read { address: 1 << 40, bytes: u32::MAX },
+        Step::Zero { address: 0, bytes: 4096 },
+        Step::Trim { address: 4096, bytes: 0 },
+        Step::Harm { harm: Harm::Reads, address: 512, bytes: u64::MAX },
+        Step::Harm { harm: Harm::Heal, address: 0, bytes: 512 },
     ]
+}
+
+fn decoded(mut record: &[u8]) -> Option<(Time, Step<'_>)> {
+    let step = Step::decode(&mut record)?;
+    assert!(record.is_empty() || matches!(step, (_, Step::Read { .. })), "nothing is left of it");
+    Some(step)
 }
 
 #[test]
 fn a_record_says_what_was_asked_and_when() {
-    let mut record = vec![1, 2, 3];
+    let mut record = Vec::new();
     for at in [0, 127, 128, 1 << 35, u64::MAX].map(Time::from_ps) {
         for step in steps() {
+            record.clear();
             step.encode(at, &mut record);
-            assert_eq!(Step::decode(&record), Some((at, step)));
+            assert_eq!(decoded(&record), Some((at, step)));
         }
     }
+}
+
+#[test]
+fn reads_stand_before_the_step_in_its_record() {
+    let read = |address| Step::Read { address, bytes: 7 };
+    let write = Step::Write { address: 9, bytes: b"data" };
+    let mut record = Vec::new();
+    for (number, step) in [read(1), read(2), write].into_iter().enumerate() {
+        step.encode(Time::from_ns(number as u64), &mut record);
+    }
+    let mut rest = &record[..];
+    assert_eq!(Step::decode(&mut rest), Some((Time::ZERO, read(1))));
+    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(1), read(2))));
+    assert_eq!(Step::decode(&mut rest), Some((Time::from_ns(2), write)));
+    assert!(rest.is_empty());
 }
 
 #[test]
@@ -101,22 +130,19 @@ fn a_small_write_takes_little_room() {
 fn what_is_no_record_is_not_taken_for_one() {
     let mut record = Vec::new();
     for step in steps() {
+        record.clear();
         step.encode(Time::from_ps(300), &mut record);
         let kept = if matches!(step, Step::Write { .. }) { 4 } else { record.len() };
         for end in 0..kept {
-            assert_eq!(Step::decode(&record[..end]), None, "{step:?} up to byte {end}");
+            assert_eq!(decoded(&record[..end]), None, "{step:?} up to byte {end}");
         }
-        if !matches!(step, Step::Write { .. }) {
+        if !matches!(step, Step::Write { .. } | Step::Read { .. }) {
             record.push(0);
-            assert_eq!(Step::decode(&record), None, "{step:?} and one byte more");
+            assert_eq!(decoded(&record), None, "{step:?} and one byte more");
         }
     }
-    assert_eq!(Step::decode(&[8, 0]), None, "an unknown kind");
-    assert_eq!(
-        Step::decode(&[1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2]),
-        None,
-        "past 64 bits"
-    );
+    assert_eq!(decoded(&[14, 0]), None, "an unknown kind");
+    assert_eq!(decoded(&[1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2]), None, "past 64 bits");
 }
 
 #[derive(Clone, Debug)]
@@ -294,6 +320,7 @@ fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
         let opened = Image::open(&path, &nacre_machine::identity::identity(&checked), GEOMETRY).unwrap();
         let mut record = Vec::new();
         for step in &steps {
+            record.clear();
             step.encode(Time::ZERO, &mut record);
             opened.image.append(&record).unwrap();
         }
@@ -309,7 +336,7 @@ fn a_transaction_that_finds_less_room_when_played_back_ends_as_it_did() {
 }
 
 const GEOMETRY: nacre_image::Geometry =
-    nacre_image::Geometry { page_bytes: 16, pages_per_extent: 8, pages: 32 };
+    nacre_image::Geometry { page_bytes: 16, pages_per_extent: 8, pages: 32, raw_bytes: 0 };
 
 #[test]
 fn a_record_that_is_none_is_named() {
@@ -385,7 +412,7 @@ fn simulated_time_ends() {
 
 #[test]
 fn replaying_nothing_changes_nothing() {
-    let mut memory = Memory::open(&checked(&[]), &NoFiles).unwrap();
-    assert_eq!(replay(&mut memory, &nacre_image::Records::default()), Ok(()));
-    assert_eq!(memory.now(), Time::ZERO);
+    let mut kept = Kept::in_memory(&checked(&[]), &NoFiles).unwrap();
+    assert_eq!(replay(&mut kept, &nacre_image::Records::default()), Ok(()));
+    assert_eq!(kept.until(), Time::ZERO);
 }

@@ -2,15 +2,16 @@
 
 use crate::bugs::detached;
 use crate::cleaning::{Functions, WithFunctions};
-use crate::errors::{config_error, error, os_error};
+use crate::errors::{config_error, error, memory_error, os_error};
 use crate::progress::Reporter;
 use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
 use nacre_kernel::Op;
 use nacre_machine::console::{Asked, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{
-    Checked, Columns, Document, Outcome, Ran, SavedRun, Span, check as check_document, record,
+    Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
 };
+use nacre_memory::Kept;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -44,7 +45,7 @@ pub(crate) fn run<'py>(
     let files = scenario_files(py, directory)?;
     let files = WithFunctions::new(files, cleaners);
     let mut reporter = Reporter::new(progress);
-    let started = start.as_deref().map(|path| start_state(py, path)).transpose()?;
+    let started = start.as_deref().map(|path| start_state(py, path, &checked, &files)).transpose()?;
     let from = started.as_deref().map(|bytes| saved_run(py, start.as_deref(), bytes)).transpose()?;
     let place = save_state.as_deref().map(state_file).transpose()?;
     let preparations = preparations.map(PreparationFolder::new);
@@ -81,7 +82,21 @@ pub(crate) fn preparation(
     Ok(nacre_machine::saved::preparation(&checked(py, scenario, name, &overrides, None)?))
 }
 
-fn start_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+/// The saved state at `path`; of an image, the one in which its device will be quiet.
+fn start_state(
+    py: Python<'_>,
+    path: &Path,
+    checked: &Checked,
+    files: &(dyn Files + Sync),
+) -> PyResult<Vec<u8>> {
+    if !py.detach(|| nacre_memory::is_image(path)) {
+        return read_state(py, path);
+    }
+    let opened = detached(py, || Kept::open(checked, files, path, true)?.saved_run(checked))?;
+    opened.map_err(|error| memory_error(py, &error))
+}
+
+pub(crate) fn read_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     py.detach(|| nacre_files::read_state(path)).map_err(|error| os_error(&path.display().to_string(), &error))
 }
 

@@ -3,9 +3,9 @@
 use crate::bugs::detached;
 use crate::errors::config_error;
 use crate::progress::Reporter;
-use crate::run::scenario_files;
-use nacre_machine::identity::identity;
-use nacre_machine::{Document, Problem, Problems, check as check_document};
+use crate::run::{read_state, scenario_files};
+use nacre_machine::{Document, Problem, Problems};
+use nacre_memory::MemoryError;
 use nacre_serve::listen::Address;
 use nacre_serve::model::Timing;
 use nacre_serve::server::{Life, Offer, ServeError, Server, Terms};
@@ -23,6 +23,8 @@ pub(crate) struct Served {
     directory: PathBuf,
     overrides: Vec<(String, String)>,
     image: PathBuf,
+    /// The saved state of a run that a new image begins with; None: the device is as new.
+    start: Option<PathBuf>,
     /// What clients call it; None: as the scenario is called.
     export: Option<String>,
 }
@@ -65,14 +67,7 @@ pub(crate) fn serve(
     let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
     let terms = terms(&manner).map_err(refused)?;
     let mut reporter = Reporter::new(Some(stop));
-    let server = match detached(py, || Server::open(offers, terms, &mut |_| reporter.report(())))? {
-        Ok(server) => server,
-        Err(wrong) => {
-            // Where a signal stopped it, that is what is raised.
-            reporter.outcome()?;
-            return Err(refused(wrong));
-        }
-    };
+    let server = detached(py, || Server::open(offers, terms))?.map_err(refused)?;
     for notice in server.notices() {
         manner.tell.call1(py, (notice,))?;
     }
@@ -84,19 +79,16 @@ pub(crate) fn serve(
 }
 
 fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
-    let Served { scenario, source, directory, overrides, image, export } = stack;
+    let Served { scenario, source, directory, overrides, image, start, export } = stack;
     let document = Document { text: &scenario, name: &source, overrides: &overrides, seed: None };
-    let checked = check_document(&document).map_err(|problems| config_error(py, &problems))?;
-    let files = scenario_files(py, directory)?;
-    let built = detached(py, || nacre_machine::stack::build(&checked, &files))?;
-    let device = built.map_err(|problems| config_error(py, &problems))?.device;
+    let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
     Ok(Offer {
         name: export.unwrap_or_else(|| checked.name.clone()),
         description: checked.scenario.summary.clone().unwrap_or_default(),
-        device,
-        identity: identity(&checked),
-        seed: checked.run.seed,
+        checked,
+        files: Box::new(scenario_files(py, directory)?),
         image,
+        from: start.as_deref().map(|path| read_state(py, path)).transpose()?,
         read_only,
     })
 }
@@ -116,14 +108,15 @@ fn terms(manner: &Manner) -> Result<Terms, ServeError> {
 
 fn problems(wrong: &ServeError) -> Problems {
     let place = match wrong {
-        ServeError::Image(_) => "image",
+        ServeError::Device(MemoryError::Scenario(problems)) => return problems.clone(),
+        ServeError::Image(_) | ServeError::Device(_) | ServeError::Unfit { .. } => "image",
+        ServeError::NothingModelled => "start",
         ServeError::Address(_) => "listen",
         ServeError::Control(_) => "control",
         ServeError::Metrics(_) => "metrics",
         ServeError::Record(_) => "record",
         ServeError::Certificates(_) => "tls",
         ServeError::SameName(_) => "export",
-        ServeError::NoSize => "stack",
     };
     Problem::new(place, None, wrong.to_string()).into()
 }

@@ -4,9 +4,9 @@ use crate::awake::Awake;
 use crate::clients::Clients;
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
-use crate::model::TimedReply;
+use crate::model::{Model, TimedReply};
 use crate::outbox::Outbox;
-use crate::serving::Disk;
+use crate::serving::{Body, Disk, Served};
 use crate::stream::Stream;
 use crate::tls::Certificates;
 use crate::turnaround::Turnaround;
@@ -68,7 +68,10 @@ pub(crate) fn talk(
     stream.socket().set_write_patience(None)?;
     let disk = &house.disks[session.export];
     let mut line = Line { stream, inbox, disk, session, clients, linger: Linger::new(house.places) };
-    if disk.model.is_timed() { line.timed() } else { line.at_once() }
+    match &disk.body {
+        Body::Device(model) => line.timed(model),
+        Body::Raw(_) => line.at_once(),
+    }
 }
 
 fn negotiate(
@@ -194,7 +197,7 @@ impl Line<'_> {
             match self.find()? {
                 Found::Request(request, payload) => {
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
-                    self.disk.serve(&self.session, &request, payload, &mut out);
+                    self.disk.serve(&self.session, &request, payload, 0, &mut out);
                     answers += 1;
                     if out.len() >= TOGETHER || answers == ANSWERS_TOGETHER {
                         answers = 0;
@@ -215,18 +218,25 @@ impl Line<'_> {
     }
 
     /// Answers when the model says. One thread does it all: while answers wait, requests are taken in.
-    fn timed(&mut self) -> Result<(), Dropped> {
+    fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
         // Where the system does not let us, answers come later: the server said so when it began.
         let _awake = Awake::keep();
         sleep_exactly();
         let mut outbox = Outbox::default();
         let mut turnaround = Turnaround::new();
-        let model = &self.disk.model;
+        let outages = model.outages();
         let mut is_leaving = false;
-        // Answers may be due in an hour: nobody waits so long for the end.
-        while !self.clients.are_out() {
-            if let Some(left) = outbox.send_due(self.stream, model)? {
-                turnaround.answered(left);
+        // Answers may be due in an hour: nobody waits so long for the end. None leaves after a loss of power.
+        while !self.clients.are_out() && model.outages() == outages {
+            match outbox.send_due(self.stream, model, outages) {
+                Ok(Some(left)) => turnaround.answered(left),
+                Ok(None) => {}
+                Err(_) if model.outages() != outages => break,
+                Err(error) => return Err(Dropped::Io(error)),
+            }
+            while let Some((mut out, rest)) = outbox.unfinished() {
+                let served = self.disk.go_on(&self.session, rest, outages, &mut out);
+                outbox.put(out, served);
             }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
@@ -234,9 +244,9 @@ impl Line<'_> {
                     turnaround.asked(now(), request.length, model.transport());
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
-                    let served = self.disk.serve(&self.session, &request, payload, &mut out);
+                    let served = self.disk.serve(&self.session, &request, payload, outages, &mut out);
                     let earlier = |(op, reply): (_, TimedReply)| (op, reply.earlier(turnaround.excess()));
-                    outbox.put(out, served.asked.map(earlier));
+                    outbox.put(out, Served { asked: served.asked.map(earlier), ..served });
                 }
                 Some(Found::Farewell) => is_leaving = true,
                 Some(Found::Part(count)) if outbox.is_empty() => is_leaving = !self.listen(count)?,

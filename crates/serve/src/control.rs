@@ -13,7 +13,7 @@
 //! An answer is `{"ok": ...}` or `{"error": "..."}`. Where several devices are served, a wish names its own as
 //! `"export"`; without, it is the first.
 
-use crate::harm::Harm;
+use nacre_memory::harm::Harm;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;

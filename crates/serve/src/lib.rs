@@ -6,10 +6,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`image`] | the bytes and the state of a served device, in a sparse file |
-//! | [`opening`] | playing back what the device was asked before |
-//! | [`failing`] | losses of power, media errors, snapshots |
+//! | [`opening`] | from a scenario and an image to what is served |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
+//! | [`failing`] | losses of power, media errors, snapshots |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | what the way between client and server takes, which is subtracted |
@@ -22,21 +21,21 @@
 //! # What is promised
 //! - A request is answered when the model says it is done, or as soon after as the machine can; both latencies
 //!   are reported. With [`Timing::None`](model::Timing) it is answered at once.
-//! - A flush is answered, and a forced write, when the image's data is on the disk (`fdatasync`).
+//! - A flush is answered, and a forced write, when the image's journal is on the disk (`fdatasync`).
 //! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
-//!   device: served again, mapping, wear and what is cached are as they were, to the bit.
-//! - A torn image is told and continues from its last consistent state; a damaged one is told and left as it is.
+//!   device: served again, mapping, wear and what is cached are as they were. Reads after the last write are forgotten.
+//! - A loss of power is the device's own: what it takes says [`Device::power_fail`](nacre_kernel::Device::power_fail), at
+//!   the moment at which it was asked for; no answer leaves that was due later.
+//! - A torn image continues from its last consistent state; a damaged one is told and left as it is.
 //! - What a client does wrong ends in the protocol's error, or ends its connection; others do not notice.
 //!
 //! # Leaves out
-//! With [`Timing::None`](model::Timing) the device is not asked: it does not wear, and a journal is not written.
+//! With [`Timing::None`](model::Timing) no device is modelled: an image holds bytes alone.
 //! What is read from a device that takes no writes leaves no trace in it when its server ends.
 //! Encryption with keys shared beforehand (PSK): the library that encrypts has certificates only.
 
 pub mod control;
 pub mod failing;
-pub mod harm;
-pub mod image;
 pub mod listen;
 pub mod metrics;
 pub mod model;
@@ -55,13 +54,11 @@ mod connection;
 mod inbox;
 mod linger;
 mod outbox;
-mod overlap;
-mod ranges;
+mod raw;
 mod serving;
 mod socket;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod turnaround;
-mod undo;
 mod watch;

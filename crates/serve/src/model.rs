@@ -1,20 +1,23 @@
-//! The device under the wall clock: when each request is done.
+//! The device under the wall clock: when each request is done, and what a loss of power takes.
 
-use crate::image::{Entry, Image, What};
+use crate::failing::Outage;
+use crate::raw::io_error;
 use crate::transport::Transport;
+use nacre_image::Image;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Breakdown, Data, Device, Op, Request, Status, Time};
+use nacre_kernel::{Op, Persistence, Status, Time};
 use nacre_machine::record::{StackReport, stack_report};
-use std::ops::Range;
+use nacre_memory::Step;
+use nacre_memory::kept::{Kept, NotTaken};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Simulated time a device may reach; [`Time`] itself ends a little later, so that no sum wraps.
 pub const HORIZON: Time = Time::from_s(200 * 86_400);
-
-/// The device may forget what is past after so many requests, which bounds its memory.
-const FORGETS_EVERY: u64 = 32;
 
 /// When requests are answered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +27,7 @@ pub enum Timing {
         /// At least one.
         dilation: f64,
     },
-    /// At once; the model is not asked.
+    /// At once; no device is modelled.
     None,
 }
 
@@ -41,6 +44,19 @@ pub struct HostRequest {
     pub forced: bool,
 }
 
+/// The bytes of a request.
+#[derive(Debug)]
+pub(crate) enum Payload<'a> {
+    /// There are none.
+    None,
+    /// What is written.
+    Write(&'a [u8]),
+    /// Zeroes are written.
+    Zeroes,
+    /// Where what is read goes.
+    Read(&'a mut [u8]),
+}
+
 /// What the model says of one request.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedReply {
@@ -48,8 +64,8 @@ pub struct TimedReply {
     pub sent: Instant,
     /// When it is to be answered.
     pub deadline: Instant,
-    /// Whether the device did it.
-    pub status: Status,
+    /// When it is done: what has to come after it is asked then.
+    pub done: Instant,
     /// The same in simulated time.
     pub said: Outcome,
 }
@@ -61,30 +77,35 @@ pub struct Outcome {
     pub now: Time,
     /// When it is done.
     pub done: Time,
-    /// When it survives a loss of power, if it is a write: when it is done, or with the flush that comes with it.
-    /// [`Time::MAX`] where a volatile buffer has it, which says only when asked whether it still does.
-    pub durable: Time,
     /// Whether the device did it.
     pub status: Status,
 }
 
 /// A device that real programs wait for.
 pub struct Model {
-    timing: Timing,
+    dilation: f64,
     transport: Transport,
     started: Instant,
     /// The simulated time then.
     begin: Time,
-    answered_at_once: AtomicU64,
+    /// Losses of power so far. Who came before the last one is answered nothing more.
+    outages: AtomicU64,
+    /// Up to when, in simulated picoseconds, requests are done whose answers have left or are leaving.
+    answered_until: AtomicU64,
+    /// The image; what is synced is not asked of the device.
+    image: Option<Image>,
+    persistence: Persistence,
     state: Mutex<State>,
     seen: Mutex<Seen>,
 }
 
 struct State {
-    device: Asking,
+    kept: Kept,
     /// The latest time the device was asked at: it never goes back.
     now: Time,
     modelled: [LatencyHistogram; 2],
+    /// When writes are done that may not be done yet.
+    writes: BinaryHeap<Reverse<Time>>,
 }
 
 /// What clients saw.
@@ -126,23 +147,26 @@ impl TimedReply {
 }
 
 impl Model {
-    /// A device that begins its life now, for clients that are `transport` away.
-    pub fn new(device: Box<dyn Device>, timing: Timing, transport: Transport) -> Model {
-        Model::resume(Asking::new(device), timing, transport, Time::ZERO)
-    }
-
-    /// A device that was asked last at `last`, or before. Its time goes on when all its work is done.
+    /// The device of `kept`, whose time goes on when all it was asked for is done, for clients that are `transport`
+    /// away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub(crate) fn resume(device: Asking, timing: Timing, transport: Transport, last: Time) -> Model {
-        let begin = last.max(device.device().busy_until());
-        let state = State { device, now: begin, modelled: Default::default() };
+    pub fn new(kept: Kept, dilation: f64, transport: Transport) -> Model {
+        let begin = kept.until();
         Model {
-            timing,
+            dilation,
             transport,
             started: Instant::now(),
             begin,
-            answered_at_once: AtomicU64::new(0),
-            state: Mutex::new(state),
+            outages: AtomicU64::new(0),
+            answered_until: AtomicU64::new(begin.as_ps()),
+            image: kept.image().cloned(),
+            persistence: kept.device().capabilities().persistence,
+            state: Mutex::new(State {
+                kept,
+                now: begin,
+                modelled: Default::default(),
+                writes: BinaryHeap::new(),
+            }),
             seen: Mutex::default(),
         }
     }
@@ -152,75 +176,125 @@ impl Model {
         &self.transport
     }
 
-    /// Whether answers wait for the model.
-    pub fn is_timed(&self) -> bool {
-        self.timing != Timing::None
+    /// How much longer everything takes.
+    pub fn dilation(&self) -> f64 {
+        self.dilation
     }
 
-    /// Asks the device, at this moment, and has it noted in the journal of `image` that it was asked; `None` where
-    /// it is not to be asked.
+    /// The image that keeps it.
+    pub(crate) fn image(&self) -> Option<&Image> {
+        self.image.as_ref()
+    }
+
+    /// Losses of power so far; who comes now says it with each request.
+    pub(crate) fn outages(&self) -> u64 {
+        self.outages.load(Ordering::SeqCst)
+    }
+
+    /// Whether a write is safe only after a flush.
+    pub(crate) fn needs_flushes(&self) -> bool {
+        self.persistence != Persistence::OnAcknowledgement
+    }
+
+    /// Has the device do what is asked, not before the simulated time `after`, for a client that came after so many
+    /// `outages`. What it did is in the image when this returns. Errors: it was not done, for it cannot be kept, or
+    /// the power has failed meanwhile.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn ask(&self, asked: HostRequest, image: &Image) -> Option<TimedReply> {
-        let Timing::Emulated { dilation } = self.timing else {
-            self.answered_at_once.fetch_add(1, Ordering::Relaxed);
-            return None;
-        };
+    pub(crate) fn ask(
+        &self,
+        asked: HostRequest,
+        payload: Payload<'_>,
+        after: Time,
+        outages: u64,
+    ) -> io::Result<TimedReply> {
         let mut state = self.state();
+        if self.outages() != outages {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
         let arrived = Instant::now();
-        let came = self.simulated(arrived, dilation);
-        let said = state.ask(came, asked, image);
+        let came = self.simulated(arrived).max(after);
+        let said = state.ask(came, asked, payload)?;
         let latency = said.done - came;
         if let Op::Read | Op::Write = asked.op {
             state.modelled[asked.op as usize].record(latency);
         }
-        let waits = Duration::from_secs_f64(latency.as_secs_f64() * dilation);
+        drop(state);
+        let waits = Duration::from_secs_f64(latency.as_secs_f64() * self.dilation);
         let sent = arrived - self.transport.of(asked.bytes);
-        Some(TimedReply { sent, deadline: sent + waits, status: said.status, said })
+        Ok(TimedReply { sent, deadline: sent + waits, done: arrived + waits, said })
     }
 
     /// Asks the device when it is `came`.
     #[cfg(test)]
-    pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, image: &Image) -> Outcome {
-        self.state().ask(came, asked, image)
+    pub(crate) fn ask_at(&self, came: Time, asked: HostRequest, payload: Payload<'_>) -> Outcome {
+        self.state().ask(came, asked, payload).expect("there is room")
     }
 
-    /// What the device did until it has done all its work.
+    /// The device and what keeps it.
     #[cfg(test)]
-    pub(crate) fn report(&self) -> nacre_kernel::ComponentReport {
-        let state = self.state();
-        let device = state.device.device();
-        device.check_invariants();
-        device.report(device.busy_until())
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&mut Kept) -> T) -> T {
+        look(&mut self.state().kept)
     }
 
-    /// Whether what was last written to these bytes survives if the power fails at `at`.
-    pub(crate) fn keeps(&self, at: Time, range: Range<u64>) -> bool {
-        self.state().device.device().is_durable(at, range.start, (range.end - range.start) as u32)
+    /// Everything acknowledged is on the disk when this returns.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let image = self.image.as_ref().filter(|image| !image.is_read_only());
+        image.map_or(Ok(()), Image::sync).map_err(io_error)
     }
 
-    /// The time at which the device was asked last, or may be asked again.
-    pub(crate) fn now(&self) -> Time {
-        self.state().now
-    }
-
-    /// The power fails at this moment, and is back at once: the device may be asked again when all that it was
-    /// doing would have been done. Says when the power failed, and when the device may be asked again. `None`
-    /// where no time is modelled.
+    /// The power fails at this moment and comes back at once: the device loses what its design loses, and recovers.
+    /// From the moment on nothing is answered to those who came before. Errors: it cannot be kept, and nothing was
+    /// lost.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub(crate) fn power_fail(&self) -> Option<(Time, Time)> {
+    pub(crate) fn power_fail(&self) -> io::Result<Outage> {
+        // First nothing more is answered, then it is the moment: no answer leaves after it.
+        self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
-        let Timing::Emulated { dilation } = self.timing else { return None };
-        Some(state.power_fail(self.simulated(Instant::now(), dilation)))
+        let at = self.simulated(Instant::now());
+        // Answers leave earlier than they are due, by the time of the way.
+        let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
+        state.power_fail(at.max(answered))
     }
 
-    /// The power fails when it is `at`.
+    /// The power fails when it is `at`, and is back at once.
     #[cfg(test)]
-    pub(crate) fn power_fail_at(&self, at: Time) -> (Time, Time) {
-        self.state().power_fail(at)
+    pub(crate) fn power_fail_at(&self, at: Time) -> Outage {
+        self.state().power_fail(at).expect("there is room")
     }
 
-    fn simulated(&self, at: Instant, dilation: f64) -> Time {
-        self.begin + Time::from_secs_f64((at - self.started).as_secs_f64() / dilation)
+    /// From now on `range` fails, or works again.
+    pub(crate) fn change(&self, step: Step<'_>) -> io::Result<()> {
+        let mut state = self.state();
+        let now = state.now;
+        state.kept.change(now, step).map(|_| ()).map_err(refusal)
+    }
+
+    /// Does `work` while no request is served.
+    pub(crate) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _alone = self.state();
+        work()
+    }
+
+    /// Whether anything of a range was ever written, and for how many bytes from its beginning on this is so.
+    pub(crate) fn written(&self, range: std::ops::Range<u64>) -> (bool, u64) {
+        self.state().kept.written(range)
+    }
+
+    /// Brings the image to its shortest form. Errors: what was acknowledged is in it nevertheless.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        self.state().kept.checkpoint().map_err(refusal)
+    }
+
+    fn simulated(&self, at: Instant) -> Time {
+        self.begin + Time::from_secs_f64((at - self.started).as_secs_f64() / self.dilation)
+    }
+
+    /// Answers leave of requests that are done at `done` or before, to a client that came after so many `outages`;
+    /// false where they may not.
+    pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
+        // In this order: a loss of power that comes now either stops them or knows of them.
+        self.answered_until.fetch_max(done.as_ps(), Ordering::SeqCst);
+        self.outages() == outages
     }
 
     /// An answer was sent at `left`. What sending takes is part of the way, which was measured with it.
@@ -240,26 +314,18 @@ impl Model {
     pub fn latencies(&self) -> Latencies {
         let modelled = self.state().modelled.clone();
         let seen = self.seen.lock().expect("nobody panics with the lock");
-        let answered = seen.answered + self.answered_at_once.load(Ordering::Relaxed);
-        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered }
-    }
-
-    /// When requests are answered.
-    pub fn timing(&self) -> Timing {
-        self.timing
+        Latencies { modelled, wall: seen.wall.clone(), late: seen.late, answered: seen.answered }
     }
 
     /// What the device did from its beginning until this moment.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub fn reported(&self) -> Reported {
         let state = self.state();
-        let now = match self.timing {
-            Timing::Emulated { dilation } => state.now.max(self.simulated(Instant::now(), dilation)),
-            Timing::None => state.now,
-        };
+        let now = state.now.max(self.simulated(Instant::now()));
         // What is charged includes work that no request waits for.
-        let charged = now.max(state.device.device().busy_until());
-        let report = state.device.device().report(charged);
+        let device = state.kept.device();
+        let charged = now.max(device.busy_until());
+        let report = device.report(charged);
         drop(state);
         Reported { now, stack: stack_report(report, charged) }
     }
@@ -271,68 +337,75 @@ impl Model {
 
 impl State {
     /// Asks at `came`, or as soon as the device may be asked again.
-    fn ask(&mut self, came: Time, asked: HostRequest, image: &Image) -> Outcome {
+    fn ask(&mut self, came: Time, asked: HostRequest, payload: Payload<'_>) -> io::Result<Outcome> {
+        let HostRequest { op, offset, bytes, .. } = asked;
         let now = self.now.max(came);
+        let failed = Outcome { now, done: now, status: Status::MediaError };
         if now > HORIZON {
-            return Outcome { now, done: now, durable: now, status: Status::MediaError };
+            return Ok(failed);
         }
+        let range = offset..offset + u64::from(bytes);
+        if matches!(op, Op::Write | Op::Trim) && self.kept.harmed().fails_writes(&range) {
+            return Ok(failed);
+        }
+        let completion = match (op, payload) {
+            (Op::Read, Payload::Read(into)) => {
+                let completion = self.kept.read(now, offset, into);
+                // A page that the image could not give was read as something else.
+                self.kept.image().and_then(Image::error).map_or(Ok(()), |error| Err(io_error(error)))?;
+                completion
+            }
+            (op, payload) => {
+                let step = match (op, payload) {
+                    (Op::Write, Payload::Write(bytes)) => Step::Write { address: offset, bytes },
+                    (Op::Write, _) => Step::Zero { address: offset, bytes },
+                    (Op::Trim, _) => Step::Trim { address: offset, bytes },
+                    (Op::Flush, _) => Step::Flush,
+                    (Op::Read, _) => unreachable!("a read has a place for what is read"),
+                };
+                self.kept.change(now, step).map_err(refusal)?.completion
+            }
+        };
         self.now = now;
-        if !image.is_read_only() {
-            image.push(asked.entry(now));
+        if op == Op::Write {
+            self.forget_done(now);
+            self.writes.push(Reverse(completion.done));
         }
-        self.device.submit(now, asked)
+        let is_harmed = op == Op::Read && self.kept.harmed().fails_reads(&range);
+        let status = if is_harmed { Status::MediaError } else { completion.status };
+        Ok(Outcome { now, done: completion.done, status })
     }
 
-    fn power_fail(&mut self, at: Time) -> (Time, Time) {
-        let failed = self.now.max(at);
-        self.now = failed.max(self.device.device().busy_until());
-        (failed, self.now)
+    fn power_fail(&mut self, at: Time) -> io::Result<Outage> {
+        let at = self.now.max(at);
+        self.kept.change(at, Step::PowerFail).map_err(refusal)?;
+        let recovery = self.kept.change(at, Step::Recover).map_err(refusal)?.recovery;
+        self.now = at;
+        self.forget_done(at);
+        let under_way = self.writes.len() as u64;
+        self.writes.clear();
+        Ok(Outage {
+            acknowledged_lost: recovery.programs_lost,
+            bytes_lost: recovery.bytes_lost,
+            under_way,
+            ready_after: recovery.done.saturating_sub(at),
+        })
+    }
+
+    fn forget_done(&mut self, now: Time) {
+        while self.writes.peek().is_some_and(|&Reverse(done)| done <= now) {
+            self.writes.pop();
+        }
     }
 }
 
-impl HostRequest {
-    fn entry(self, now: Time) -> Entry {
-        let HostRequest { op, offset, bytes, forced } = self;
-        Entry { now, address: offset, length: bytes, what: What::Request { op, forced } }
-    }
-}
-
-/// A device and how it is asked. A journal that is played back repeats exactly these calls.
-pub(crate) struct Asking {
-    device: Box<dyn Device>,
-    /// Requests so far.
-    asked: u64,
-    breakdown: Breakdown,
-}
-
-impl Asking {
-    /// A device that was never asked.
-    pub(crate) fn new(device: Box<dyn Device>) -> Asking {
-        Asking { device, asked: 0, breakdown: Breakdown::new() }
-    }
-
-    pub(crate) fn device(&self) -> &dyn Device {
-        &*self.device
-    }
-
-    pub(crate) fn submit(&mut self, now: Time, asked: HostRequest) -> Outcome {
-        let HostRequest { op, offset, bytes, forced } = asked;
-        if self.asked.is_multiple_of(FORGETS_EVERY) {
-            self.device.advance(now);
+/// Why a step was not taken, as an error of the system.
+fn refusal(why: NotTaken) -> io::Error {
+    match why {
+        NotTaken::Image(error) => io_error(error),
+        NotTaken::CannotSave(error) => io::Error::other(error),
+        NotTaken::Refused(_) | NotTaken::NoTransactions => {
+            unreachable!("what a client asks is no part of a transaction")
         }
-        self.asked += 1;
-        self.breakdown.clear();
-        let request = Request { arrival: now, address: offset, bytes, volume: 0, op };
-        let completion = self.device.submit(now, &request, Data::None, &mut self.breakdown);
-        let is_durable = op != Op::Write || self.device.is_durable(completion.done, offset, bytes);
-        let durable = if is_durable { completion.done } else { Time::MAX };
-        if !forced {
-            return Outcome { now, done: completion.done, durable, status: completion.status };
-        }
-        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        self.breakdown.clear();
-        let flushed = self.device.submit(now, &flush, Data::None, &mut self.breakdown);
-        let done = completion.done.max(flushed.done);
-        Outcome { now, done, durable: durable.min(done), status: completion.status }
     }
 }

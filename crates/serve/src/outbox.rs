@@ -1,8 +1,9 @@
 //! Answers that wait for their time.
 
 use crate::model::{Model, TimedReply};
+use crate::serving::{Rest, Served};
 use crate::stream::Stream;
-use nacre_kernel::Op;
+use nacre_kernel::{Op, Time};
 use std::collections::BinaryHeap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(crate) struct Outbox {
     /// Answers so far: of those due at one time the first to come is the first to leave.
     number: u64,
     due: Vec<Answer>,
+    /// Answers of requests of which a part is done and others are not.
+    unfinished: Vec<(Vec<u8>, Rest)>,
     together: Vec<u8>,
     papers: Vec<Vec<u8>>,
 }
@@ -36,6 +39,7 @@ struct Answer {
     number: u64,
     bytes: Vec<u8>,
     asked: Option<(Op, TimedReply)>,
+    rest: Option<Rest>,
 }
 
 impl Outbox {
@@ -44,12 +48,20 @@ impl Outbox {
         self.papers.pop().unwrap_or_default()
     }
 
-    /// Puts an answer in. One of which the model was not asked is due at once.
-    pub(crate) fn put(&mut self, bytes: Vec<u8>, asked: Option<(Op, TimedReply)>) {
-        let deadline = asked.map_or_else(now, |(_, reply)| reply.deadline);
+    /// Puts an answer in. One of which the model was not asked is due at once; one with more to be asked is due when that
+    /// can be, for its client's way is no part of it.
+    pub(crate) fn put(&mut self, bytes: Vec<u8>, served: Served) {
+        let Served { asked, rest } = served;
+        let due = |(_, reply): (_, TimedReply)| if rest.is_some() { reply.done } else { reply.deadline };
+        let deadline = asked.map_or_else(now, due);
         self.bytes += bytes.len();
         self.number += 1;
-        self.answers.push(Answer { deadline, number: self.number, bytes, asked });
+        self.answers.push(Answer { deadline, number: self.number, bytes, asked, rest });
+    }
+
+    /// A request of which a part is done: the answer so far, and what is to be asked now.
+    pub(crate) fn unfinished(&mut self) -> Option<(Vec<u8>, Rest)> {
+        self.unfinished.pop()
     }
 
     /// Whether no more should be put in.
@@ -61,17 +73,35 @@ impl Outbox {
         self.answers.is_empty()
     }
 
-    /// Sends what is due; says when, where the client waits for nothing else.
-    pub(crate) fn send_due(&mut self, stream: &mut Stream, model: &Model) -> io::Result<Option<Instant>> {
+    /// Sends what is due to a client that came after so many `outages`; says when, where the client waits for nothing
+    /// else. Errors: the power has failed since.
+    pub(crate) fn send_due(
+        &mut self,
+        stream: &mut Stream,
+        model: &Model,
+        outages: u64,
+    ) -> io::Result<Option<Instant>> {
         let Some(first) = self.answers.peek() else { return Ok(None) };
         let now = now();
         if first.deadline > now {
             return Ok(None);
         }
+        let mut done = Time::ZERO;
         while self.answers.peek().is_some_and(|answer| answer.deadline <= now) {
-            let answer = self.answers.pop().expect("it was there");
+            let mut answer = self.answers.pop().expect("it was there");
             self.bytes -= answer.bytes.len();
+            if let Some(rest) = answer.rest.take() {
+                self.unfinished.push((answer.bytes, rest));
+                continue;
+            }
+            done = done.max(answer.asked.map_or(Time::ZERO, |(_, reply)| reply.said.done));
             self.due.push(answer);
+        }
+        if self.due.is_empty() {
+            return Ok(None);
+        }
+        if !model.lets_leave(done, outages) {
+            return Err(io::ErrorKind::ConnectionAborted.into());
         }
         if let [only] = &self.due[..] {
             stream.write_all(&only.bytes)?;
@@ -89,7 +119,7 @@ impl Outbox {
                 self.papers.push(bytes);
             }
         }
-        Ok(self.is_empty().then_some(now))
+        Ok((self.is_empty() && self.unfinished.is_empty()).then_some(now))
     }
 
     /// Lets the time until shortly before the next deadline pass with `wait`; does nothing where it is near.

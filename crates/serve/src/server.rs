@@ -4,7 +4,6 @@ use crate::attend::{attend, control, metrics};
 use crate::awake;
 use crate::clients::{Clients, pause};
 use crate::connection::{House, talk};
-use crate::image::ImageError;
 use crate::linger::Places;
 use crate::listen::{Address, AddressError, Listener};
 use crate::model::Timing;
@@ -17,7 +16,9 @@ use crate::stream::Stream;
 use crate::tls::{CertificateError, Certificates};
 use crate::transport::Transport;
 use crate::watch::{Watch, record};
-use nacre_kernel::Device;
+use nacre_image::ImageError;
+use nacre_machine::{Checked, Files};
+use nacre_memory::MemoryError;
 use nacre_nbd::Export;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,14 +38,14 @@ pub struct Offer {
     pub name: String,
     /// What it is, for people.
     pub description: String,
-    /// Its model, and with it its size.
-    pub device: Box<dyn Device>,
-    /// Lines `key = value` of everything that decides how the device behaves.
-    pub identity: String,
-    /// Chooses what a loss of power leaves of writes under way.
-    pub seed: u64,
-    /// Where its bytes are.
+    /// The scenario, of which the stack is served.
+    pub checked: Checked,
+    /// The files that it names.
+    pub files: Box<dyn Files + Send>,
+    /// Where its bytes and its state are.
     pub image: PathBuf,
+    /// The saved state of a run that a new image begins with.
+    pub from: Option<Vec<u8>>,
     /// Whether it takes no writes.
     pub read_only: bool,
 }
@@ -73,11 +74,22 @@ pub enum ServeError {
     /// Two devices of one name.
     #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
     SameName(String),
-    /// The device has no size.
+    /// Of the device and its image.
+    #[error(transparent)]
+    Device(#[from] MemoryError),
+    /// What is in an image of raw bytes is none of a server's.
+    #[error("{}: {detail}; restore the image from a copy", .path.display())]
+    Unfit {
+        /// The image.
+        path: PathBuf,
+        /// What does not fit.
+        detail: String,
+    },
+    /// There is no device that a state could be of.
     #[error(
-        "the stack serves every address and has no size; give it a capacity, for example --set stack.capacity=\"64 GiB\""
+        "with --timing none no device is modelled, so there is nothing that could begin with a state; leave one out"
     )]
-    NoSize,
+    NothingModelled,
 }
 
 /// A server that listens and has not begun to answer.
@@ -126,13 +138,8 @@ pub struct Life {
 }
 
 impl Server {
-    /// Opens the images and the address. What was asked of the devices before is played back; `watch` is told how
-    /// far that is and may stop it. Errors: one of them cannot be had; nothing was changed.
-    pub fn open(
-        offers: Vec<Offer>,
-        terms: Terms,
-        watch: &mut opening::Watch<'_>,
-    ) -> Result<Server, ServeError> {
+    /// Opens the images and the address. Errors: one of them cannot be had; nothing was changed.
+    pub fn open(offers: Vec<Offer>, terms: Terms) -> Result<Server, ServeError> {
         let (transport, mut notices) = match terms.timing {
             Timing::None => (Transport::default(), Vec::new()),
             Timing::Emulated { .. } => {
@@ -144,9 +151,9 @@ impl Server {
             if disks.iter().any(|disk| disk.export.name == offer.name) {
                 return Err(ServeError::SameName(offer.name));
             }
-            let (disk, told) = opening::open(offer, terms.timing, transport, watch)?;
+            let (disk, notice) = opening::open(offer, terms.timing, transport)?;
             disks.push(disk);
-            notices.extend(told);
+            notices.extend(notice);
         }
         let listener = Listener::bind(&terms.address, terms.certificates.is_some())?;
         let control = terms.control.as_deref().map(Listener::bind_private).transpose();
@@ -231,9 +238,7 @@ impl Server {
         let mut life = clients.life();
         for disk in &self.disks {
             // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
-            if !disk.image.is_read_only() {
-                let _ = disk.image.sync();
-            }
+            let _ = disk.close();
             // Where nothing is recorded there is nothing to end.
             let _ = disk.record_end();
             life.exports.push(disk.statistics());

@@ -1,38 +1,36 @@
 //! One request: what the model says of it, and what it does to the bytes.
 
-use crate::harm::Harmed;
-use crate::image::Image;
-use crate::model::{HostRequest, Model, Outcome, TimedReply, Timing};
+use crate::model::{HostRequest, Latencies, Model, Payload, TimedReply, Timing};
+use crate::raw::RawDisk;
 use crate::recorder::{RecordError, Recorded, Recorder};
 use crate::statistics::ExportStatistics;
 use crate::tally::Tally;
-use crate::undo::Undo;
 use nacre_files::Existing;
-use nacre_kernel::{Op, Status};
+use nacre_image::Image;
+use nacre_kernel::{Op, Status, Time};
+use nacre_memory::kept::WRITE_MAX;
 use nacre_nbd::{Command, Errno, Export, Extent, Refusal, Reply, Request, Session};
 use std::io;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, RwLock};
+use std::sync::atomic::Ordering;
 
 /// Most extents told in one answer; a client asks again for the rest.
 const EXTENTS_MAX: usize = 1024;
 
-/// A device that is served: its bytes, its model and what fails in it.
+/// What is served under one name.
 pub(crate) struct Disk {
     pub(crate) export: Export,
-    pub(crate) image: Image,
-    pub(crate) model: Model,
+    pub(crate) body: Body,
     pub(crate) tally: Tally,
     pub(crate) recorder: Recorder,
-    /// Chooses what a loss of power leaves.
-    pub(crate) seed: u64,
-    /// Held by every request while it is served; who needs the device for itself writes.
-    pub(crate) gate: RwLock<()>,
-    pub(crate) undo: Mutex<Undo>,
-    pub(crate) harmed: Mutex<Harmed>,
-    /// Whether anything is harmed, to be asked without the lock.
-    pub(crate) is_harmed: AtomicBool,
+}
+
+/// What has the bytes.
+pub(crate) enum Body {
+    /// A modelled device.
+    Device(Box<Model>),
+    /// Nothing but bytes.
+    Raw(Box<RawDisk>),
 }
 
 /// What became of a request whose answer is written.
@@ -40,94 +38,261 @@ pub(crate) struct Disk {
 pub(crate) struct Served {
     /// What the model was asked and said; `None` where it was not asked.
     pub(crate) asked: Option<(Op, TimedReply)>,
+    /// What is to be asked before the answer leaves, when the model has done this.
+    pub(crate) rest: Option<Rest>,
 }
 
+/// The rest of a request that is asked for in parts.
+#[derive(Clone, Copy)]
+pub(crate) struct Rest {
+    request: Request,
+    /// Zeroes that were written so far.
+    zeroed: u64,
+    /// When its client sent it.
+    sent: std::time::Instant,
+    after: Time,
+}
+
+const UNASKED: Served = Served { asked: None, rest: None };
+
 impl Disk {
-    /// Serves `request`, whose data is `payload`, and appends the answer to `out`.
+    /// Serves `request`, whose data is `payload`, to a client that came after so many `outages`, and appends the answer
+    /// to `out`.
     pub(crate) fn serve(
         &self,
         session: &Session,
         request: &Request,
         payload: &[u8],
+        outages: u64,
         out: &mut Vec<u8>,
     ) -> Served {
-        let _held = self.gate.read().expect("nobody panics with the lock");
-        if let Err(refusal) = session.check(request, &self.export) {
-            self.tally.failed(request.command);
-            Reply::new(session, request, out).failed(refusal);
-            return Served { asked: None };
-        }
-        let is_zeroing = request.command == Command::WriteZeroes && request.is_fast();
-        if is_zeroing && !self.image.zeroes_fast(request.keeps_room()) {
-            let reason = "the file system of the image zeroes no faster than it writes";
-            self.tally.failed(request.command);
-            Reply::new(session, request, out).failed(Refusal { error: Errno::NotSupported, reason });
-            return Served { asked: None };
-        }
-        let asked = asked(request);
-        let reply = match asked.map(|asked| self.ask(asked)).transpose() {
-            Ok(reply) => reply.flatten(),
-            Err(error) => {
-                self.tally.failed(request.command);
-                Reply::new(session, request, out).failed(refusal_of(&error));
-                return Served { asked: None };
-            }
-        };
-        let said = reply.map(|reply| reply.said);
-        let is_done = reply.is_none_or(|reply| reply.status == Status::Done);
-        let served = Served { asked: asked.map(|asked| asked.op).zip(reply) };
-        if !is_done || asked.is_some_and(|asked| self.fails(asked)) {
-            self.tally.failed(request.command);
-            Reply::new(session, request, out).failed(Refusal::medium());
-            return served;
-        }
         let mark = out.len();
-        if let Err(error) = self.apply(session, request, said, payload, out) {
+        let served =
+            session.check(request, &self.export).map_err(Failed::Refused).and_then(|()| match &self.body {
+                Body::Raw(raw) => self.serve_raw(raw, session, request, payload, out).map(|()| UNASKED),
+                Body::Device(model) => self.serve_device(model, session, request, payload, outages, out),
+            });
+        served.unwrap_or_else(|failed| {
             // What was begun of the answer goes: an error is an answer of its own.
             out.truncate(mark);
             self.tally.failed(request.command);
-            Reply::new(session, request, out).failed(refusal_of(&error));
-        } else {
-            self.tally.served(request.command, request.length);
-        }
-        served
+            Reply::new(session, request, out).failed(failed.refusal());
+            UNASKED
+        })
     }
 
-    /// Asks the model, where it is to be asked. That it was asked is in the image when this returns. Errors: it
-    /// cannot be written there.
-    fn ask(&self, asked: HostRequest) -> io::Result<Option<TimedReply>> {
-        // What could not be written keeps its place: nothing more is asked before.
-        self.image.catch_up()?;
-        if asked.op == Op::Write && self.model.is_timed() {
-            self.settle(&(asked.offset..asked.offset + u64::from(asked.bytes)));
+    /// Goes on with a request whose first parts are done. `out` holds its answer, which becomes another one where
+    /// this fails.
+    pub(crate) fn go_on(&self, session: &Session, rest: Rest, outages: u64, out: &mut Vec<u8>) -> Served {
+        let Body::Device(model) = &self.body else { unreachable!("without a model nothing is waited for") };
+        let Rest { request, sent, .. } = rest;
+        match self.next_part(model, rest, outages) {
+            // All of it is one request, which began when its client sent it.
+            Ok(Served { asked: Some((op, reply)), rest }) => {
+                Served { asked: Some((op, TimedReply { sent, ..reply })), rest }
+            }
+            Ok(served) => served,
+            Err(error) => {
+                out.clear();
+                self.tally.failed(request.command);
+                Reply::new(session, &request, out).failed(refusal_of(&error));
+                UNASKED
+            }
         }
-        let reply = self.model.ask(asked, &self.image);
-        if reply.is_some() {
-            self.image.commit()?;
+    }
+
+    fn serve_device(
+        &self,
+        model: &Model,
+        session: &Session,
+        request: &Request,
+        payload: &[u8],
+        outages: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Served, Failed> {
+        let Request { offset, length, .. } = *request;
+        let is_zeroing = request.command == Command::WriteZeroes;
+        if is_zeroing && request.is_fast() {
+            return Err(Failed::Refused(not_fast("a modelled device zeroes no faster than it writes")));
         }
-        self.recorder.note(asked, reply.map(|reply| reply.sent));
-        Ok(reply)
+        let reply = Reply::new(session, request, out);
+        let Some(asked) = of_device(request) else {
+            match request.command {
+                Command::BlockStatus => {
+                    reply.extents(&extents(request, |at, bytes| Ok(model.written(at..at + bytes)))?);
+                }
+                _ => reply.done(),
+            }
+            self.tally.served(request.command, length);
+            return Ok(UNASKED);
+        };
+        let first = HostRequest { bytes: asked.bytes.min(part_of(request)), ..asked };
+        let payload = match request.command {
+            Command::Read => Payload::Read(reply.data(offset, length as usize)),
+            Command::Write => {
+                reply.done();
+                Payload::Write(payload)
+            }
+            _ => {
+                reply.done();
+                if is_zeroing { Payload::Zeroes } else { Payload::None }
+            }
+        };
+        let timed = model.ask(first, payload, Time::ZERO, outages)?;
+        self.recorder.note(asked, Some(timed.sent));
+        if timed.said.status != Status::Done {
+            return self.failed_later(session, request, asked.op, timed, out);
+        }
+        if asked.op == Op::Flush || asked.forced {
+            model.sync()?;
+        }
+        self.tally.served(request.command, length);
+        let zeroed = u64::from(first.bytes);
+        let rest = Rest { request: *request, zeroed, sent: timed.sent, after: timed.said.done };
+        let rest = (rest.next(model).is_some()).then_some(rest);
+        Ok(Served { asked: Some((asked.op, timed)), rest })
+    }
+
+    /// An error that leaves when the device has found out.
+    fn failed_later(
+        &self,
+        session: &Session,
+        request: &Request,
+        op: Op,
+        timed: TimedReply,
+        out: &mut Vec<u8>,
+    ) -> Result<Served, Failed> {
+        out.clear();
+        self.tally.failed(request.command);
+        Reply::new(session, request, out).failed(Refusal::medium());
+        Ok(Served { asked: Some((op, timed)), rest: None })
+    }
+
+    fn next_part(&self, model: &Model, rest: Rest, outages: u64) -> io::Result<Served> {
+        let Some((asked, payload)) = rest.next(model) else { return Ok(UNASKED) };
+        let timed = model.ask(asked, payload, rest.after, outages)?;
+        if timed.said.status != Status::Done {
+            return Err(io::Error::other("the device could not do it"));
+        }
+        if asked.op == Op::Flush {
+            model.sync()?;
+        }
+        let zeroed = rest.zeroed + u64::from(asked.bytes);
+        let next = Rest { zeroed, after: timed.said.done, ..rest };
+        // A flush is the last part.
+        let next = Some(next).filter(|next| asked.op != Op::Flush && next.next(model).is_some());
+        Ok(Served { asked: Some((asked.op, timed)), rest: next })
+    }
+
+    fn serve_raw(
+        &self,
+        raw: &RawDisk,
+        session: &Session,
+        request: &Request,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Failed> {
+        let _held = raw.gate.read().expect("nobody panics with the lock");
+        let Request { offset, length, .. } = *request;
+        let (bytes, reply) = (u64::from(length), Reply::new(session, request, out));
+        let range = offset..offset + bytes;
+        let keeps_room = request.keeps_room();
+        if request.command == Command::WriteZeroes && request.is_fast() && !raw.bytes.zeroes_fast(keeps_room)
+        {
+            let why = "the file system of the image zeroes no faster than it writes";
+            return Err(Failed::Refused(not_fast(why)));
+        }
+        raw.answered.fetch_add(1, Ordering::Relaxed);
+        if let Some(asked) = asked(request) {
+            self.recorder.note(asked, None);
+            let fails = match asked.op {
+                Op::Read => raw.fails_reads(&range),
+                Op::Write | Op::Trim => raw.fails_writes(&range),
+                Op::Flush => false,
+            };
+            if fails {
+                return Err(Failed::Refused(Refusal::medium()));
+            }
+        }
+        match request.command {
+            Command::Read => raw.bytes.read(offset, reply.data(offset, length as usize))?,
+            Command::BlockStatus => {
+                reply.extents(&extents(request, |at, bytes| raw.bytes.stored(at, bytes))?);
+            }
+            command => {
+                match command {
+                    Command::Write => raw.bytes.write(offset, payload)?,
+                    Command::WriteZeroes => raw.bytes.zero(offset, bytes, keeps_room)?,
+                    Command::Trim => raw.bytes.zero(offset, bytes, false)?,
+                    _ => {}
+                }
+                if matches!(command, Command::Write | Command::WriteZeroes | Command::Trim) {
+                    raw.overwritten(range)?;
+                }
+                let is_forced = command == Command::Flush || request.is_forced();
+                if is_forced && !self.export.read_only {
+                    raw.bytes.sync()?;
+                }
+                reply.done();
+            }
+        }
+        self.tally.served(request.command, length);
+        Ok(())
+    }
+
+    /// The image.
+    pub(crate) fn image(&self) -> &Image {
+        match &self.body {
+            Body::Raw(raw) => raw.image(),
+            Body::Device(model) => model.image().expect("a served device has an image"),
+        }
+    }
+
+    /// Brings everything to the disk, in its shortest form. Errors: what was acknowledged is in the image nevertheless.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        match &self.body {
+            _ if self.export.read_only => Ok(()),
+            Body::Raw(raw) => raw.bytes.sync(),
+            Body::Device(model) => model.close(),
+        }
     }
 
     /// Everything that is known of it.
     pub(crate) fn statistics(&self) -> ExportStatistics {
-        let reported = self.model.reported();
+        let (latencies, simulated, stack) = match &self.body {
+            Body::Raw(raw) => {
+                let answered = raw.answered.load(Ordering::Relaxed);
+                (Latencies { answered, ..Latencies::default() }, Time::ZERO, raw.unused.clone())
+            }
+            Body::Device(model) => {
+                let reported = model.reported();
+                (model.latencies(), reported.now, reported.stack)
+            }
+        };
         ExportStatistics {
             name: self.export.name.clone(),
             bytes: self.export.bytes,
             read_only: self.export.read_only,
-            timing: self.model.timing(),
+            timing: self.timing(),
             requests: self.tally.counted(),
-            latencies: self.model.latencies(),
-            simulated: reported.now,
-            stack: reported.stack,
+            latencies,
+            simulated,
+            stack,
             recording: self.recorder.told(),
+        }
+    }
+
+    /// When requests are answered.
+    pub(crate) fn timing(&self) -> Timing {
+        match &self.body {
+            Body::Raw(_) => Timing::None,
+            Body::Device(model) => Timing::Emulated { dilation: model.dilation() },
         }
     }
 
     /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
     pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
-        let dilation = match self.model.timing() {
+        let dilation = match self.timing() {
             Timing::Emulated { dilation } => dilation,
             Timing::None => 1.0,
         };
@@ -138,52 +303,61 @@ impl Disk {
     pub(crate) fn record_end(&self) -> Result<Recorded, RecordError> {
         self.recorder.end()
     }
+}
 
-    fn apply(
-        &self,
-        session: &Session,
-        request: &Request,
-        said: Option<Outcome>,
-        payload: &[u8],
-        out: &mut Vec<u8>,
-    ) -> io::Result<()> {
-        let Request { offset, length, .. } = *request;
-        let (image, reply) = (&self.image, Reply::new(session, request, out));
-        let bytes = u64::from(length);
-        let range = offset..offset + bytes;
-        match request.command {
-            Command::Read => return image.read(offset, reply.data(offset, length as usize)),
-            Command::BlockStatus => {
-                reply.extents(&self.extents(request)?);
-                return Ok(());
-            }
-            Command::Write => self.replace(said, range, || image.write(offset, payload))?,
-            Command::WriteZeroes => {
-                self.replace(said, range, || image.zero(offset, bytes, request.keeps_room()))?;
-            }
-            Command::Trim => self.trim(said, range)?,
-            Command::Flush => self.flush(said)?,
-            Command::Cache | Command::Disconnect | Command::Unknown(_) => {}
+impl Rest {
+    /// What is asked next: more zeroes, or, after the last of a forced request, the flush that makes it safe.
+    fn next(&self, model: &Model) -> Option<(HostRequest, Payload<'static>)> {
+        let asked = of_device(&self.request)?;
+        let left = u64::from(asked.bytes).saturating_sub(self.zeroed);
+        if left > 0 {
+            let bytes = left.min(part_of(&self.request).into()) as u32;
+            let offset = asked.offset + self.zeroed;
+            return Some((HostRequest { offset, bytes, ..asked }, Payload::Zeroes));
         }
-        if request.is_forced() && request.command != Command::Flush {
-            self.flush(said)?;
-        }
-        reply.done();
-        Ok(())
+        let flush = HostRequest { op: Op::Flush, offset: 0, bytes: 0, forced: false };
+        (asked.forced && asked.op != Op::Read && model.needs_flushes()).then_some((flush, Payload::None))
     }
+}
 
-    fn extents(&self, request: &Request) -> io::Result<Vec<Extent>> {
-        let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
-        let end = request.offset + u64::from(request.length);
-        let mut extents = Vec::new();
-        let mut at = request.offset;
-        while at < end && extents.len() < most {
-            let (stored, bytes) = self.image.stored(at, end - at)?;
-            extents.push(Extent { bytes: bytes as u32, is_hole: !stored });
-            at += bytes;
-        }
-        Ok(extents)
+/// Why a request got no answer of its own.
+enum Failed {
+    Refused(Refusal),
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Failed {
+        Failed::Io(error)
     }
+}
+
+impl Failed {
+    fn refusal(self) -> Refusal {
+        match self {
+            Failed::Refused(refusal) => refusal,
+            Failed::Io(error) => refusal_of(&error),
+        }
+    }
+}
+
+/// Bytes that are asked for at once: zeroes that a device writes have to be there as bytes.
+fn part_of(request: &Request) -> u32 {
+    if request.command == Command::WriteZeroes { WRITE_MAX as u32 } else { u32::MAX }
+}
+
+/// The extents of a request, of which `look` tells one: whether anything is there, and for how many bytes.
+fn extents(request: &Request, look: impl Fn(u64, u64) -> io::Result<(bool, u64)>) -> io::Result<Vec<Extent>> {
+    let most = if request.wants_one_extent() { 1 } else { EXTENTS_MAX };
+    let end = request.offset + u64::from(request.length);
+    let mut extents = Vec::new();
+    let mut at = request.offset;
+    while at < end && extents.len() < most {
+        let (stored, bytes) = look(at, end - at)?;
+        extents.push(Extent { bytes: bytes as u32, is_hole: !stored });
+        at += bytes;
+    }
+    Ok(extents)
 }
 
 fn asked(request: &Request) -> Option<HostRequest> {
@@ -203,6 +377,17 @@ fn asked(request: &Request) -> Option<HostRequest> {
     };
     let forced = request.is_forced() && op != Op::Flush;
     Some(HostRequest { op, offset: request.offset, bytes: request.length, forced })
+}
+
+/// What a device is asked. Zeroes are written, for what is trimmed may come back.
+fn of_device(request: &Request) -> Option<HostRequest> {
+    let asked = asked(request)?;
+    let op = if request.command == Command::WriteZeroes { Op::Write } else { asked.op };
+    Some(HostRequest { op, ..asked })
+}
+
+fn not_fast(reason: &'static str) -> Refusal {
+    Refusal { error: Errno::NotSupported, reason }
 }
 
 fn refusal_of(error: &io::Error) -> Refusal {

@@ -52,16 +52,14 @@ impl Watch<'_> {
         }
     }
 
-    /// No client is there while the power is off, so none is answered by a device that has lost what it says.
+    /// The power fails when it is asked for: answers that are due later do not leave, and their clients are cut off.
     fn power_fail(&self, disk: &Disk) -> Result<Value, String> {
-        let was_cut = self.clients.cut();
-        let failed = if was_cut {
-            disk.power_fail().map_err(|error| error.to_string())
-        } else {
-            Err("a client's thread does not end; the power has not failed".into())
-        };
+        let outage = disk.power_fail().map_err(|error| error.to_string())?;
+        let were_cut = self.clients.cut();
         self.clients.welcome();
-        let outage = failed?;
+        if !were_cut {
+            self.clients.note("the thread of a client did not end when the power failed".into());
+        }
         Ok(json!({
             "acknowledged_lost": outage.acknowledged_lost,
             "bytes_lost": outage.bytes_lost,
@@ -91,7 +89,7 @@ impl Watch<'_> {
 /// Requests to `disk` from now on go into the trace `path`. With `force` it replaces a file, but for the images of
 /// `disks`.
 pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> Result<(), RecordError> {
-    if disks.iter().any(|disk| disk.image.is_at(path)) {
+    if disks.iter().any(|disk| disk.image().is_at(path)) {
         return Err(RecordError::Image(path.into()));
     }
     disk.record_to(path, if force { Existing::Replaced } else { Existing::Kept })

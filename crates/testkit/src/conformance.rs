@@ -35,7 +35,6 @@ pub fn conformance_in_order(mut build: impl FnMut() -> Box<dyn Device>) {
     }
     the_last_block_is_served(&mut *build());
     the_ledger_starts_over(&mut *build());
-    what_was_flushed_survives(&mut *build());
     a_restored_device_goes_on(&mut build);
 }
 
@@ -105,29 +104,6 @@ pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Requ
     let count = (1 + random.below(8)).min(blocks - first);
     let bytes = if op == Op::Flush { 0 } else { (count * BLOCK) as u32 };
     Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
-}
-
-/// Everything written before a flush that is done survives a loss of power.
-fn what_was_flushed_survives(device: &mut dyn Device) {
-    let mut random = Streams::new(9).stream("flushed");
-    let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
-    let (mut now, mut breakdown, mut written) = (Time::ZERO, Breakdown::new(), Vec::new());
-    for _ in 0..10 {
-        for _ in 0..20 {
-            now += Time::from_ns(random.below(100_000));
-            breakdown.clear();
-            let request = Request { op: Op::Write, ..any_request(&mut random, size, now) };
-            if request.bytes > 0 {
-                device.submit(now, &request, Data::None, &mut breakdown);
-                written.push((request.address, request.bytes));
-            }
-        }
-        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        now = device.submit(now, &flush, Data::None, &mut breakdown).done;
-        for &(address, bytes) in &written {
-            assert!(device.is_durable(now, address, bytes), "{bytes} flushed bytes at {address} are lost");
-        }
-    }
 }
 
 fn components(report: &ComponentReport) -> Vec<ComponentId> {

@@ -218,10 +218,6 @@ impl Device for Planted {
     fn prefetch(&self, requests: &[Request]) {
         self.inner.prefetch(requests);
     }
-
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        self.inner.is_durable(at, address, bytes)
-    }
 }
 
 impl Planted {

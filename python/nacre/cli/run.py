@@ -80,7 +80,9 @@ def run(
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Go on from the state that a run saved there."),
+        typer.Option(
+            "--from", metavar="FILE", help="Go on from a state that a run saved, or from an image."
+        ),
     ] = None,
     save_state: Annotated[
         Path | None,

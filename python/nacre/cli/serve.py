@@ -44,6 +44,15 @@ def serve(
         float, typer.Option(metavar="N", help="Everything takes N times as long.")
     ] = 1.0,
     read_only: Annotated[bool, typer.Option("--read-only", help="Take no writes.")] = False,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="STATE",
+            parser=place,
+            help="Begin a new image with the state that a run saved.",
+        ),
+    ] = None,
     export: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,6 +116,7 @@ def serve(
             timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
             dilate=dilate,
             read_only=read_only,
+            start=start,
             tls=tls,
             control=control or image.with_name(image.name + SUFFIX),
             metrics=metrics,

@@ -416,10 +416,6 @@ impl<S: Store> Device for Envy<S> {
         Some(self)
     }
 
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
-
     fn report(&self, elapsed: Time) -> ComponentReport {
         super::report::of(self, elapsed)
     }

@@ -100,13 +100,6 @@ impl WriteCache {
         self.dirty.push_back(Dirty { written, address, bytes });
     }
 
-    /// Whether a write that is not on the platter at `at` touches these bytes.
-    pub(super) fn holds(&self, at: Time, address: u64, bytes: u64) -> bool {
-        let touches =
-            |dirty: &Dirty| dirty.address < address + bytes && address < dirty.address + dirty.bytes;
-        self.dirty.iter().any(|dirty| dirty.written > at && touches(dirty))
-    }
-
     pub(super) fn check_invariants(&self) {
         assert!(self.used <= self.capacity, "{} dirty bytes in a cache of {}", self.used, self.capacity);
         assert_eq!(

@@ -10,7 +10,7 @@ use nacre_kernel::{
     Status, Time, Timeline, Transactions,
 };
 use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
-use nacre_media::persistence::{Landing, Linear};
+use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
 
 /// A hard disk drive.
@@ -342,10 +342,6 @@ impl<S: Store> Device for Hdd<S> {
         }
     }
 
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        !self.write_cache.holds(at, address, u64::from(bytes))
-    }
-
     fn check_invariants(&self) {
         self.arm.check_invariants();
         self.interface.check_invariants();
@@ -354,7 +350,8 @@ impl<S: Store> Device for Hdd<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         let loss = self.bytes.power_fail(at, chance);
-        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        let Loss { programs_lost, bytes_lost, .. } = loss;
+        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
         self.arm = Timeline::new();
         self.queue.clear();
         self.interface.clear();

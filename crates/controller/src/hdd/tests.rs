@@ -177,17 +177,34 @@ fn a_drive_is_busy_until_its_last_buffered_write_is_on_the_platter() {
 
 #[test]
 fn a_cached_write_survives_a_loss_of_power_from_when_it_is_on_the_platter() {
-    let mut disk = drive("write_cache = \"64 KiB\"");
-    let at = 300_000_000_000;
-    let done = latency(&mut *disk, Time::ZERO, Op::Write, at, BLOCK);
-    let written = disk.busy_until();
-    let before = Time::from_ps(written.as_ps() - 1);
-    assert!(done < before && !disk.is_durable(before, at + 4095, 1) && !disk.is_durable(done, at, BLOCK));
-    assert!(disk.is_durable(before, at - 512, 512) && disk.is_durable(before, at + 4096, BLOCK));
-    assert!(disk.is_durable(written, at, BLOCK));
-    let mut plain = drive("");
-    let done = latency(&mut *plain, Time::ZERO, Op::Write, at, BLOCK);
-    assert!(plain.is_durable(done, at, BLOCK), "nothing is acknowledged before the platter has it");
+    const AT: u64 = 300_000_000_000;
+    let written = |options: &str| {
+        let mut disk = drive(options);
+        let done = latency(&mut *disk, Time::ZERO, Op::Write, AT, BLOCK);
+        (done, disk.busy_until())
+    };
+    let found_after = |options: &str, at: Time| {
+        let mut disk = workbench(1).with_bytes().build(&format!("{DRIVE}{options}")).expect("it is legal");
+        let write = Data::Write(&[1; BLOCK as usize]);
+        disk.submit(Time::ZERO, &request(Op::Write, AT, BLOCK), write, &mut Breakdown::new());
+        disk.power_fail(at, &mut Streams::new(1).stream("chance"));
+        let ready = disk.recover(at).done;
+        let mut found = [9; BLOCK as usize];
+        let read = Data::Read(&mut found);
+        disk.submit(ready, &request(Op::Read, AT, BLOCK), read, &mut Breakdown::new());
+        found
+    };
+    let cached = "write_cache = \"64 KiB\"";
+    let (done, on_platter) = written(cached);
+    assert!(done < on_platter);
+    assert_eq!(found_after(cached, done), [0; BLOCK as usize], "it was in the cache");
+    assert_eq!(found_after(cached, on_platter), [1; BLOCK as usize]);
+    let (done, _) = written("");
+    assert_eq!(
+        found_after("", done),
+        [1; BLOCK as usize],
+        "nothing is acknowledged before the platter has it"
+    );
 }
 
 #[test]

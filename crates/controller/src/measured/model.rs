@@ -8,7 +8,7 @@ use nacre_kernel::{
     Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource,
     Status, Time, Transactions,
 };
-use nacre_media::persistence::{Landing, Linear};
+use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
 
 /// When one unit is done, and how much of that the device worked on it.
@@ -275,7 +275,8 @@ impl<S: Store> Device for Measured<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         let loss = self.bytes.power_fail(at, chance);
-        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        let Loss { programs_lost, bytes_lost, .. } = loss;
+        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
         self.servers = Pool::new(self.config.parallelism);
         if let Some(link) = &mut self.link {
             link.clear();
@@ -298,8 +299,4 @@ impl<S: Store> Device for Measured<S> {
     }
 
     fn prefetch(&self, _requests: &[Request]) {}
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }

@@ -378,8 +378,4 @@ impl<S: Store> Device for Onyx<S> {
     fn prefetch(&self, requests: &[Request]) {
         requests.chunks(PREFETCHED).for_each(|group| self.prefetch_counters(group));
     }
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }

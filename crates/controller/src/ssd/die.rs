@@ -274,14 +274,6 @@ impl Die {
         self.programs.has(program) && (self.current.job.program != Some(program) || self.current.end > now)
     }
 
-    /// The same, from what is known so far.
-    pub(super) fn will_program(&self, now: Time, program: u32) -> bool {
-        let waiting = self.line.jobs().find(|job| job.program == Some(program));
-        let begun = || self.earlier.iter().chain([&self.current]).rev().take_while(|begun| begun.end > now);
-        waiting.is_some_and(|job| self.time_of(job.to()) > now)
-            || begun().any(|begun| begun.job.program == Some(program))
-    }
-
     /// What has not ended at `at`, before which nothing comes any more.
     pub(super) fn unfinished(&mut self, at: Time) -> impl Iterator<Item = &Job> {
         self.begin_before(at);

@@ -341,12 +341,6 @@ impl<S: Store> Device for Ssd<S> {
         None
     }
 
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        let first = (address >> self.unit_shift) as u32;
-        let last = ((address + u64::from(bytes.max(1)) - 1) >> self.unit_shift) as u32;
-        self.config.power_protected || (first..=last).all(|unit| self.is_programmed(at, unit))
-    }
-
     fn report(&self, elapsed: Time) -> ComponentReport {
         super::report::of(self, elapsed)
     }

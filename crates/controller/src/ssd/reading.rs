@@ -129,17 +129,6 @@ impl<S: Store> Ssd<S> {
         Found { superblock, operation, spot, is_buffered }
     }
 
-    /// Whether the flash has what was last written to `unit`.
-    pub(super) fn is_programmed(&self, at: Time, unit: u32) -> bool {
-        let entry = self.array.table[unit as usize];
-        if entry == 0 {
-            return true;
-        }
-        let (superblock, operation) = self.array.locate(entry - 1);
-        let die = self.array.geometry.spot(operation).die;
-        !self.array.is_held(entry - 1) && !self.schedule.will_program(at, superblock, operation, die)
-    }
-
     /// Whether `unit` is in the operation that was `found`.
     #[inline]
     fn is_beside(&self, unit: u32, found: &Found) -> bool {

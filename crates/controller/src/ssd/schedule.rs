@@ -220,11 +220,6 @@ impl Schedule {
         self.dies[die as usize].is_programming(now, number)
     }
 
-    /// The same, from what is known so far.
-    pub(super) fn will_program(&self, now: Time, superblock: u32, operation: u32, die: u32) -> bool {
-        self.dies[die as usize].will_program(now, self.geometry.number_on_die(superblock, operation))
-    }
-
     /// When all programs of the host's data so far are done.
     pub(super) fn programmed(&mut self) -> Time {
         let mut last = Time::ZERO;

@@ -250,13 +250,4 @@ impl<S: Store> Device for FlashCache<S> {
         }
         std::hint::black_box(warmed);
     }
-
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        let (first, end) = (address >> SHIFT, (address + u64::from(bytes)).div_ceil(FLASH_PAGE));
-        let in_flash = |key: u64| {
-            let page = self.tables.find(key).map(|page| &self.tables.pages[page as usize]);
-            page.is_some_and(|page| page.is_dirty && page.programmed <= at)
-        };
-        (first..end).all(|key| in_flash(key) || self.backing.is_durable(at, key << SHIFT, FLASH_PAGE as u32))
-    }
 }

@@ -365,15 +365,4 @@ impl<M: Memory> Device for FrameCache<M> {
         std::hint::black_box(warmed);
         self.backing.prefetch(requests);
     }
-
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        let (first, end) = (address >> self.shift, (address + u64::from(bytes)).div_ceil(1 << self.shift));
-        let page = self.settings.page.0 as u32;
-        (first..end).all(|key| match self.find(key) {
-            Some(frame) if self.is_dirty(frame) => {
-                !M::IS_VOLATILE && self.frames[frame as usize].arrives <= at
-            }
-            _ => self.backing.is_durable(at, key << self.shift, page),
-        })
-    }
 }

@@ -8,7 +8,7 @@ use nacre_kernel::{
     Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource, Status,
     Time, Transactions,
 };
-use nacre_media::persistence::{Landing, Linear};
+use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
 
 /// A store behind a network.
@@ -207,7 +207,8 @@ impl<S: Store> Device for Network<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         let loss = self.bytes.power_fail(at, chance);
-        self.lost = Recovery { bytes_lost: loss.bytes_lost, ..Recovery::default() };
+        let Loss { programs_lost, bytes_lost, .. } = loss;
+        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
         self.far_side = Pool::new(self.far_side.len());
         if let Some(link) = &mut self.link {
             link.clear();
@@ -229,8 +230,4 @@ impl<S: Store> Device for Network<S> {
     }
 
     fn prefetch(&self, _requests: &[Request]) {}
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }

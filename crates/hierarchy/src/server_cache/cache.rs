@@ -254,11 +254,6 @@ impl Device for ServerCache {
         self.backing.restart_ledger();
     }
 
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        // Writes go through: no level holds what the backing does not.
-        self.backing.is_durable(at, address, bytes)
-    }
-
     fn report(&self, elapsed: Time) -> ComponentReport {
         report::of(self, elapsed)
     }

@@ -358,15 +358,6 @@ impl Device for Tiers {
         self.epochs_ended = 0;
     }
 
-    fn is_durable(&self, at: Time, address: u64, bytes: u32) -> bool {
-        let request = Request { arrival: at, address, bytes, volume: 0, op: Op::Write };
-        let (first, count) = request.blocks(1 << self.shift);
-        (first..first + count).all(|extent| {
-            let (place, part) = self.part(extent, &request);
-            self.tiers[place.tier()].device.is_durable(at, part.address, part.bytes)
-        })
-    }
-
     fn report(&self, elapsed: Time) -> ComponentReport {
         report::of(self, elapsed)
     }

@@ -1,6 +1,7 @@
 //! A file in memory that remembers every write in its order, and can be told to have no more room.
 
 use crate::disk::Disk;
+use std::fs::File;
 use std::io;
 use std::sync::{Mutex, MutexGuard};
 
@@ -83,6 +84,20 @@ impl Disk for Tape {
         let mut reel = self.reel();
         reel.bytes.resize(length as usize, 0);
         reel.events.push(Event::Length(length));
+        Ok(())
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        let reel = self.reel();
+        let rest = reel.bytes.get(offset as usize..).unwrap_or_default();
+        Ok(rest.iter().position(|&byte| byte != 0).map(|at| offset + at as u64))
+    }
+
+    fn file(&self) -> Option<&File> {
+        None
+    }
+
+    fn reserve(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
         Ok(())
     }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 pub(super) const PAGE: usize = 16;
 pub(super) const PAGES: u64 = 40;
-pub(super) const GEOMETRY: Geometry = Geometry { page_bytes: PAGE as u32, pages_per_extent: 8, pages: PAGES };
+pub(super) const GEOMETRY: Geometry =
+    Geometry { page_bytes: PAGE as u32, pages_per_extent: 8, pages: PAGES, raw_bytes: 0 };
 pub(super) const IDENTITY: &str = "device = toy\npages = 40";
 
 /// Every page.
@@ -128,6 +129,16 @@ impl Toy {
             self.apply(step);
             Ok(())
         }
+    }
+
+    /// Takes the step when it is kept, so that one that could not be kept was not taken.
+    pub(super) fn serve_ahead(&mut self, image: &Image, step: Step) -> Result<(), ImageError> {
+        if image.wants_checkpoint() {
+            image.checkpoint(&self.state())?;
+        }
+        image.append(&step.record())?;
+        self.apply(step);
+        Ok(())
     }
 
     pub(super) fn contents(&self) -> Contents {

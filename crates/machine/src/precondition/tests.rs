@@ -115,10 +115,6 @@ impl Device for Memory {
     fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
         unreachable!("it says that it cannot")
     }
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }
 
 fn checked(workload: &str, writes: u64) -> Checked {

@@ -18,7 +18,7 @@ use crate::rooms::Rooms;
 use crate::scenario::Checked;
 use nacre_config::{Families, Problem, Problems};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
-use nacre_kernel::{Request, Time};
+use nacre_kernel::{Device, Request, Time};
 use std::collections::BTreeMap;
 
 pub use preparation::{Preparations, preparation};
@@ -122,6 +122,14 @@ impl<'a> SavedRun<'a> {
         }
     }
 
+    /// Puts `device`, just built for `checked`, where this state stood; returns when it is quiet. Errors: it is of
+    /// another stack.
+    pub fn restore_device(&self, checked: &Checked, device: &mut dyn Device) -> Result<Time, Problems> {
+        same("stack", &self.stack, &identity(checked))?;
+        state::restored(device, self.device).map_err(|error| misread("stack", &error))?;
+        Ok(self.quiet)
+    }
+
     /// The same workload goes on where it was.
     fn go_on(&self, driver: &mut Driver<'_>, bytes: &[u8]) -> Result<(), Problems> {
         let mut state = StateReader::new(bytes);
@@ -137,27 +145,54 @@ impl<'a> SavedRun<'a> {
 
 /// The state that `driver` stands in. Errors: a part of the stack cannot be saved.
 pub(crate) fn save(driver: &Driver<'_>) -> Result<Vec<u8>, Problems> {
-    let mut state = StateWriter::beginning(&[&MAGIC[..], &VERSION.to_le_bytes()].concat());
-    state.section("run");
     let checked = driver.checked;
-    [identity(checked), workload_identity(checked), preparation(checked).unwrap_or_default()]
-        .save(&mut state);
-    let is_under_way = driver.served() > 0;
-    (driver.quiet_from(), driver.steadiness.clone(), is_under_way).save(&mut state);
-    let mut under_way = StateWriter::new();
-    if is_under_way {
+    let preparation = preparation(checked).unwrap_or_default();
+    let mut under_way = None;
+    if driver.served() > 0 {
+        let mut state = StateWriter::new();
         let (clock, rest) = (driver.clock.clone(), driver.rest.clone());
         let (served, stood_at) = (driver.served(), driver.stands_at());
-        UnderWay { clock, rest, served, stood_at }.save(&mut under_way);
-        driver.workload.save(&mut under_way);
+        UnderWay { clock, rest, served, stood_at }.save(&mut state);
+        driver.workload.save(&mut state);
+        under_way = Some(state.finished().map_err(|error| cannot(&error))?);
     }
-    let cannot = |error: state::CannotSave| Problem::new("stack", None, error.to_string());
-    state.put_bytes(&under_way.finished().map_err(cannot)?);
-    driver.device.save(&mut state);
-    let mut bytes = state.finished().map_err(cannot)?;
+    let standing = Standing { quiet: driver.quiet_from(), steadiness: driver.steadiness.clone(), under_way };
+    write(checked, preparation, standing, &*driver.device)
+}
+
+/// The state of `device`, of the stack of `checked`, that nobody asks for anything from `quiet` on. Errors: a part of
+/// it cannot be saved.
+pub fn of_device(checked: &Checked, device: &dyn Device, quiet: Time) -> Result<Vec<u8>, Problems> {
+    write(checked, String::new(), Standing { quiet, steadiness: None, under_way: None }, device)
+}
+
+/// Where a run stands, beside its device.
+struct Standing {
+    quiet: Time,
+    steadiness: Option<Steadiness>,
+    under_way: Option<Vec<u8>>,
+}
+
+fn write(
+    checked: &Checked,
+    preparation: String,
+    standing: Standing,
+    device: &dyn Device,
+) -> Result<Vec<u8>, Problems> {
+    let mut state = StateWriter::beginning(&[&MAGIC[..], &VERSION.to_le_bytes()].concat());
+    state.section("run");
+    [identity(checked), workload_identity(checked), preparation].save(&mut state);
+    (standing.quiet, standing.steadiness, standing.under_way.is_some()).save(&mut state);
+    state.put_bytes(&standing.under_way.unwrap_or_default());
+    device.save(&mut state);
+    let mut bytes = state.finished().map_err(|error| cannot(&error))?;
     let checksum = crc32fast::hash(&bytes);
     bytes.extend(checksum.to_le_bytes());
     Ok(bytes)
+}
+
+fn cannot(error: &state::CannotSave) -> Problems {
+    Problem::new("stack", None, error.to_string()).into()
 }
 
 /// Everything that decides what the workload of `checked` asks for.
@@ -200,5 +235,7 @@ fn settings(lines: &str) -> BTreeMap<&str, &str> {
 
 fn misread(path: &str, error: &state::StateError) -> Problems {
     let problem = format!("the state does not fit: {error}");
-    Problem::new(path, None, problem).remedy("save it again with this Nacre").into()
+    let remedy = "save it again with this Nacre; of flash (ssd, envy) a run, which has no bytes, and an image have \
+         different states, and neither goes on from the other";
+    Problem::new(path, None, problem).remedy(remedy).into()
 }

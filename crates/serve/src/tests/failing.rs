@@ -1,91 +1,133 @@
-//! Media errors and snapshots, as clients see them.
+//! Media errors, snapshots and zeroes, as clients see them.
 
-use super::{EMULATED, Folder, toy, toy_with, us};
-use crate::harm::Harm;
+use super::{EMULATED, Folder, PLAIN, checked, offer, opened, us};
 use crate::model::Timing;
-use crate::serving::Disk;
+use crate::serving::{Disk, Served};
+use nacre_memory::harm::Harm;
 use nacre_nbd::{HEADER_BYTES, Request, Session};
+use std::path::Path;
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
+const WRITE_ZEROES: u16 = 6;
+const FUA: u16 = 1;
 /// The protocol's number of the error.
 const EIO: u32 = 5;
+/// Bytes of a simple answer without data.
+const HEAD: usize = 16;
 
-/// The error that a client gets; zero for none.
-fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
+fn open(path: &Path, timing: Timing) -> Disk {
+    opened(offer(checked(PLAIN), path), timing).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Serves one request to its end; the whole answer.
+fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec<u8> {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&0x2560_9513_u32.to_be_bytes());
+    header[4..6].copy_from_slice(&flags.to_be_bytes());
     header[6..8].copy_from_slice(&command.to_be_bytes());
     header[16..24].copy_from_slice(&offset.to_be_bytes());
     header[24..].copy_from_slice(&bytes.to_be_bytes());
     let request = Request::parse(&header).unwrap();
     let payload = vec![1; request.payload(1 << 20).unwrap()];
+    let session = Session { export: 0, structured: false, allocation: false };
     let mut out = Vec::new();
-    disk.serve(&Session { export: 0, structured: false, allocation: false }, &request, &payload, &mut out);
-    u32::from_be_bytes(out[4..8].try_into().unwrap())
+    let Served { mut rest, .. } = disk.serve(&session, &request, &payload, 0, &mut out);
+    while let Some(more) = rest {
+        Served { rest, .. } = disk.go_on(&session, more, 0, &mut out);
+    }
+    out
+}
+
+/// The error that a client gets; zero for none.
+fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
+    u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
+}
+
+fn bytes(disk: &Disk) -> Vec<u8> {
+    answer(disk, 0, READ, 0, 64 << 10)[HEAD..].to_vec()
 }
 
 #[test]
 fn harmed_sectors_fail_over_restarts_until_they_are_overwritten() {
     for timing in [EMULATED, Timing::None] {
         let folder = Folder::new();
-        let disk = toy_with(&folder.image(), timing);
+        let disk = open(&folder.image(), timing);
         disk.harm(1000, 1, Harm::Reads).unwrap();
         assert_eq!(asked(&disk, READ, 512, 1), EIO);
         assert_eq!(asked(&disk, READ, 0, 512), 0);
         assert_eq!(asked(&disk, WRITE, 512, 100), 0, "a part of it heals nothing");
         drop(disk);
-        let disk = toy_with(&folder.image(), timing);
+        let disk = open(&folder.image(), timing);
         assert_eq!(asked(&disk, READ, 0, 4096), EIO);
         assert_eq!(asked(&disk, WRITE, 0, 1024), 0);
         assert_eq!(asked(&disk, READ, 0, 4096), 0);
         drop(disk);
-        assert_eq!(asked(&toy_with(&folder.image(), timing), READ, 0, 4096), 0, "it stays healed");
+        assert_eq!(asked(&open(&folder.image(), timing), READ, 0, 4096), 0, "it stays healed");
     }
 }
 
 #[test]
 fn writes_fail_where_they_are_to_and_change_nothing() {
-    let folder = Folder::new();
-    let disk = toy(&folder.image());
-    disk.harm(4096, 512, Harm::Writes).unwrap();
-    assert_eq!(asked(&disk, WRITE, 4000, 4096), EIO);
-    assert_eq!(asked(&disk, READ, 0, 8192), 0);
-    assert!(disk.bytes().iter().all(|&byte| byte == 0));
-    disk.harm(4096, 1, Harm::Heal).unwrap();
-    assert_eq!(asked(&disk, WRITE, 4000, 4096), 0);
-    assert!(disk.harm(super::toy::BYTES, 1, Harm::Reads).is_err(), "beyond the end");
-    assert!(disk.harm(0, 0, Harm::Reads).is_err(), "nothing");
+    for timing in [EMULATED, Timing::None] {
+        let folder = Folder::new();
+        let disk = open(&folder.image(), timing);
+        disk.harm(4096, 512, Harm::Writes).unwrap();
+        assert_eq!(asked(&disk, WRITE, 4000, 4096), EIO);
+        assert_eq!(asked(&disk, READ, 0, 8192), 0);
+        assert!(bytes(&disk).iter().all(|&byte| byte == 0));
+        disk.harm(4096, 1, Harm::Heal).unwrap();
+        assert_eq!(asked(&disk, WRITE, 4000, 4096), 0);
+        assert!(disk.harm(64 << 10, 1, Harm::Reads).is_err(), "beyond the end");
+        assert!(disk.harm(0, 0, Harm::Reads).is_err(), "nothing");
+    }
 }
 
 #[test]
-fn a_snapshot_is_an_image_of_that_moment() {
-    let folder = Folder::new();
-    let disk = toy(&folder.image());
-    disk.write_at(us(1), 0, b"before");
-    disk.harm(512, 1, Harm::Reads).unwrap();
-    let snapshot = folder.0.join("snapshot");
-    let room = disk.snapshot(&snapshot).unwrap();
-    assert!((4096..1 << 20).contains(&room), "{room} bytes: holes stay holes");
-    disk.write_at(us(50), 0, b"after!");
-    let copy = toy(&snapshot);
-    assert_eq!((&copy.bytes()[..6], &disk.bytes()[..6]), (&b"before"[..], &b"after!"[..]));
-    assert_eq!(copy.model.report().counters[1], ("writes", 1));
-    assert_eq!(asked(&copy, READ, 512, 1), EIO);
-    assert_eq!(folder.names(), ["snapshot", "x.image"]);
+fn zeroes_and_forced_writes_are_done_to_their_end() {
+    for timing in [EMULATED, Timing::None] {
+        let folder = Folder::new();
+        let disk = open(&folder.image(), timing);
+        assert_eq!(answer(&disk, FUA, WRITE, 100, 5000).len(), HEAD);
+        assert_eq!(asked(&disk, WRITE_ZEROES, 300, 4000), 0);
+        let bytes = bytes(&disk);
+        let is_set = |at: usize| (100..300).contains(&at) || (4300..5100).contains(&at);
+        assert!((0..bytes.len()).all(|at| bytes[at] == u8::from(is_set(at))));
+    }
 }
 
 #[test]
-fn a_snapshot_replaces_nothing() {
+fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
+    for timing in [EMULATED, Timing::None] {
+        let folder = Folder::new();
+        let disk = open(&folder.image(), timing);
+        assert_eq!(asked(&disk, WRITE, 0, 6), 0);
+        disk.harm(512, 1, Harm::Reads).unwrap();
+        let snapshot = folder.0.join("snapshot");
+        let room = disk.snapshot(&snapshot).unwrap();
+        assert!((4096..4 << 20).contains(&room), "{room} bytes: holes stay holes");
+        assert_eq!(asked(&disk, WRITE, 0, 1000), 0);
+        let copy = open(&snapshot, timing);
+        assert_eq!(answer(&copy, 0, READ, 0, 12)[HEAD..], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(asked(&copy, READ, 512, 1), EIO);
+        for taken in [folder.image(), snapshot] {
+            let error = disk.snapshot(&taken).unwrap_err().to_string();
+            assert!(error.contains("there is already a file of this name"), "{error}");
+        }
+        assert!(disk.snapshot(&folder.0.join("nowhere/at/all")).is_err());
+        assert_eq!(folder.names(), ["snapshot", "x.image"]);
+    }
+}
+
+#[test]
+fn a_forced_write_is_flushed_when_it_is_done() {
+    // The disk acknowledges what is in its cache; a forced write is answered when the platter has it.
     let folder = Folder::new();
-    let disk = toy(&folder.image());
-    let error = disk.snapshot(&folder.image()).unwrap_err().to_string();
-    assert!(
-        error.ends_with("there is already a file of this name; remove it, or choose another name"),
-        "{error}"
-    );
-    assert!(disk.snapshot(&folder.0.join("nowhere/at/all")).is_err());
-    drop(disk);
-    toy(&folder.image());
-    assert_eq!(folder.names(), ["x.image"]);
+    let disk = super::served(super::CACHED_DISK, &folder.image());
+    assert_eq!(answer(&disk, FUA, WRITE, 0, 4096).len(), HEAD);
+    let at = disk.model().with(|kept| kept.until());
+    assert!(at > us(50), "{at}: not from the cache");
+    let outage = disk.model().power_fail_at(at);
+    assert_eq!((outage.bytes_lost, outage.under_way), (0, 0));
+    assert!(disk.bytes()[..4096].iter().all(|&byte| byte == 1));
 }

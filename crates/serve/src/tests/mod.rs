@@ -1,26 +1,56 @@
-//! Images on real files: what is torn, what is damaged, what comes back, what a loss of power takes.
+//! Served devices on real files, their clock in the hands of the test: what comes back, and what a loss of power takes.
 
 mod failing;
-mod journal;
-mod mistakes;
-mod power;
-mod replay;
-mod toy;
+mod images;
+mod interrupted;
+mod kills;
+mod same_bytes;
 
-use crate::model::{HostRequest, Outcome, Timing};
+use crate::model::{HostRequest, Model, Outcome, Payload, Timing};
 use crate::opening::open;
 use crate::server::{Offer, ServeError};
-use crate::serving::Disk;
+use crate::serving::{Body, Disk};
 use crate::transport::Transport;
-use nacre_kernel::{Device, Op, Status, Time};
-use std::ops::ControlFlow;
-use std::os::unix::fs::FileExt;
+use nacre_kernel::{Op, Time};
+use nacre_machine::{Checked, Document, Files};
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const EMULATED: Timing = Timing::Emulated { dilation: 1.0 };
-/// Where the journal of a toy begins in the file.
-const JOURNAL: u64 = (1 << 20) + toy::BYTES;
+
+/// 10 us for everything, one after the other.
+const PLAIN: &str = "kind = \"measured\"\ncapacity = \"64 KiB\"\nread = \"10 us\"\nwrite = \"10 us\"";
+/// A disk that acknowledges what is in its cache.
+const CACHED_DISK: &str = "kind = \"hdd\"\ncapacity = \"1 MiB\"\nrotation = \"15000 /min\"\nheads = 1\n\
+    track_to_track_seek = \"0.2 ms\"\naverage_seek = \"3.4 ms\"\nfull_stroke_seek = \"6.6 ms\"\n\
+    outer_rate = \"200 MB/s\"\ninner_rate = \"120 MB/s\"\nwrite_cache = \"256 KiB\"";
+/// Capacitors for six programs of five chips.
+const SHORT_ONYX: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"4 KiB\"\n\
+    row = \"1 KiB\"\nbuffered_writes = 16\n\
+    wear_levelling = { kind = \"start_gap\", interval = 2, domains = 2, randomise = true }\n\
+    program_energy = \"1 uJ\"\ncapacitors = \"30 uJ\"\nmay_lose_writes = true";
+const BARE_SSD: &str = "preset = \"tlc_nvme\"\nchannels = 1\nways = 1\nplanes = 1\nblocks = 40\npages = 24\n\
+    spare_blocks = 0\nfactory_bad = \"0 %\"\nbuffer = \"256 KiB\"\nover_provisioning = \"30 %\"\n\
+    power_protected = false";
+const ENVY: &str = "kind = \"envy\"\nsegments = 8\nsegment = \"64 KiB\"\npage = \"64 B\"\nbanks = 1\n\
+    buffer = \"4 KiB\"\nutilisation = \"50 %\"\nthreshold = \"50 %\"\ncleaning = \"greedy\"";
+
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn text(&self, _file: &str) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn trace(&self, _file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
 
 /// A folder of its own for a test, gone afterwards.
 struct Folder(PathBuf);
@@ -54,88 +84,94 @@ impl Drop for Folder {
     }
 }
 
-fn offer(device: Box<dyn Device>, image: &Path) -> Offer {
+fn checked_with(stack: &str, seed: u64) -> Checked {
+    let text = format!("schema = 1\nname = \"test\"\n[run]\nseed = {seed}\n[stack]\n{stack}\n");
+    let document = Document { text: &text, name: "test.toml", overrides: &[], seed: None };
+    nacre_memory::check(&document).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn checked(stack: &str) -> Checked {
+    checked_with(stack, 3)
+}
+
+/// A tier of memory-like flash before a disk.
+fn tiers() -> String {
+    let inline = |table: &str| format!("{{ {} }}", table.replace('\n', ", "));
+    let fast = "kind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\ncapacity = \"256 KiB\"";
+    format!(
+        "kind = \"tiers\"\nextent = \"64 KiB\"\nchunk = \"8 KiB\"\nmigration_bandwidth = \"1 GB/s\"\n\
+         placement = {{ kind = \"dynamic\", epoch = \"500 us\", least_saving = \"0 s\", hysteresis = \"0 %\" }}\n\
+         tier = [{{ device = {} }}, {{ device = {} }}]",
+        inline(fast),
+        inline(CACHED_DISK)
+    )
+}
+
+fn offer(checked: Checked, image: &Path) -> Offer {
     Offer {
         name: "test".into(),
         description: String::new(),
-        device,
-        identity: "stack.kind = toy\nrun.seed = 7".into(),
-        seed: 7,
+        checked,
+        files: Box::new(NoFiles),
         image: image.to_path_buf(),
+        from: None,
         read_only: false,
     }
 }
 
-fn opened(offer: Offer, timing: Timing) -> Result<(Disk, Vec<String>), ServeError> {
-    open(offer, timing, Transport::default(), &mut |_| ControlFlow::Continue(()))
+fn opened(offer: Offer, timing: Timing) -> Result<Disk, ServeError> {
+    open(offer, timing, Transport::default()).map(|(disk, _)| disk)
 }
 
-/// A toy in the image at `path`.
-fn toy(path: &Path) -> Disk {
-    toy_with(path, EMULATED)
+/// The device of `stack` in the image at `path`.
+fn served(stack: &str, path: &Path) -> Disk {
+    opened(offer(checked(stack), path), EMULATED).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn toy_with(path: &Path, timing: Timing) -> Disk {
-    opened(offer(Box::new(toy::Toy::default()), path), timing).expect("it is an image of a toy").0
-}
-
-/// What is said where a toy cannot be opened.
-fn refusal(offer: Offer) -> String {
-    match opened(offer, EMULATED) {
+/// What is said where it cannot be opened.
+fn refusal(offer: Offer, timing: Timing) -> String {
+    match opened(offer, timing) {
         Ok(_) => panic!("it was opened"),
         Err(error) => error.to_string(),
     }
 }
 
-fn toy_refusal(path: &Path) -> String {
-    refusal(offer(Box::new(toy::Toy::default()), path))
-}
-
 impl Disk {
-    /// Asks as a client does, at a given time.
-    fn ask_at(&self, came: Time, op: Op, offset: u64, bytes: u32, forced: bool) -> Outcome {
-        let said = self.model.ask_at(came, HostRequest { op, offset, bytes, forced }, &self.image);
-        self.image.commit().expect("there is room");
-        said
+    fn model(&self) -> &Model {
+        match &self.body {
+            Body::Device(model) => model,
+            Body::Raw(_) => panic!("no device is modelled"),
+        }
     }
 
     fn write_at(&self, came: Time, offset: u64, bytes: &[u8]) -> Outcome {
-        let said = self.ask_at(came, Op::Write, offset, bytes.len() as u32, false);
-        assert_eq!(said.status, Status::Done);
-        let range = offset..offset + bytes.len() as u64;
-        self.replace(Some(said), range, || self.image.write(offset, bytes)).expect("there is room");
-        said
+        let asked = HostRequest { op: Op::Write, offset, bytes: bytes.len() as u32, forced: false };
+        self.model().ask_at(came, asked, Payload::Write(bytes))
     }
 
-    fn flush_at(&self, came: Time) -> Outcome {
-        let said = self.ask_at(came, Op::Flush, 0, 0, false);
-        self.flush(Some(said)).expect("the disk works");
-        said
+    fn read_at(&self, came: Time, offset: u64, into: &mut [u8]) -> Outcome {
+        let asked = HostRequest { op: Op::Read, offset, bytes: into.len() as u32, forced: false };
+        self.model().ask_at(came, asked, Payload::Read(into))
     }
 
+    fn ask_at(&self, came: Time, op: Op, offset: u64, bytes: u32) -> Outcome {
+        let asked = HostRequest { op, offset, bytes, forced: false };
+        self.model().ask_at(came, asked, Payload::None)
+    }
+
+    /// Every byte, read in small parts after everything so far is done.
     fn bytes(&self) -> Vec<u8> {
+        self.bytes_at(self.model().with(|kept| kept.until()))
+    }
+
+    /// Every byte, read in small parts from `now` on.
+    fn bytes_at(&self, mut now: Time) -> Vec<u8> {
         let mut bytes = vec![0; self.export.bytes as usize];
-        self.image.read(0, &mut bytes).expect("it is there");
+        for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
+            now = self.read_at(now, (number as u64) << 16, part).done;
+        }
         bytes
     }
-
-    fn fail_at(&self, at: Time) -> crate::failing::Outage {
-        let (failed, ready) = self.model.power_fail_at(at);
-        self.lose_power(failed, ready).expect("there is room")
-    }
-}
-
-/// Changes bytes of the file behind its user's back.
-fn overwrite(path: &Path, at: u64, bytes: &[u8]) {
-    let file = std::fs::OpenOptions::new().write(true).open(path).expect("it is there");
-    file.write_all_at(bytes, at).expect("it can be written");
-}
-
-fn contents(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut file = std::fs::OpenOptions::new().read(true).open(path).expect("it is there");
-    std::io::Read::read_to_end(&mut file, &mut bytes).expect("it can be read");
-    bytes
 }
 
 fn us(us: u64) -> Time {

@@ -66,31 +66,6 @@ fn a_flush_programs_a_buffer_that_would_lose_its_data() {
 }
 
 #[test]
-fn a_buffer_without_capacitors_loses_what_is_not_programmed() {
-    // Four units are programmed together: the first waits for the others.
-    let mut device = drive("planes = 4\npages = 16\npower_protected = false");
-    let unit_bytes = unit(Op::Write, 0).bytes;
-    let survives = |device: &dyn Device, at, number: u64| {
-        device.is_durable(at, number * u64::from(unit_bytes), unit_bytes)
-    };
-    device.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new());
-    assert!(!survives(&*device, Time::from_s(1), 3) && survives(&*device, Time::from_s(1), 4));
-    let acknowledged = (0..3).map(|number| {
-        device.submit(Time::from_s(1), &unit(Op::Write, number), Data::None, &mut Breakdown::new()).done
-    });
-    let acknowledged = acknowledged.max().unwrap();
-    let programmed = device.busy_until();
-    assert!(programmed >= acknowledged + Time::from_us(400), "a program takes 500 us");
-    for number in 0..4 {
-        assert!(!survives(&*device, acknowledged, number), "unit {number} is in the buffer");
-        assert!(survives(&*device, programmed, number), "unit {number} is in the flash");
-    }
-    let mut protected = drive("planes = 4\npages = 16");
-    let done = protected.submit(Time::ZERO, &unit(Op::Write, 3), Data::None, &mut Breakdown::new()).done;
-    assert!(survives(&*protected, done, 3));
-}
-
-#[test]
 fn what_is_kept_in_the_buffer_is_changed_there() {
     let mut device = drive("buffer_kept = \"50 %\"");
     for number in 0..1000 {

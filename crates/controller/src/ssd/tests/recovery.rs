@@ -130,6 +130,24 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
 }
 
 #[test]
+fn a_unit_that_waits_for_others_of_its_program_is_lost_without_capacitors() {
+    // Four units are programmed together.
+    for is_protected in [true, false] {
+        let mut bench = workbench(1).with_bytes();
+        let settings = format!("planes = 4\npages = 16\npower_protected = {is_protected}");
+        let mut device = bench.build(&text(&settings)).unwrap();
+        let write = Data::Write(&[1; 4096]);
+        device.submit(Time::ZERO, &unit(Op::Write, 3), write, &mut Breakdown::new());
+        let recovery = fail(&mut *device, Time::from_s(1));
+        let mut bytes = [9; 4096];
+        let read = Data::Read(&mut bytes);
+        device.submit(recovery.done, &unit(Op::Read, 3), read, &mut Breakdown::new());
+        assert_eq!(bytes, [u8::from(is_protected); 4096], "protected: {is_protected}");
+        assert_eq!(recovery.bytes_lost, if is_protected { 0 } else { 4096 });
+    }
+}
+
+#[test]
 fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     // Two units in a page, one page of 64 mappings cached, and nothing to read from the flash.
     let mut device = drive(

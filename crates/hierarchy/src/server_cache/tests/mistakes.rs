@@ -132,10 +132,6 @@ impl Device for Faulty {
     }
 
     fn precondition(&mut self, _requests: &[Request]) {}
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }
 
 /// Two exclusive levels of one and four blocks; each device fails as told.

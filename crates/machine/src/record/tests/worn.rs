@@ -72,10 +72,6 @@ impl Device for Worn {
     }
 
     fn precondition(&mut self, _requests: &[Request]) {}
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }
 
 fn component(id: u8, path: &str) -> ComponentReport {

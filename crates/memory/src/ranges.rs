@@ -1,12 +1,14 @@
 //! Sets of bytes, as ranges that neither overlap nor touch.
 
+use nacre_kernel::state::State;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A set of bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
 pub(crate) struct Ranges {
     /// End by start.
+    #[state(varies)]
     ends: BTreeMap<u64, u64>,
 }
 
@@ -49,28 +51,19 @@ impl Ranges {
         was_there
     }
 
-    pub(crate) fn overlaps(&self, range: &Range<u64>) -> bool {
-        self.last_overlapping(range).is_some()
+    /// Whether the bytes from `at` on are in, and how many from there on, up to `end`, are the same.
+    pub(crate) fn run(&self, at: u64, end: u64) -> (bool, u64) {
+        match self.last_overlapping(&(at..at + 1)) {
+            Some((_, &to)) => (true, to.min(end) - at),
+            None => {
+                let next = self.ends.range(at..).next().map_or(end, |(&from, _)| from.min(end));
+                (false, next - at)
+            }
+        }
     }
 
-    /// The parts of `range` that are not in the set, in order.
-    pub(crate) fn missing(&self, range: Range<u64>) -> Vec<Range<u64>> {
-        let mut missing = Vec::new();
-        let mut at = range.start;
-        let before = self.ends.range(..range.start).next_back().map(|(&from, _)| from);
-        for (&from, &to) in self.ends.range(before.unwrap_or(range.start)..) {
-            if from >= range.end {
-                break;
-            }
-            if at < from {
-                missing.push(at..from);
-            }
-            at = at.max(to);
-        }
-        if at < range.end {
-            missing.push(at..range.end);
-        }
-        missing
+    pub(crate) fn overlaps(&self, range: &Range<u64>) -> bool {
+        self.last_overlapping(range).is_some()
     }
 
     fn last_overlapping(&self, range: &Range<u64>) -> Option<(&u64, &u64)> {
@@ -108,9 +101,8 @@ mod tests {
             }
             let window = &set[at as usize..(at + length) as usize];
             prop_assert_eq!(ranges.overlaps(&(at..at + length)), window.contains(&true));
-            let missing: u64 = ranges.missing(at..at + length).iter().map(|range| range.end - range.start).sum();
-            prop_assert_eq!(missing, window.iter().filter(|&&member| !member).count() as u64);
-            prop_assert!(ranges.missing(at..at + length).iter().all(|range| !ranges.overlaps(range)));
+            let alike = window.iter().take_while(|&&member| member == window[0]).count() as u64;
+            prop_assert_eq!(ranges.run(at, at + length), (window[0], alike));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Parts of the medium that fail, as somebody wished.
 
 use crate::ranges::Ranges;
+use nacre_kernel::state::State;
 use std::ops::Range;
 
 /// What fails is a whole number of these, the sectors of every drive.
@@ -8,6 +9,7 @@ pub const UNIT: u64 = 512;
 
 /// What is done to a range of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Harm {
     /// Reads of it fail, until a write covers the sector.
     Reads,
@@ -18,19 +20,20 @@ pub enum Harm {
 }
 
 /// What fails.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Harmed {
+#[derive(Clone, Debug, Default, PartialEq, Eq, State)]
+pub struct Harmed {
     reads: Ranges,
     writes: Ranges,
 }
 
 impl Harmed {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether nothing fails.
+    pub fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.writes.is_empty()
     }
 
     /// Does `harm` to every sector that `range` touches.
-    pub(crate) fn apply(&mut self, harm: Harm, range: Range<u64>) {
+    pub fn apply(&mut self, harm: Harm, range: Range<u64>) {
         let sectors = touched(range);
         match harm {
             Harm::Reads => self.reads.insert(sectors),
@@ -42,17 +45,19 @@ impl Harmed {
         }
     }
 
-    pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
+    /// Whether a read of `range` fails.
+    pub fn fails_reads(&self, range: &Range<u64>) -> bool {
         self.reads.overlaps(range)
     }
 
-    pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
+    /// Whether a write of `range` fails.
+    pub fn fails_writes(&self, range: &Range<u64>) -> bool {
         self.writes.overlaps(range)
     }
 
     /// A write of `range` succeeded: the sectors it covers as a whole can be read again. Returns these where one
     /// of them could not.
-    pub(crate) fn overwritten(&mut self, range: Range<u64>) -> Option<Range<u64>> {
+    pub fn overwritten(&mut self, range: Range<u64>) -> Option<Range<u64>> {
         let covered = range.start.next_multiple_of(UNIT)..range.end / UNIT * UNIT;
         let heals = !covered.is_empty() && self.reads.remove(covered.clone());
         heals.then_some(covered)
@@ -60,7 +65,7 @@ impl Harmed {
 }
 
 /// The sectors that `range` touches.
-pub(crate) fn touched(range: Range<u64>) -> Range<u64> {
+pub fn touched(range: Range<u64>) -> Range<u64> {
     range.start / UNIT * UNIT..range.end.next_multiple_of(UNIT)
 }
 

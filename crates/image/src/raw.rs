@@ -1,0 +1,124 @@
+//! Bytes by host address, where no device is modelled: what is written lies where a program put it.
+//!
+//! Nothing of it is journaled: a write is in the page cache of the system before it is answered, which outlives the
+//! process, and [`Image::sync`] brings it to the disk. Trimmed bytes give their room back where the file system can.
+
+use crate::image::Image;
+use crate::space::{UNIT_BYTES, units};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
+/// later write into a piece costs time in proportion to the piece's length.
+const PART_BYTES: usize = 32 << 10;
+/// Bytes of zeroes that are written at a time.
+static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
+
+/// The raw bytes of an image.
+#[derive(Debug)]
+pub struct Raw {
+    image: Image,
+    /// Where they begin in the file.
+    start: u64,
+    bytes: u64,
+    /// What is on the disk is not known any more.
+    is_broken: AtomicBool,
+    /// Whether the file system zeroes a range and keeps its room.
+    zeroes_fast: OnceLock<bool>,
+}
+
+impl Raw {
+    pub(crate) fn new(image: Image, start: u64, bytes: u64) -> Raw {
+        Raw { image, start, bytes, is_broken: AtomicBool::new(false), zeroes_fast: OnceLock::new() }
+    }
+
+    /// How many there are.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads from `offset` on.
+    pub fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.file()?.read_exact_at(into, self.start + offset)
+    }
+
+    /// Writes from `offset` on.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let file = self.file()?;
+        let mut parts = (self.start + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
+        parts.try_for_each(|(at, part)| file.write_all_at(part, at))
+    }
+
+    /// From `offset` on, `length` bytes read as zeroes. They keep no room unless `keeps_room`.
+    pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
+        let flags = if keeps_room { FallocateFlags::ZERO_RANGE } else { FallocateFlags::PUNCH_HOLE };
+        match fallocate(self.file()?, flags | FallocateFlags::KEEP_SIZE, self.start + offset, length) {
+            Ok(()) => Ok(()),
+            // The file system has no such thing: zeroes are written.
+            Err(Errno::OPNOTSUPP) => self.write_zeroes(offset, length),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether [`Raw::zero`] takes no longer for many bytes than for few: the file system does it.
+    pub fn zeroes_fast(&self, keeps_room: bool) -> bool {
+        if !keeps_room {
+            // Every file system with sparse files has it, and an image is one.
+            return true;
+        }
+        *self.zeroes_fast.get_or_init(|| {
+            // The unit behind the raw bytes is always zero, so it may be tried on.
+            let flags = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+            let behind = self.start + units(self.bytes);
+            self.file().is_ok_and(|file| fallocate(file, flags, behind, UNIT_BYTES).is_ok())
+        })
+    }
+
+    /// Whether the bytes at `offset` take room, and how many from there on, `length` at most, are the same.
+    pub fn stored(&self, offset: u64, length: u64) -> io::Result<(bool, u64)> {
+        let (file, from) = (self.file()?, self.start + offset);
+        let upto = |end: u64| (end.saturating_sub(from)).clamp(1, length);
+        let data = match seek(file, SeekFrom::Data(from)) {
+            Ok(data) => data,
+            // Nothing takes room from there to the end.
+            Err(Errno::NXIO) => return Ok((false, length)),
+            Err(error) => return Err(error.into()),
+        };
+        if data > from {
+            return Ok((false, upto(data)));
+        }
+        let hole = seek(file, SeekFrom::Hole(from)).map_err(io::Error::from)?;
+        Ok((true, upto(hole)))
+    }
+
+    /// Everything written is on the disk when this returns. After a failure nothing more is done.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file()?;
+        self.image.sync().map_err(|error| {
+            self.is_broken.store(true, Ordering::Release);
+            io::Error::other(error)
+        })
+    }
+
+    fn write_zeroes(&self, offset: u64, length: u64) -> io::Result<()> {
+        let mut at = 0;
+        while at < length {
+            let count = (length - at).min(ZEROES.len() as u64);
+            self.write(offset + at, &ZEROES[..count as usize])?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    fn file(&self) -> io::Result<&File> {
+        if self.is_broken.load(Ordering::Acquire) {
+            return Err(io::Error::other("the image failed before; serve it anew"));
+        }
+        self.image.disk().file().ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+}

@@ -1,0 +1,83 @@
+//! Copies of an image.
+
+use crate::disk::{self, Disk};
+use crate::error::{ImageError, Problem};
+use crate::image::Image;
+use crate::superblock::{JOURNAL_START, SLOTS};
+use rustix::fs::{SeekFrom, ioctl_ficlone, seek};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What `st_blocks` counts in.
+const BLOCK: u64 = 512;
+
+impl Image {
+    /// Copies the image to `to`, where nothing may be yet: an image of the same device as it is now. Returns the bytes
+    /// of disk that the copy takes; where the file system can, it shares them with the image.
+    ///
+    /// Errors: something is there, or the copy cannot be written. Then no file is left behind.
+    pub fn copy_to(&self, to: &Path) -> Result<u64, ImageError> {
+        let wrong = |problem| ImageError::new(to, problem);
+        let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
+        // Nobody changes it meanwhile.
+        let held = self.hold();
+        held.check()?;
+        let Some(file) = self.disk().file() else {
+            return Err(io(io::ErrorKind::Unsupported.into()));
+        };
+        let copy = disk::create(to).map_err(wrong)?;
+        let copied = copy_stored(file, &copy).and_then(|()| disk::sync_folder(to));
+        copied.and_then(|()| Ok(copy.metadata()?.blocks() * BLOCK)).map_err(|error| {
+            // It holds nothing, and was not there before.
+            let _ = std::fs::remove_file(to);
+            io(error)
+        })
+    }
+
+    /// Whether `path` names its file, whatever links lead there.
+    pub fn is_at(&self, path: &Path) -> bool {
+        let place = |file: &std::fs::Metadata| (file.dev(), file.ino());
+        let held = self.disk().file().and_then(|file| file.metadata().ok());
+        held.is_some_and(|held| path.metadata().is_ok_and(|there| place(&there) == place(&held)))
+    }
+}
+
+/// Copies what is stored; holes stay holes. The superblocks come last, so that a copy that was interrupted is known
+/// for one.
+fn copy_stored(from: &File, to: &File) -> io::Result<()> {
+    let length = from.metadata()?.len();
+    let head = |file: &File| {
+        let mut head = vec![0; JOURNAL_START as usize];
+        Disk::read_at(file, 0, &mut head).map(|_| head)
+    };
+    if ioctl_ficlone(to, from).is_err() {
+        to.set_len(length)?;
+        let mut at = JOURNAL_START;
+        while at < length {
+            let start = match seek(from, SeekFrom::Data(at)) {
+                Ok(start) => start,
+                Err(rustix::io::Errno::NXIO) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let end = seek(from, SeekFrom::Hole(start))?;
+            seek(from, SeekFrom::Start(start))?;
+            seek(to, SeekFrom::Start(start))?;
+            // The system copies, without a way through this process.
+            let copied = io::copy(&mut from.take(end - start), &mut &*to)?;
+            if copied < end - start {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            at = end;
+        }
+    }
+    to.sync_all()?;
+    let head = head(from)?;
+    for slot in SLOTS {
+        let end = (slot + SLOTS[1]) as usize;
+        to.write_at(slot, &head[slot as usize..end])?;
+        Disk::sync(to)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,144 @@
+//! Bytes without a device: what is served with [`Timing::None`](crate::model::Timing).
+
+use crate::server::{Offer, ServeError};
+use nacre_image::{Geometry, Image, ImageError, Opened, Problem, Raw};
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, StateReader, StateWriter};
+use nacre_machine::identity::identity;
+use nacre_machine::record::{StackReport, stack_report};
+use nacre_memory::harm::{Harm, Harmed};
+use nacre_memory::{Kept, Step};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, RwLock};
+
+/// Raw bytes in an image, and what fails in them. Any number of clients are served at once.
+pub(crate) struct RawDisk {
+    image: Image,
+    pub(crate) bytes: Raw,
+    harmed: Mutex<Harmed>,
+    /// Whether anything is harmed, to be asked without the lock.
+    is_harmed: AtomicBool,
+    /// Held by every request while it is served; who needs the bytes for itself writes.
+    pub(crate) gate: RwLock<()>,
+    pub(crate) answered: AtomicU64,
+    /// The device that the stack describes, as it is: nobody asked it for anything.
+    pub(crate) unused: StackReport,
+    /// Whether the end of the journal was torn when it was opened.
+    pub(crate) was_torn: bool,
+}
+
+impl RawDisk {
+    /// Opens the image of `offer`, or makes it.
+    pub(crate) fn open(offer: &Offer) -> Result<RawDisk, ServeError> {
+        let Offer { checked, files, image: path, read_only, .. } = offer;
+        let device = Kept::in_memory(checked, &**files)?;
+        let (identity, geometry) = (identity(checked), Geometry::raw(device.capacity()));
+        let Opened { image, state, records, torn } = match read_only {
+            true => Image::open_to_read(path, &identity, geometry),
+            false => Image::open_or_create(path, &identity, geometry),
+        }?;
+        let mut harmed = Harmed::default();
+        let unfit = |detail: String| ServeError::Unfit { path: path.clone(), detail };
+        if let Some(state) = state {
+            let mut state = StateReader::new(&state);
+            let restored = state.section("raw").and_then(|()| harmed.restore(&mut state));
+            restored.and_then(|()| state.finish()).map_err(|error| unfit(error.to_string()))?;
+        }
+        for mut record in records.iter() {
+            match Step::decode(&mut record) {
+                Some((_, Step::Harm { harm, address, bytes })) => {
+                    harmed.apply(harm, address..address.saturating_add(bytes));
+                }
+                _ => return Err(unfit("a record of its journal is none of raw bytes".into())),
+            }
+        }
+        Ok(RawDisk {
+            bytes: image.raw(),
+            image,
+            is_harmed: AtomicBool::new(!harmed.is_empty()),
+            harmed: Mutex::new(harmed),
+            gate: RwLock::default(),
+            answered: AtomicU64::new(0),
+            unused: stack_report(device.device().report(Time::ZERO), Time::ZERO),
+            was_torn: torn,
+        })
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.bytes()
+    }
+
+    pub(crate) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Whether a read of `range` fails because somebody wished it.
+    pub(crate) fn fails_reads(&self, range: &Range<u64>) -> bool {
+        self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_reads(range)
+    }
+
+    /// Whether a write of `range` fails because somebody wished it.
+    pub(crate) fn fails_writes(&self, range: &Range<u64>) -> bool {
+        self.is_harmed.load(Ordering::Acquire) && self.harmed().fails_writes(range)
+    }
+
+    /// A write of `range` heals the sectors it covers.
+    pub(crate) fn overwritten(&self, range: Range<u64>) -> io::Result<()> {
+        if !self.is_harmed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut harmed = self.harmed();
+        if let Some(healed) = harmed.overwritten(range) {
+            self.is_harmed.store(!harmed.is_empty(), Ordering::Release);
+            self.note(&harmed, Harm::Heal, healed)?;
+        }
+        Ok(())
+    }
+
+    /// From now on `range` fails, or works again.
+    pub(crate) fn harm(&self, harm: Harm, range: Range<u64>) -> io::Result<()> {
+        let mut harmed = self.harmed();
+        let mut changed = harmed.clone();
+        changed.apply(harm, range.clone());
+        self.note(&changed, harm, range)?;
+        *harmed = changed;
+        self.is_harmed.store(!harmed.is_empty(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Copies the image to `to` while no request is served.
+    pub(crate) fn copy_to(&self, to: &Path) -> Result<u64, ImageError> {
+        let _alone = self.gate.write().expect("nobody panics with the lock");
+        self.image.copy_to(to)
+    }
+
+    fn note(&self, harmed: &Harmed, harm: Harm, range: Range<u64>) -> io::Result<()> {
+        if self.image.wants_checkpoint() {
+            let mut state = StateWriter::new();
+            state.section("raw");
+            harmed.save(&mut state);
+            return self.image.checkpoint(&state.finish()).map_err(io_error);
+        }
+        let mut record = Vec::new();
+        let step = Step::Harm { harm, address: range.start, bytes: range.end - range.start };
+        step.encode(Time::ZERO, &mut record);
+        self.image.append(&record).map_err(io_error)
+    }
+
+    fn harmed(&self) -> std::sync::MutexGuard<'_, Harmed> {
+        self.harmed.lock().expect("nobody panics with the lock")
+    }
+}
+
+/// What a client is told of an image that fails: a full disk, or an error.
+pub(crate) fn io_error(error: ImageError) -> io::Error {
+    let kind = match error.problem {
+        Problem::DiskFull { .. } => io::ErrorKind::StorageFull,
+        _ => io::ErrorKind::Other,
+    };
+    io::Error::new(kind, error)
+}

@@ -1,0 +1,227 @@
+//! One device: the simulator, a program's memory and the server lose the same bytes.
+
+use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
+use crate::serving::Disk;
+use nacre_kernel::{Breakdown, Data, Device, Op, Persistence, Random, Request, Streams, Time};
+use nacre_machine::Checked;
+use nacre_machine::stack::{build_with_bytes, store_layouts};
+use nacre_media::store::{self, Pages};
+use nacre_memory::Memory;
+
+/// What a host does, one after the other.
+#[derive(Clone, Debug)]
+enum Act {
+    Write(u64, Vec<u8>),
+    Read(u64, u32),
+    Flush,
+    /// The process of the driver is killed.
+    Kill,
+    PowerFail,
+}
+
+fn acts(random: &mut Random, capacity: u64) -> Vec<Act> {
+    let mut stamp = 0;
+    let mut act = |number: u64| {
+        if number % 40 == 39 {
+            return Act::PowerFail;
+        }
+        let bytes = 512 * (1 + random.below(12));
+        let address = random.below((capacity - bytes) / 512) * 512;
+        match random.below(16) {
+            0 => Act::Read(address, bytes as u32),
+            1 => Act::Flush,
+            2 => Act::Kill,
+            _ => {
+                stamp = stamp % 250 + 1;
+                Act::Write(address, vec![stamp as u8; bytes as usize])
+            }
+        }
+    };
+    (0..160).map(&mut act).collect()
+}
+
+/// The device with its bytes in memory, asked as the simulator does: nothing but the contract.
+struct Simulated {
+    device: Box<dyn Device>,
+    now: Time,
+    failures: u64,
+    seed: u64,
+}
+
+impl Simulated {
+    fn new(checked: &Checked) -> Simulated {
+        let layouts = store_layouts(checked, &NoFiles).expect("a legal stack");
+        let memory = |page_bytes: u32| Box::new(store::Memory::new(page_bytes as usize)) as Box<dyn Pages>;
+        let stores = layouts.iter().map(|(_, layout)| memory(layout.page_bytes)).collect();
+        let device = build_with_bytes(checked, &NoFiles, stores).expect("it carries bytes");
+        Simulated { device, now: Time::ZERO, failures: 0, seed: checked.run.seed }
+    }
+
+    fn submit(&mut self, op: Op, address: u64, bytes: usize, data: Data<'_>) {
+        let request = Request { arrival: self.now, address, bytes: bytes as u32, volume: 0, op };
+        self.now = self.device.submit(self.now, &request, data, &mut Breakdown::new()).done;
+    }
+
+    /// Bytes of acknowledged writes that are lost.
+    fn power_fail(&mut self) -> u64 {
+        let mut chance = Streams::new(self.seed).stream(&format!("power failure {}", self.failures));
+        self.failures += 1;
+        self.device.power_fail(self.now, &mut chance);
+        let recovery = self.device.recover(self.now);
+        self.now = recovery.done;
+        recovery.bytes_lost
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        let capacity = self.device.capacity().expect("it has an end").0;
+        let mut bytes = vec![0; capacity as usize];
+        for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
+            self.submit(Op::Read, (number as u64) << 16, part.len(), Data::Read(part));
+        }
+        bytes
+    }
+}
+
+/// The three, each asked for the next thing when it has done the last one.
+struct Drivers {
+    checked: Checked,
+    stack: String,
+    folder: Folder,
+    simulated: Simulated,
+    memory: Option<Memory>,
+    disk: Option<Disk>,
+    now: Time,
+}
+
+impl Drivers {
+    fn new(stack: &str) -> Drivers {
+        let (checked, folder) = (checked(stack), Folder::new());
+        let mut drivers = Drivers {
+            simulated: Simulated::new(&checked),
+            checked,
+            stack: stack.into(),
+            folder,
+            memory: None,
+            disk: None,
+            now: Time::ZERO,
+        };
+        drivers.open();
+        drivers
+    }
+
+    fn open(&mut self) {
+        (self.memory, self.disk) = (None, None);
+        let image = self.folder.0.join("memory.image");
+        self.memory = Some(Memory::open_image(&self.checked, &NoFiles, &image).expect("it is an image"));
+        self.disk = Some(served(&self.stack, &self.folder.image()));
+    }
+
+    fn act(&mut self, act: &Act) -> u64 {
+        if let Act::Kill = act {
+            // What was read since the last record is forgotten with its time; after a write nothing is.
+            let settled = Act::Write(0, vec![7; 512]);
+            self.act(&settled);
+            self.open();
+            return 0;
+        }
+        let (memory, disk) = (self.memory.as_mut().expect("open"), self.disk.as_ref().expect("open"));
+        let mut lost = 0;
+        match act {
+            Act::Write(address, bytes) => {
+                self.simulated.submit(Op::Write, *address, bytes.len(), Data::Write(bytes));
+                memory.write(*address, bytes).expect("it lies within");
+                self.now = disk.write_at(self.now, *address, bytes).done;
+            }
+            Act::Read(address, bytes) => {
+                let mut into = vec![0; *bytes as usize];
+                self.simulated.submit(Op::Read, *address, into.len(), Data::Read(&mut into));
+                let mut other = vec![0; into.len()];
+                self.now = disk.read_at(self.now, *address, &mut other).done;
+                assert_eq!(other, into);
+                assert_eq!(memory.read(*address, u64::from(*bytes)).expect("it lies within"), into);
+            }
+            Act::Flush => {
+                // A memory asks only devices that need it.
+                if self.simulated.device.capabilities().persistence == Persistence::OnFlush {
+                    self.simulated.submit(Op::Flush, 0, 0, Data::None);
+                    memory.flush().expect("the disk works");
+                    self.now = disk.ask_at(self.now, Op::Flush, 0, 0).done;
+                }
+            }
+            Act::PowerFail => {
+                lost = self.simulated.power_fail();
+                memory.power_fail().expect("it is on");
+                assert_eq!(memory.recover().expect("it was off").bytes_lost, lost);
+                let outage = disk.model().power_fail_at(self.now);
+                assert_eq!(outage.bytes_lost, lost);
+                self.now += outage.ready_after;
+            }
+            Act::Kill => unreachable!("it was seen to"),
+        }
+        let now = self.simulated.now;
+        assert!((memory.now(), self.now) == (now, now), "{} and {}, not {now}", memory.now(), self.now);
+        lost
+    }
+
+    fn check(&mut self) {
+        let expected = self.simulated.bytes();
+        let memory = self.memory.as_mut().expect("open");
+        for (number, part) in expected.chunks(1 << 16).enumerate() {
+            let read = memory.read((number as u64) << 16, part.len() as u64).expect("it is there");
+            assert!(read == part, "memory");
+        }
+        let disk = self.disk.as_ref().expect("open");
+        assert!(disk.bytes_at(self.now) == expected, "served");
+        self.now = self.simulated.now;
+    }
+}
+
+#[test]
+fn simulator_memory_and_server_lose_the_same_bytes_over_kills_and_losses_of_power() {
+    let stacks = [(SHORT_ONYX, true), (BARE_SSD, true), (ENVY, false), (CACHED_DISK, true), (&tiers(), true)];
+    for (stack, loses) in stacks {
+        let mut drivers = Drivers::new(stack);
+        let capacity = drivers.simulated.device.capacity().expect("it has an end").0;
+        let acts = acts(&mut Streams::new(5).stream("acts"), capacity.min(256 << 10));
+        let mut lost = 0;
+        for act in &acts {
+            lost += drivers.act(act);
+            if matches!(act, Act::PowerFail) {
+                drivers.check();
+            }
+        }
+        assert_eq!(lost > 0, loses, "{lost} bytes lost of {stack}");
+    }
+}
+
+#[test]
+fn with_many_requests_under_way_simulator_and_server_lose_the_same_bytes() {
+    for stack in [SHORT_ONYX, BARE_SSD, ENVY, CACHED_DISK, &tiers()] {
+        for depth in [1, 8, 32] {
+            let (folder, checked) = (Folder::new(), checked(stack));
+            let (mut simulated, disk) = (Simulated::new(&checked), served(stack, &folder.image()));
+            let reach = disk.export.bytes.min(256 << 10) / 512 - 8;
+            let mut random = Streams::new(depth).stream("requests");
+            for round in 0..3 {
+                for number in 0..depth {
+                    let address = random.below(reach) * 512;
+                    let bytes = vec![(round * depth + number + 1) as u8; 4096];
+                    let came = simulated.now;
+                    simulated.submit(Op::Write, address, bytes.len(), Data::Write(&bytes));
+                    let said = disk.write_at(came, address, &bytes);
+                    assert_eq!(said.done, simulated.now);
+                    // The next one comes before this one is done.
+                    simulated.now = came + Time::from_us(random.below(20));
+                }
+                let at = simulated.now;
+                let lost = simulated.power_fail();
+                let outage = disk.model().power_fail_at(at);
+                assert_eq!(outage.bytes_lost, lost);
+                assert!(outage.under_way <= depth);
+                let ready = simulated.now;
+                let expected = simulated.bytes();
+                assert!(disk.bytes_at(ready) == expected, "{stack} at depth {depth}");
+            }
+        }
+    }
+}
