@@ -323,8 +323,4 @@ impl<S: Store> Device for NvramCard<S> {
     }
 
     fn prefetch(&self, _requests: &[Request]) {}
-
-    fn is_durable(&self, at: Time, _address: u64, _bytes: u32) -> bool {
-        self.config.volatile || self.closed <= at
-    }
 }
