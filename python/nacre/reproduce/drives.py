@@ -9,7 +9,7 @@ from nacre.record import Record
 
 def _watts(record: Record) -> float:
     """Mean power over the run; raises `KeyError` where energy is not modelled."""
-    return sum(record.energy_j.values()) / record.drained_s
+    return float(sum(record.energy_j.values())) / record.drained_s
 
 
 def _read_us(record: Record) -> float | None:

@@ -1,0 +1,33 @@
+"""The drives of the catalogue against their data sheets."""
+
+from __future__ import annotations
+
+import nacre
+import pytest
+from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.work import conduct, targets
+
+
+@pytest.fixture(scope="module")
+def target() -> Target:
+    (found,) = targets("drives")
+    return found
+
+
+def test_every_run_is_of_a_drive_of_the_catalogue(target: Target) -> None:
+    for point in target.points:
+        found = nacre.check(point.job.scenario, point.job.overrides())
+        assert "preset" in dict(found.scenario.stack), point.name
+
+
+def test_no_row_claims_more_than_it_is_worth(target: Target) -> None:
+    for claim in target.paper.claims:
+        assert claim.tolerance.relative in (0.2, None), claim.id
+        assert claim.grade != "prediction" or not claim.because, claim.id
+
+
+def test_the_rows_of_a_drive_come_out_as_the_validation_page_says() -> None:
+    found: Reproduction = conduct(targets("drives/p4800x"), watch=lambda *_: False)
+    rows = {row["id"].rpartition("/")[2]: row for row in found.listed}
+    assert all(row["pass"] for row in rows.values())
+    assert rows["mixed"]["class"] == "prediction"
