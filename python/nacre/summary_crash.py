@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _NS = 1e9
 _PERSISTENCE = {
     "on_acknowledgement": "a write survives from its acknowledgement",
+    "on_flush_with_stored_energy": "a flushed write survives as far as stored energy reaches",
     "with_stored_energy": "a write survives as far as stored energy reaches",
     "on_flush": "a write survives when a flush behind it is done",
 }

@@ -79,7 +79,7 @@ impl Auditor {
             block_bytes,
             atomic_unit: atomic_unit.into(),
             persistence,
-            forgives: persistence == Persistence::WithStoredEnergy,
+            forgives: persistence.is_up_to_energy(),
             blocks: BTreeMap::new(),
             writes: 0,
             transactions: 0,
@@ -115,7 +115,7 @@ impl Auditor {
 
     /// What [`Auditor::next_write`] gave last was written, and acknowledged.
     pub fn wrote(&mut self, first: u64, count: u64, acknowledged: Time) {
-        let is_safe = self.persistence != Persistence::OnFlush && !self.is_open;
+        let is_safe = !self.persistence.needs_flush() && !self.is_open;
         let safe = if is_safe { acknowledged } else { Time::MAX };
         self.push(first, count, Kind::Write, acknowledged, safe);
     }
@@ -157,7 +157,7 @@ impl Auditor {
     pub fn committed(&mut self, done: Time) {
         self.is_open = false;
         let transaction = self.transactions;
-        let is_safe = self.persistence != Persistence::OnFlush;
+        let is_safe = !self.persistence.needs_flush();
         for version in self.blocks.values_mut().flat_map(|block| &mut block.versions) {
             if version.transaction == transaction {
                 version.acknowledged = done;

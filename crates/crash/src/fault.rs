@@ -100,10 +100,10 @@ impl Fault {
         let persistence = capabilities.persistence;
         match self {
             Fault::PowerLoss | Fault::EndOfLife => Promise::Survives,
-            Fault::SmallCapacitor if persistence == Persistence::WithStoredEnergy => Promise::Detects,
+            Fault::SmallCapacitor if persistence.is_up_to_energy() => Promise::Detects,
             Fault::SmallCapacitor => Promise::Absent,
             // What a flush was to save is still among what recovery counts as lost.
-            Fault::LyingFlush if persistence == Persistence::OnFlush => Promise::Detects,
+            Fault::LyingFlush if persistence.needs_flush() => Promise::Detects,
             Fault::LyingFlush => Promise::Survives,
             // No device keeps a checksum beside the host's bytes.
             Fault::LostProgram

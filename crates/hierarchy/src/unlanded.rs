@@ -5,11 +5,25 @@
 //! something that has happened already. Kept here is what it takes to have happened otherwise.
 
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Random, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Time};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Bytes of a page that is written in place that a loss of power leaves old or new.
 const TORN_UNIT: usize = 64;
+
+/// When what `backing` acknowledged by `done` survives a loss of power there. Where it promises only what was
+/// flushed, it is flushed, since the cache forgets what went back; where stored energy decides, all it does is waited
+/// for.
+pub(crate) fn safe_in(backing: &mut dyn Device, done: Time, scratch: &mut Breakdown) -> Time {
+    let persistence = backing.capabilities().persistence;
+    let mut safe = done;
+    if persistence.needs_flush() {
+        scratch.clear();
+        let flush = Request { arrival: done, address: 0, bytes: 0, volume: 0, op: Op::Flush };
+        safe = backing.submit(done, &flush, Data::None, scratch).done;
+    }
+    if persistence.is_up_to_energy() { safe.max(backing.busy_until()) } else { safe }
+}
 
 /// What happened to blocks lately, in the order of calls.
 #[derive(Debug, Default, State)]

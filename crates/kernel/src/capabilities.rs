@@ -20,6 +20,9 @@ pub struct Capabilities {
 /// From when on a write survives a loss of power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Persistence {
+    /// When a flush that was asked for after its acknowledgement is done, as long as the energy that is stored
+    /// suffices; how much is lost is reported.
+    OnFlushWithStoredEnergy,
     /// When a flush that was asked for after its acknowledgement is done; before that it may survive.
     OnFlush,
     /// From its acknowledgement, as long as the energy that is stored suffices; how much is lost is reported.
@@ -28,13 +31,34 @@ pub enum Persistence {
     OnAcknowledgement,
 }
 
+impl Persistence {
+    /// Whether a flush is needed before a write survives.
+    pub fn needs_flush(self) -> bool {
+        matches!(self, Persistence::OnFlush | Persistence::OnFlushWithStoredEnergy)
+    }
+
+    /// Whether stored energy decides how much survives.
+    pub fn is_up_to_energy(self) -> bool {
+        matches!(self, Persistence::WithStoredEnergy | Persistence::OnFlushWithStoredEnergy)
+    }
+
+    /// What is promised of data that passes through a device of this and of `other`.
+    pub fn and(self, other: Persistence) -> Persistence {
+        let is_up_to_energy = self.is_up_to_energy() || other.is_up_to_energy();
+        match self.min(other) {
+            Persistence::OnFlush if is_up_to_energy => Persistence::OnFlushWithStoredEnergy,
+            least => least,
+        }
+    }
+}
+
 impl Capabilities {
     /// What is promised of data that lies in this device or in `other`. Whether it carries bytes, and has
     /// transactions, asks both; preconditioning and endurance either.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,
-            persistence: self.persistence.min(other.persistence),
+            persistence: self.persistence.and(other.persistence),
             atomic_unit: self.atomic_unit.min(other.atomic_unit),
             transactions: self.transactions && other.transactions,
             preconditions: self.preconditions || other.preconditions,

@@ -162,7 +162,7 @@ impl Memory {
     /// Everything so far survives a power failure, of the device, and with an image of this machine, when it
     /// returns. Errors: the power is off, the image fails.
     pub fn flush(&mut self) -> Result<(), MemoryError> {
-        if self.kept.device().capabilities().persistence == Persistence::OnFlush {
+        if self.kept.device().capabilities().persistence.needs_flush() {
             self.change(Step::Flush)?;
         }
         Ok(self.kept.sync()?)

@@ -82,7 +82,8 @@ impl HostInterface for Lines {
 
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         self.answers.clear();
-        self.issued = Step::none(now);
+        // What is only answered was brought when it was asked for.
+        (self.issued, self.line) = (Step::none(now), Step::none(now));
         Step::none(now)
     }
 

@@ -5,6 +5,7 @@ use super::cache::{FlashCache, SHIFT};
 use super::counts::Cause;
 use super::regions::NO_BLOCK;
 use super::tables::{NONE, Use};
+use crate::unlanded::safe_in;
 use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
@@ -97,7 +98,8 @@ impl<S: Store> FlashCache<S> {
         let (address, size) = (first << SHIFT, (run.len() as u64 * FLASH_PAGE) as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-        let written = self.backing.submit(now, &request, data, &mut self.scratch);
+        let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
+        written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch);
         for (at, &(key, _)) in run.iter().enumerate() {
             if written.status != Status::Done {
                 self.counts.lost_pages += 1;

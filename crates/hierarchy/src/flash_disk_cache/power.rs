@@ -3,6 +3,7 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::tables::NONE;
+use crate::unlanded::safe_in;
 use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
 use nacre_media::store::Store;
 
@@ -48,9 +49,10 @@ impl<S: Store> FlashCache<S> {
             let (address, size) = (key << SHIFT, FLASH_PAGE as u32);
             let request = Request { arrival: from, address, bytes: size, volume: 0, op: Op::Write };
             let written = self.backing.submit(from, &request, Data::Write(&bytes), &mut self.scratch);
+            let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
-            own.done = own.done.max(written.done);
-            self.unlanded.sent_back(key, written.done, bytes);
+            own.done = own.done.max(safe);
+            self.unlanded.sent_back(key, safe, bytes);
         }
         own.beside(below)
     }

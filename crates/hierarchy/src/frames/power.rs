@@ -1,6 +1,7 @@
 //! What a loss of power leaves, and what is done then.
 
 use super::{FrameCache, Memory, WRITE_BACKS};
+use crate::unlanded::safe_in;
 use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
 
 impl<M: Memory> FrameCache<M> {
@@ -8,7 +9,9 @@ impl<M: Memory> FrameCache<M> {
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         if M::IS_VOLATILE {
             self.forgotten += self.index.len() as u64;
-            self.bytes_lost += u64::from(self.dirty_count) * self.settings.page.0;
+            // What was on its way back had not landed there.
+            let leaving = self.back.iter().filter(|&&done| done > at).count() as u64;
+            self.bytes_lost += (u64::from(self.dirty_count) + leaving) * self.settings.page.0;
             self.drop_where(|_, _| true);
         } else {
             let after = self.unlanded.fail(at, chance);
@@ -58,9 +61,10 @@ impl<M: Memory> FrameCache<M> {
                 op: Op::Write,
             };
             let written = self.backing.submit(below.done, &request, Data::Write(&bytes), &mut self.scratch);
+            let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
-            own.done = own.done.max(written.done);
-            self.unlanded.sent_back(key, written.done, bytes);
+            own.done = own.done.max(safe);
+            self.unlanded.sent_back(key, safe, bytes);
         }
         own.beside(below)
     }

@@ -2,6 +2,7 @@
 
 use super::{Frame, FrameCache, Memory, WRITE_BACKS};
 use crate::parts::Parts;
+use crate::unlanded::safe_in;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 use std::ops::Range;
 
@@ -217,7 +218,10 @@ impl<M: Memory> FrameCache<M> {
         let request =
             Request { arrival: now, address: key << self.shift, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-        let written = self.backing.submit(now, &request, data, &mut self.scratch);
+        let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
+        if !M::IS_VOLATILE {
+            written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+        }
         if written.status != Status::Done {
             self.counts.lost_pages += 1;
             self.lost.insert(key);

@@ -150,7 +150,7 @@ impl Migration {
     fn put(&mut self, device: &mut dyn Device, request: &Request, data: Data<'_>) -> Time {
         self.breakdown.clear();
         let written = device.submit(request.arrival, request, data, &mut self.breakdown).done;
-        if device.capabilities().persistence != Persistence::OnFlush {
+        if !device.capabilities().persistence.needs_flush() {
             return written;
         }
         // What the host had flushed where it was is to be as safe where it comes to.

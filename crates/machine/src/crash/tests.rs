@@ -24,6 +24,9 @@ fn smaller(toml: &str) -> String {
         let line = match line.split(' ').next() {
             Some("blocks") => "blocks = 192",
             Some("pages") => "pages = 4",
+            Some("spare_blocks") => "spare_blocks = 4",
+            // Of the cache whose cells hold one bit.
+            Some("size") => "size = \"4 MB\"",
             _ => line,
         };
         text + line + "\n"

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 pub fn told(report: &Report) -> Value {
     let Capabilities { persistence, atomic_unit, transactions, .. } = report.capabilities;
     let persistence = match persistence {
+        Persistence::OnFlushWithStoredEnergy => "on_flush_with_stored_energy",
         Persistence::OnFlush => "on_flush",
         Persistence::WithStoredEnergy => "with_stored_energy",
         Persistence::OnAcknowledgement => "on_acknowledgement",

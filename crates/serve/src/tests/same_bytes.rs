@@ -142,7 +142,7 @@ impl Drivers {
             }
             Act::Flush => {
                 // A memory asks only devices that need it.
-                if self.simulated.device.capabilities().persistence == Persistence::OnFlush {
+                if self.simulated.device.capabilities().persistence.needs_flush() {
                     self.simulated.submit(Op::Flush, 0, 0, Data::None);
                     memory.flush().expect("the disk works");
                     self.now = disk.ask_at(self.now, Op::Flush, 0, 0).done;
