@@ -7,7 +7,7 @@ use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
 use super::relocation::{Cause, Relocation};
 use super::wear_swap::Exchange;
-use crate::cleaning::{Cleaner, Decision, Partition, Place, View};
+use crate::cleaning::{self, Cleaner, Decision, Partition, Place, View};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
@@ -290,16 +290,7 @@ impl<S: Store> Array<S> {
             partitions: &self.partitions,
             drained: self.programs.drained,
         };
-        let decision = self.cleaner.decide(&view, partition);
-        let places = view.places_of(partition);
-        assert!(
-            places.contains(&decision.victim),
-            "{decision:?} is not in partition {partition}: {places:?}"
-        );
-        let gains = |place: usize| view.invalid(place) > 0;
-        let ends = gains(decision.victim) || !places.into_iter().any(gains);
-        assert!(ends, "{decision:?} gains nothing, and other victims in its partition would");
-        decision
+        cleaning::decide(&mut *self.cleaner, &view, partition)
     }
 
     /// Bytes that tables of pages take in the memory of the simulation.
