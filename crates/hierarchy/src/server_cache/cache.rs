@@ -1,14 +1,13 @@
 //! The device behind `server_cache`: requests cut into blocks, and the time each part takes.
 
 use super::in_flight::InFlight;
-use super::levels::{Levels, Spot};
-use super::parts::AtHand;
+use super::levels::{Levels, Moves};
 use super::transit::Transit;
 use super::{FillMode, report};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Op, Random, Recovery, Request, Status, Time, Transactions,
+    Endured, Op, Random, Recovery, Request, Time, Transactions,
 };
 
 /// Blocks that are warmed at once, and the most of one request.
@@ -39,15 +38,18 @@ pub(super) struct ServerCache {
     pub(super) transit: Transit,
     /// Where bytes of whole blocks are while a request is served.
     #[state(skip = "nothing is read from it")]
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
     /// Where the bytes of a block are that goes from level to level.
     #[state(skip = "nothing is read from it")]
-    moved: Vec<u8>,
+    pub(super) moved: Vec<u8>,
     /// Blocks that the last loss of power took.
     forgotten: u64,
     /// Where background work leaves its breakdown.
     #[state(skip = "nothing is read from it")]
-    scratch: Breakdown,
+    pub(super) scratch: Breakdown,
+    /// Moves that nobody caused yet: empty between requests.
+    #[state(skip = "empty between requests")]
+    pub(super) spare: Moves,
     pub(super) counts: Counts,
 }
 
@@ -107,72 +109,9 @@ impl ServerCache {
             moved: Vec::new(),
             forgotten: 0,
             scratch: Breakdown::new(),
+            spare: Moves::new(false),
             counts: Counts::default(),
         }
-    }
-
-    /// Forgets a block whose data could not be had, and what was to be done with it.
-    #[cold]
-    pub(super) fn drop_block(&mut self, block: u64) {
-        self.levels.remove(block);
-        self.levels.moves.retain(|wanted| wanted.block != block);
-    }
-
-    /// Carries out the first `moves` moves, whose data is at hand at `ready`, beside the request. When
-    /// the last is done.
-    pub(super) fn settle(&mut self, moves: usize, ready: Time, at_hand: AtHand<'_>) -> Time {
-        let (mut last, mut failed) = (ready, Vec::new());
-        let mut moved = std::mem::take(&mut self.moved);
-        for at in 0..moves {
-            let wanted = self.levels.moves[at];
-            let (read, bytes) = match wanted.from {
-                None => (
-                    Completion { done: ready, status: Status::Done },
-                    at_hand.block(wanted.block, self.shift),
-                ),
-                Some(from) => {
-                    moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
-                    let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
-                    let read = self.move_block(from, Op::Read, ready, data);
-                    self.transit.read(wanted.block, 0, &mut moved);
-                    (read, &moved[..])
-                }
-            };
-            let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-            let written = self.move_block(wanted.to, Op::Write, read.done, data);
-            last = last.max(written.done);
-            if [read.status, written.status] != [Status::Done; 2] {
-                failed.push(wanted.block);
-            }
-        }
-        self.moved = moved;
-        self.levels.moves.drain(..moves);
-        for block in failed {
-            self.counts.recovered += 1;
-            self.drop_block(block);
-        }
-        last
-    }
-
-    fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
-        self.scratch.clear();
-        let address = spot.place << self.shift;
-        let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
-        self.levels.all[spot.level].device.submit(now, &request, data, &mut self.scratch)
-    }
-
-    /// The buffer for `blocks` whole blocks, all zero; empty where no bytes are carried. To be given back.
-    pub(super) fn take_buffer(&mut self, blocks: u64) -> Vec<u8> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if self.carries_bytes {
-            buffer.clear();
-            buffer.resize((blocks as usize) << self.shift, 0);
-        }
-        buffer
-    }
-
-    pub(super) fn give_back(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
     }
 }
 

@@ -85,6 +85,7 @@ mod cache;
 mod in_flight;
 mod levels;
 mod map;
+mod moving;
 mod parts;
 mod places;
 mod reads;
@@ -92,6 +93,7 @@ mod report;
 #[cfg(test)]
 mod tests;
 mod transit;
+mod visit;
 mod writes;
 
 use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
