@@ -135,6 +135,13 @@ impl Level {
         if self.policy.touch(block) { self.places.get(block) } else { None }
     }
 
+    /// `block`, which the device has kept at `place`, is known again.
+    pub(super) fn remember(&mut self, block: u64, place: u64) {
+        let victim = self.policy.admit(block);
+        assert_eq!(victim, None, "a block that was there has room");
+        self.places.enter_at(block, place);
+    }
+
     /// Forgets all blocks, and what the policy knew.
     fn forget(&mut self) {
         match &self.empty {
@@ -178,6 +185,20 @@ impl Levels {
     /// Takes `block` out of every level. Whether it was in one.
     pub(super) fn remove(&mut self, block: u64) -> bool {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
+    }
+
+    /// Where `block` is first.
+    pub(super) fn spot(&self, block: u64) -> Option<Spot> {
+        let mut levels = self.all.iter().enumerate();
+        levels.find_map(|(level, of)| of.places.get(block).map(|place| Spot { level, place }))
+    }
+
+    /// Blocks that all levels together hold at most.
+    pub(super) fn room(&self) -> u64 {
+        match self.inclusion {
+            Inclusion::Exclusive => self.all.iter().map(|level| level.blocks).sum(),
+            Inclusion::Inclusive => self.all.last().map_or(0, |level| level.blocks),
+        }
     }
 
     /// Whether a level holds `block`.

@@ -11,6 +11,10 @@ impl ServerCache {
     pub(super) fn drop_block(&mut self, block: u64, moves: &mut Moves) {
         self.levels.remove(block);
         moves.forget(block);
+        let floor = self.in_flight.floor();
+        if let Some(work) = &mut self.write_back {
+            work.has_lost |= work.forget(block, floor);
+        }
     }
 
     /// Carries out the first `count` of `moves`, whose data is at hand at `ready`, beside the request. When
@@ -39,7 +43,9 @@ impl ServerCache {
                 }
             };
             let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-            let written = self.move_block(wanted.to, Op::Write, read.done, data);
+            let begin =
+                self.write_back.as_ref().map_or(read.done, |work| work.free_from(wanted.to, read.done));
+            let written = self.move_block(wanted.to, Op::Write, begin, data);
             last = last.max(written.done);
             if [read.status, written.status] != [Status::Done; 2] {
                 failed.push(wanted.block);
@@ -53,7 +59,8 @@ impl ServerCache {
         last
     }
 
-    fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
+    /// Reads or writes a whole block where it lies, beside the request.
+    pub(super) fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
         self.scratch.clear();
         let address = spot.place << self.shift;
         let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };

@@ -73,6 +73,11 @@ impl ServerCache {
                 None if admits => self.levels.access(block, &mut visit.moves),
                 None => self.levels.touch(block),
             };
+            if !visit.moves.left.is_empty() {
+                // They may be what the run brings in, and they are read before it takes their places.
+                self.fetch(std::mem::take(&mut run), admits, &mut visit);
+                self.let_go(&mut visit.moves, start);
+            }
             let way = self.in_flight.way(block, start);
             if way == Way::SetsOutLater || way == Way::Idle && found.is_none() {
                 let first = if run.blocks == 0 { block } else { run.first };
@@ -214,7 +219,13 @@ impl ServerCache {
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.counts.recovered += 1;
+        let floor = self.in_flight.floor();
+        let is_lost = self.write_back.as_mut().is_some_and(|work| work.forget(block, floor));
         self.levels.remove(block);
+        if is_lost {
+            self.work().has_lost = true;
+            return Completion { done: now, status: Status::MediaError };
+        }
         let mut bytes = vec![0; if self.carries_bytes { 1 << self.shift } else { 0 }];
         let read = self.read_backing(block, 1, now, request, &mut bytes, breakdown);
         if self.carries_bytes {
