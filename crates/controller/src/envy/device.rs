@@ -2,7 +2,6 @@
 
 use super::model::{Envy, Visit};
 use super::page_table::Location;
-use super::report;
 use super::write_buffer::SlotState;
 use nacre_kernel::{
     Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,

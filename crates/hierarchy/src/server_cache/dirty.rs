@@ -68,11 +68,6 @@ impl Dirty {
         self.blocks.contains_key(&block)
     }
 
-    /// Whether the backing does not have `block` at `at`.
-    pub(super) fn waits_or_ends_after(&self, block: u64, at: Time) -> bool {
-        self.blocks.get(&block).is_some_and(|entry| entry.waits || entry.until > at)
-    }
-
     /// All of them.
     pub(super) fn blocks(&self) -> impl Iterator<Item = u64> + '_ {
         self.blocks.keys().copied()

@@ -28,8 +28,8 @@ fn a_room_of_one_folder_and_one_line_keeps_the_contract_of_every_device() {
 
 #[test]
 fn its_bytes_survive_losses_of_power_with_nothing_more() {
-    let crashes = keeps_its_bytes(workbench(), SETTINGS, 2);
-    assert!(crashes.losses > 15 && crashes.restarts > 5, "{crashes:?}");
+    let crashes = keeps_its_bytes(workbench(), SETTINGS, 200);
+    assert!(crashes.points() >= 200 && crashes.restarts > 1, "{crashes:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod laws;
 mod levels;
 mod mistakes;
 mod oracle;
+mod preparation;
 mod timing;
 mod write_back;
 

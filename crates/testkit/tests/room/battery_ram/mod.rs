@@ -173,8 +173,4 @@ impl<S: Store> Device for BatteryRam<S> {
     }
 
     fn prefetch(&self, _requests: &[Request]) {}
-
-    fn is_durable(&self, _at: Time, _address: u64, _bytes: u32) -> bool {
-        true
-    }
 }
