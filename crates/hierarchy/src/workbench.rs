@@ -3,8 +3,8 @@
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
-use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::cleaning::{self, CleaningFamily};
+use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
 use nacre_controller::wear_levelling::{self, WearLevellingFamily};
 use nacre_device::Builder;

@@ -743,7 +743,7 @@ class ServerCacheDeviceLevel(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDevice(Table):
-    """A host-side write-through cache of blocks, one level or more."""
+    """A host-side cache of blocks, write-through or write-back, one level or more."""
 
     block: str | None = None
     """The unit of caching; a power of two. Default: 4 KiB."""

@@ -19,11 +19,11 @@
 //! level above the one it was found in; what a level evicts leaves those above. A use of an upper
 //! copy is not a use of the lower ones. Below a policy that refuses a block the next level is asked.
 //!
-//! Without `write_back`, writes go through: to the backing as they are, and beside it to every copy in the cache; the slower of
-//! the two is the latency. With `write_allocate` whole blocks that are written come into the first level.
-//! A block written only in part is updated where it is, or, if it is still on its way, together with
-//! its arrival; it never comes in for a write. Trims take the blocks they touch out of all levels and
-//! go on to the backing; so do flushes, since no level holds what the backing does not.
+//! Without `write_back`, writes go through: to the backing as they are, and beside it to every copy in the cache; the
+//! slower of the two is the latency. With `write_allocate` whole blocks that are written come into the first level. A
+//! block written only in part is updated where it is, or, if it is still on its way, together with its arrival; it
+//! never comes in for a write. Trims take the blocks they touch out of all levels and go on to the backing; so do
+//! flushes, since no level holds what the backing does not.
 //!
 //! With `write_back`, a write ends in the cache where it can: a whole block that comes in, or any part of a block
 //! that is there, is written into its level only, and the block is dirty until it is written back. What misses in
@@ -40,7 +40,7 @@
 //!
 //! A dirty block that its level cannot return is lost: the read gets the media error, and so does the next flush,
 //! as it does if the backing refused a block.
-//! The copy of a block that a level cannot return is dropped, and the block is read from the backing. What a
+//! The copy of a clean block that a level cannot return is dropped, and the block is read from the backing. What a
 //! level cannot take in, from the host, the backing or another level, is dropped too.
 //!
 //! Every block of a level has a place of its own on its device: place n modulo the capacity in blocks for block
@@ -50,15 +50,16 @@
 //! It carries bytes if its backing and all levels do. A block is in memory while it is on its way; what is
 //! written to it meanwhile is in its level when it arrives.
 //!
-//! Where writes go through, or with a `volatile` table, which block is where is known in DRAM: after a loss of power all levels are empty, the policies know nothing,
-//! and how many blocks were forgotten is in the recovery. Writes that go through leave what the backing promises.
-//! With `write_back`, dirty blocks are lost, which the recovery counts in whole blocks, and a write survives from
-//! the next flush on. With a `persistent` table the entry of a block lies beside its data in the one level, which
-//! keeps what it acknowledges: a block is dirty from the moment its write is done there, and no longer from the
-//! moment the backing has it for good, for which a backing with a volatile buffer is flushed after every
-//! batch. After a loss of power the table is read, 8 bytes for every block the level can hold and 1 MiB at a time, the
-//! dirty blocks are in the cache again and everything clean is forgotten. A flush then goes to the level and to the
-//! backing. No more is promised than by the weaker of the two, and no larger atomic unit than a block.
+//! Where writes go through, or with a `volatile` table, which block is where is known in DRAM: after a loss of power
+//! all levels are empty, the policies know nothing, and how many blocks were forgotten is in the recovery. Writes
+//! that go through leave what the backing promises. With `write_back`, dirty blocks are lost, which the recovery
+//! counts in whole blocks, and a write survives from the next flush on. With a `persistent` table the entry of a
+//! block lies beside its data in the one level, which keeps what it acknowledges: a block is dirty from the moment
+//! its write is done there, and no longer from the moment the backing has it for good, for which a backing with a
+//! volatile buffer is flushed after every batch. After a loss of power the table is read, 8 bytes for every block the
+//! level can hold and 1 MiB at a time, the dirty blocks are in the cache again and everything clean is forgotten. A
+//! flush then goes to the level and to the backing. No more is promised than by the weaker of the two, and no larger
+//! atomic unit than a block.
 //!
 //! # Counters
 //! In blocks, except where it says requests. The hit ratio of reads is (`read_hits` + `read_merged`) /
@@ -90,29 +91,31 @@
 //! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
 //!
 //! # Leaves out
-//! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first.
-//! The memory of the cache's tables. With a persistent table: the time to write an entry, which is that of its
-//! block, and clean blocks that would be there after a loss of power. Dirty blocks are cleaned in order of age
-//! whatever the backing's load is, and those at or below `clean_above` stay dirty for any time. A trim saves no write-back. A read of a block whose write
-//! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what
-//! misses then is served by the backing alone (`bypassed`).
+//! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first. The memory
+//! of the cache's tables. With a persistent table: the time to write an entry, which is that of its block, and clean
+//! blocks that would be there after a loss of power. Dirty blocks are cleaned in order of age whatever the backing's
+//! load is, and those at or below `clean_above` stay dirty for any time. A trim saves no write-back. Preconditioning
+//! and wearing out are of the backing, which takes every write, also with `write_back`. A read of a block whose write
+//! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what misses then is
+//! served by the backing alone (`bypassed`).
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
 //! write-through, LRU, 4 KiB, one or two levels. Koller et al., "Write policies for host-side flash caches", FAST'13,
-//! for write-back and what is lost with it; Linux, Documentation/admin-guide/bcache.rst, for its limits. Wong, Wilkes, "My cache or yours?", USENIX ATC'02, for
-//! exclusive levels and demotion; Baer, Wang, "On the inclusion properties for multi-level cache
-//! hierarchies", ISCA'88, for inclusive ones.
+//! for write-back and what is lost with it; Linux, Documentation/admin-guide/bcache.rst, for its limits. Wong,
+//! Wilkes, "My cache or yours?", USENIX ATC'02, for exclusive levels and demotion; Baer, Wang, "On the inclusion
+//! properties for multi-level cache hierarchies", ISCA'88, for inclusive ones.
 //!
 //! # Checks
-//! Every count and completion time equals a naive model's, one level and two, on random requests that
-//! overlap, and so do the bytes read from and written to every level; what is written into a level is read
-//! from another level or the backing or comes from the host; every block that became dirty is written back
-//! once, lost, or still dirty, and the backing sees each dirty block once per flush; a full cache of dirty blocks
-//! takes a write in the time of one read, one write-back and one write, and cleaning in the background gives the
-//! throughput of its closed form; with `dirty = "0 %"` every time is that of write-through; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of the size beats eMLC
-//! exactly above .889 of its hit ratio; reads give what was written last, after losses of power at any moment
-//! too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's law; a larger LRU cache never hits less.
+//! Every count and completion time equals a naive model's, one level and two, on random requests that overlap, and so
+//! do the bytes read from and written to every level; what is written into a level is read from another level or the
+//! backing or comes from the host; every block that became dirty is written back once, lost, or still dirty, and the
+//! backing sees each dirty block once per flush; a full cache of dirty blocks takes a write in the time of one read,
+//! one write-back and one write, and cleaning in the background gives the throughput of its closed form; with `dirty
+//! = "0 %"` every time is that of write-through; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of
+//! the size beats eMLC exactly above .889 of its hit ratio; reads give what was written last, after losses of power
+//! at any moment too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's
+//! law; a larger LRU cache never hits less.
 
 mod cache;
 mod cleaning;
@@ -282,7 +285,7 @@ fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "server_cache",
-        "a host-side write-through cache of blocks, one level or more",
+        "a host-side cache of blocks, write-through or write-back, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
         2,
         include_str!("mod.rs"),

@@ -1,7 +1,7 @@
 //! Blocks move between levels, beside the request that made them.
 
 use super::cache::ServerCache;
-use super::levels::{Moves, Spot};
+use super::levels::{Move, Moves, Spot};
 use super::parts::AtHand;
 use nacre_kernel::{Completion, Data, Op, Request, Status, Time};
 
@@ -27,39 +27,60 @@ impl ServerCache {
         at_hand: AtHand<'_>,
     ) -> Time {
         let (mut last, mut failed) = (ready, Vec::new());
-        let mut moved = std::mem::take(&mut self.moved);
-        for wanted in moves.list.drain(..count) {
-            let (read, bytes) = match wanted.from {
-                None => (
-                    Completion { done: ready, status: Status::Done },
-                    at_hand.block(wanted.block, self.shift),
-                ),
-                Some(from) => {
-                    moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
-                    let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
-                    let read = self.move_block(from, Op::Read, ready, data);
-                    self.transit.read(wanted.block, 0, &mut moved);
-                    (read, &moved[..])
-                }
+        for index in 0..count {
+            let Move { block, from, to } = moves.list[index];
+            let (done, is_there) = match from {
+                None => self.write_spot(to, ready, at_hand.block(block, self.shift)),
+                Some(from) => self.move_between(block, from, to, ready),
             };
-            let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-            let begin =
-                self.write_back.as_ref().map_or(read.done, |work| work.free_from(wanted.to, read.done));
-            let written = self.move_block(wanted.to, Op::Write, begin, data);
-            last = last.max(written.done);
-            if [read.status, written.status] != [Status::Done; 2] {
-                failed.push(wanted.block);
+            last = last.max(done);
+            if !is_there {
+                failed.push(block);
             }
         }
-        self.moved = moved;
-        for block in failed {
-            self.counts.recovered += 1;
-            self.drop_block(block, moves);
+        // Nearly always all of them.
+        if count == moves.list.len() {
+            moves.list.clear();
+        } else {
+            moves.list.drain(..count);
+        }
+        if !failed.is_empty() {
+            self.drop_failed(&failed, moves);
         }
         last
     }
 
+    #[cold]
+    fn drop_failed(&mut self, failed: &[u64], moves: &mut Moves) {
+        for &block in failed {
+            self.counts.recovered += 1;
+            self.drop_block(block, moves);
+        }
+    }
+
+    /// `block` goes from level to level. When that is done, and whether it is there.
+    fn move_between(&mut self, block: u64, from: Spot, to: Spot, now: Time) -> (Time, bool) {
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
+        let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
+        let read = self.move_block(from, Op::Read, now, data);
+        self.transit.read(block, 0, &mut moved);
+        let (done, is_there) = self.write_spot(to, read.done, &moved);
+        self.moved = moved;
+        (done, is_there && read.status == Status::Done)
+    }
+
+    /// Writes a whole block to where it is to lie, once that place is free.
+    #[inline]
+    fn write_spot(&mut self, to: Spot, now: Time, bytes: &[u8]) -> (Time, bool) {
+        let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
+        let begin = self.write_back.as_ref().map_or(now, |work| work.free_from(to, now));
+        let written = self.move_block(to, Op::Write, begin, data);
+        (written.done, written.status == Status::Done)
+    }
+
     /// Reads or writes a whole block where it lies, beside the request.
+    #[inline]
     pub(super) fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
         self.scratch.clear();
         let address = spot.place << self.shift;
@@ -68,16 +89,21 @@ impl ServerCache {
     }
 
     /// The buffer for `blocks` whole blocks, all zero; empty where no bytes are carried. To be given back.
+    #[inline]
     pub(super) fn take_buffer(&mut self, blocks: u64) -> Vec<u8> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if self.carries_bytes {
-            buffer.clear();
-            buffer.resize((blocks as usize) << self.shift, 0);
+        if !self.carries_bytes {
+            return Vec::new();
         }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer.resize((blocks as usize) << self.shift, 0);
         buffer
     }
 
+    #[inline]
     pub(super) fn give_back(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
+        if self.carries_bytes {
+            self.buffer = buffer;
+        }
     }
 }

@@ -235,6 +235,7 @@ impl ServerCache {
     }
 
     /// Reads whole blocks from the backing, as far as it reaches.
+    #[inline]
     fn read_backing(
         &mut self,
         first: u64,
