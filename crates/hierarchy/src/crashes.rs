@@ -6,6 +6,13 @@ use nacre_testkit::{Workbench, keeps_its_bytes};
 /// Losses of power of each stack.
 const POINTS: u64 = 2_000;
 
+/// Fewer of them, of one of many forms of a device.
+#[track_caller]
+fn crash_briefly(toml: &str) {
+    let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, 200);
+    assert!(report.points() >= 200 && report.branches["blocks_behind"] > 5, "{:?}", report.branches);
+}
+
 #[track_caller]
 fn crash(toml: &str) {
     let report = keeps_its_bytes(Workbench::new(ROOMS, 1), toml, POINTS);
@@ -45,29 +52,29 @@ fn tiers_keep_their_bytes_while_extents_move() {
     crash(&tiers(fast, disk));
 }
 
+const NETWORK: &str = "kind = \"network\", read = \"90 us\", write = \"500 us\", parallelism = 2";
+const DISK: &str = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /min\", heads = 1, \
+    track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
+    outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
+
+fn level(us: u64, kib: u64, policy: &str) -> String {
+    let device = format!(
+        "kind = \"measured\", read = \"{us} us\", write = \"{} us\", capacity = \"{kib} KiB\"",
+        2 * us
+    );
+    format!("[[device.level]]\ndevice = {{ {device} }}\npolicy = \"{policy}\"\n")
+}
+
+fn cache(settings: &str, levels: &[String], backing: &str) -> String {
+    let (levels, backing) = (levels.concat(), backing.replace(", ", "\n"));
+    format!("kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{backing}")
+}
+
 /// Caches so small that blocks come and go all the time, before a backing that is written at once and one that
 /// loses what was not flushed; blocks in part and whole, on their way and there.
 #[test]
 fn a_server_cache_keeps_its_bytes_while_blocks_move() {
-    let network = "kind = \"network\", read = \"90 us\", write = \"500 us\", parallelism = 2";
-    let disk = "kind = \"hdd\", capacity = \"3 MiB\", rotation = \"15000 /min\", heads = 1, \
-        track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
-        outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\"";
-    let level = |us: u64, kib: u64, policy: &str| {
-        let device = format!(
-            "kind = \"measured\", read = \"{us} us\", write = \"{} us\", capacity = \"{kib} KiB\"",
-            2 * us
-        );
-        format!("[[device.level]]\ndevice = {{ {device} }}\npolicy = \"{policy}\"\n")
-    };
-    let cache = |settings: &str, levels: &[String], backing: &str| {
-        let levels = levels.concat();
-        format!(
-            "kind = \"server_cache\"\n{settings}\n{levels}[device.backing]\n{}",
-            backing.replace(", ", "\n")
-        )
-    };
-    for backing in [network, disk] {
+    for backing in [NETWORK, DISK] {
         crash(&cache("block = \"1 KiB\"", &[level(5, 16, "lru")], backing));
         let settings = "write_allocate = false\nfill = \"foreground\"";
         crash(&cache(settings, &[level(5, 9, "sieve")], backing));
@@ -75,6 +82,34 @@ fn a_server_cache_keeps_its_bytes_while_blocks_move() {
             let settings = format!("block = \"1 KiB\"\ninclusion = \"{inclusion}\"\nlookup = \"1 us\"");
             crash(&cache(&settings, &[level(5, 3, "lru"), level(20, 12, "w_tinylfu")], backing));
             crash(&cache(
+                &settings,
+                &[level(5, 3, "clock"), level(20, 6, "lru"), level(40, 24, "arc")],
+                backing,
+            ));
+        }
+    }
+}
+
+/// Dirty blocks are lost, or kept by the table, with writes and write-backs under way.
+#[test]
+fn a_server_cache_that_writes_back_keeps_what_it_promises() {
+    let write_back = |settings: &str| format!("block = \"1 KiB\"\nwrite_back = {{ {settings} }}");
+    let persistent = |settings: &str| write_back(&format!("table = \"persistent\", batch = 3, {settings}"));
+    for backing in [NETWORK, DISK] {
+        for share in [
+            "dirty = \"100 %\", clean_above = \"100 %\"",
+            "dirty = \"60 %\"",
+            "dirty = \"0 %\", clean_above = \"0 %\"",
+        ] {
+            crash_briefly(&cache(&write_back(share), &[level(5, 16, "lru")], backing));
+            crash_briefly(&cache(&persistent(share), &[level(5, 16, "lru")], backing));
+            crash_briefly(&cache(&persistent(share), &[level(20, 48, "w_tinylfu")], backing));
+        }
+        for inclusion in ["exclusive", "inclusive"] {
+            let settings =
+                format!("{}\ninclusion = \"{inclusion}\"\nlookup = \"1 us\"", write_back("batch = 3"));
+            crash_briefly(&cache(&settings, &[level(5, 3, "lru"), level(20, 12, "w_tinylfu")], backing));
+            crash_briefly(&cache(
                 &settings,
                 &[level(5, 3, "clock"), level(20, 6, "lru"), level(40, 24, "arc")],
                 backing,

@@ -3,8 +3,10 @@
 use crate::placement::{self, PlacementFamily};
 use crate::replacement::{self, Replacement, ReplacementFamily};
 use nacre_config::{Configuration, Descriptor, Family, Node, Problems, Reader, Slot, room_of};
+use nacre_controller::cleaning::{self, CleaningFamily};
 use nacre_controller::ecc::{self, EccFamily};
 use nacre_controller::latency::{LATENCIES, LatencyFamily};
+use nacre_controller::wear_levelling::{self, WearLevellingFamily};
 use nacre_device::Builder;
 use nacre_kernel::Device;
 use nacre_testkit::Workbench;
@@ -21,6 +23,8 @@ fn others(family: &str) -> Vec<&'static Descriptor> {
         LatencyFamily::NAME => LATENCIES.iter().map(|room| &room.descriptor).collect(),
         EccFamily::NAME => ecc::ROOMS.iter().map(|room| &room.descriptor).collect(),
         ReplacementFamily::NAME => replacement::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        CleaningFamily::NAME => cleaning::ROOMS.iter().map(|room| &room.descriptor).collect(),
+        WearLevellingFamily::NAME => wear_levelling::ROOMS.iter().map(|room| &room.descriptor).collect(),
         PlacementFamily::NAME => placement::ROOMS.iter().map(|room| &room.descriptor).collect(),
         _ => Vec::new(),
     }

@@ -167,10 +167,9 @@ impl PythonCleaner {
             Err(_) => return Err(wrong(format!("it is not an int; {allowed}"))),
         };
         let Some(index) = index else { return Err(wrong(format!("it is out of range; {allowed}"))) };
-        let gains = |place: usize| view.invalid(place) > 0;
-        if !gains(places.start + index) && places.clone().any(gains) {
+        if view.fitness(partition, places.start + index).is_err() {
             let others: Vec<String> = (0..places.len())
-                .filter(|&other| gains(places.start + other))
+                .filter(|&other| view.fitness(partition, places.start + other).is_ok())
                 .take(10)
                 .map(|other| other.to_string())
                 .collect();

@@ -718,6 +718,20 @@ class NetworkDevice(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServerCacheDeviceWriteBack(Table):
+    """Writes end in the cache, and the backing is written later; without it, writes go through."""
+
+    dirty: str | float | None = None
+    """Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would make one more goes through. Default: 40 %."""
+    clean_above: str | float | None = None
+    """Share of dirty blocks above which they are cleaned in the background, the oldest first. Default: 10 %."""
+    batch: int | None = None
+    """Blocks that are cleaned in the background side by side. Default: 16."""
+    table: Literal["volatile", "persistent"] | None = None
+    """Where is kept which block is where. Default: volatile."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServerCacheDeviceLevel(Table):
     """The levels, fastest first."""
 
@@ -729,7 +743,7 @@ class ServerCacheDeviceLevel(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerCacheDevice(Table):
-    """A host-side write-through cache of blocks, one level or more."""
+    """A host-side cache of blocks, write-through or write-back, one level or more."""
 
     block: str | None = None
     """The unit of caching; a power of two. Default: 4 KiB."""
@@ -739,6 +753,8 @@ class ServerCacheDevice(Table):
     """Whether whole blocks that are written come into the first level. Default: true."""
     fill: Literal["background", "foreground"] | None = None
     """Whether a read that missed waits until the cache holds its blocks. Default: background."""
+    write_back: ServerCacheDeviceWriteBack | None = None
+    """Writes end in the cache, and the backing is written later; without it, writes go through."""
     lookup: str | None = None
     """Time to find out where the blocks of a request are. Default: 0 s."""
     level: list[ServerCacheDeviceLevel]
@@ -2001,6 +2017,7 @@ __all__ = [
     "SequentialWorkload",
     "ServerCacheDevice",
     "ServerCacheDeviceLevel",
+    "ServerCacheDeviceWriteBack",
     "ShapedPattern",
     "ShapedPatternGroup",
     "ShapedWorkload",

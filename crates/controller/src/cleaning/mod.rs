@@ -117,8 +117,8 @@ pub trait Cleaner: State + Send {
 
     /// The active segment of `partition` is full. What is to be cleaned in that partition?
     ///
-    /// The victim may be the active segment. A victim without an invalid page gives no space; where the
-    /// partition has a better one the mechanism panics, since the policy would never end.
+    /// The victim may be the active segment. It has to be fit, as [`View::fitness`] says; the mechanism asks
+    /// only where a segment of the partition is, and panics at one that is not, since it would never end.
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision;
 }
 
@@ -140,6 +140,26 @@ impl Decision {
     pub fn clean(victim: usize) -> Decision {
         Decision { victim, to_lower: 0, to_higher: 0 }
     }
+}
+
+/// Why a segment cannot be the victim of a cleaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is in another partition, or nowhere.
+    Elsewhere,
+    /// It has no invalid page: cleaning it gains nothing.
+    GainsNothing,
+}
+
+/// Asks `cleaner` what is to be cleaned in `partition`, where a segment has an invalid page.
+///
+/// # Panics
+/// If the victim is not fit.
+pub(crate) fn decide(cleaner: &mut dyn Cleaner, view: &View<'_>, partition: usize) -> Decision {
+    let decision = cleaner.decide(view, partition);
+    let fitness = view.fitness(partition, decision.victim);
+    assert_eq!(fitness, Ok(()), "{decision:?} in partition {partition}: {:?}", view.places_of(partition));
+    decision
 }
 
 /// What a policy may see of the array.
@@ -207,6 +227,14 @@ impl View<'_> {
         programmed.saturating_sub(live)
     }
 
+    /// Whether the segment in `place` can be the victim of a cleaning in `partition`.
+    pub fn fitness(&self, partition: usize, place: usize) -> Result<(), Unfit> {
+        if !self.places_of(partition).contains(&place) {
+            return Err(Unfit::Elsewhere);
+        }
+        if self.invalid(place) == 0 { Err(Unfit::GainsNothing) } else { Ok(()) }
+    }
+
     /// The places of `partition`, the one cleaned longest ago first; of places cleaned at the same time, or
     /// never, the one next behind the active segment, in a circle.
     pub fn by_age(&self, partition: usize) -> std::vec::IntoIter<usize> {
@@ -218,7 +246,8 @@ impl View<'_> {
     /// Of the places of `partition` with an invalid page, the one cleaned longest ago, ties as in
     /// [`View::by_age`]. Where none has an invalid page, the one cleaned longest ago of all.
     pub fn oldest(&self, partition: usize) -> usize {
-        let rank = |&place: &usize| (self.invalid(place) == 0, self.age_rank(partition, place));
+        let rank =
+            |&place: &usize| (self.fitness(partition, place).is_err(), self.age_rank(partition, place));
         self.places_of(partition).min_by_key(rank).expect("a partition has places")
     }
 

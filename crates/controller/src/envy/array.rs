@@ -5,9 +5,7 @@
 
 use super::geometry::Geometry;
 use super::page_table::{Location, PageTable};
-use super::relocation::{Cause, Relocation};
-use super::wear_swap::Exchange;
-use crate::cleaning::{Cleaner, Decision, Partition, Place, View};
+use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
 use nacre_media::flash::Flash;
 use nacre_media::store::Store;
@@ -31,6 +29,17 @@ pub(super) struct Programs {
     pub(super) swaps: u64,
     /// Programs that a power failure interrupted.
     pub(super) lost: u64,
+}
+
+/// The part a segment took in the latest exchange, with its erases at that time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) enum Exchange {
+    /// It never took part in one.
+    Never,
+    /// It was the worn one, and took the data of the young one.
+    Rests(u32),
+    /// It was the young one, and took the data of the worn one.
+    Rises(u32),
 }
 
 /// Segments of flash in their places.
@@ -270,36 +279,6 @@ impl<S: Store> Array<S> {
     pub(super) fn origin_of(&self, page: u32) -> u32 {
         let place = self.place_of[self.flash.block_of(page) as usize];
         self.partition_of(place as usize) as u32
-    }
-
-    /// Asks the policy what to clean in `partition`, whose segments are all full, and begins with it.
-    pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
-        let decision = self.decide(partition);
-        let place = decision.victim;
-        self.programs.cleanings += 1;
-        self.partitions[partition].cleanings += 1;
-        self.partitions[partition].active = place;
-        let to = self.standby.pop().expect("one segment is always erased");
-        self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher))
-    }
-
-    fn decide(&mut self, partition: usize) -> Decision {
-        let view = View {
-            pages_per_segment: self.geometry.pages_per_segment,
-            places: &self.places,
-            partitions: &self.partitions,
-            drained: self.programs.drained,
-        };
-        let decision = self.cleaner.decide(&view, partition);
-        let places = view.places_of(partition);
-        assert!(
-            places.contains(&decision.victim),
-            "{decision:?} is not in partition {partition}: {places:?}"
-        );
-        let gains = |place: usize| view.invalid(place) > 0;
-        let ends = gains(decision.victim) || !places.into_iter().any(gains);
-        assert!(ends, "{decision:?} gains nothing, and other victims in its partition would");
-        decision
     }
 
     /// Bytes that tables of pages take in the memory of the simulation.

@@ -41,6 +41,7 @@ mod background;
 mod bytes;
 mod completion;
 mod config;
+mod device;
 mod geometry;
 mod history;
 mod model;

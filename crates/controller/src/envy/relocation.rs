@@ -2,6 +2,7 @@
 
 use super::array::Array;
 use super::page_table::Location;
+use crate::cleaning::{self, Decision, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
@@ -33,6 +34,27 @@ pub(super) struct Relocation {
 }
 
 impl<S: Store> Array<S> {
+    /// Asks the policy what to clean in `partition`, whose segments are all full, and begins with it.
+    pub(super) fn begin_cleaning(&mut self, partition: usize) -> Relocation {
+        let decision = self.decide(partition);
+        let place = decision.victim;
+        self.programs.cleanings += 1;
+        self.partitions[partition].cleanings += 1;
+        self.partitions[partition].active = place;
+        let to = self.standby.pop().expect("one segment is always erased");
+        self.relocate(place, to, Cause::Cleaning, (decision.to_lower, decision.to_higher))
+    }
+
+    fn decide(&mut self, partition: usize) -> Decision {
+        let view = View {
+            pages_per_segment: self.geometry.pages_per_segment,
+            places: &self.places,
+            partitions: &self.partitions,
+            drained: self.programs.drained,
+        };
+        cleaning::decide(&mut *self.cleaner, &view, partition)
+    }
+
     /// Segment `to`, which is erased, takes `place`; the pages there follow with [`Array::next_live`].
     pub(super) fn relocate(
         &mut self,

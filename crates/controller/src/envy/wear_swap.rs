@@ -1,19 +1,7 @@
 //! Which two segments exchange their data so that all wear evenly.
 
-use super::array::Array;
-use nacre_kernel::state::Value;
+use super::array::{Array, Exchange};
 use nacre_media::store::Store;
-
-/// The part a segment took in the latest exchange, with its erases at that time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(super) enum Exchange {
-    /// It never took part in one.
-    Never,
-    /// It was the worn one, and took the data of the young one.
-    Rests(u32),
-    /// It was the young one, and took the data of the worn one.
-    Rises(u32),
-}
 
 impl<S: Store> Array<S> {
     /// The places of the most and the least erased segments, where their erases differ by more than `gap`.

@@ -48,6 +48,7 @@
 mod bytes;
 mod config;
 mod controller;
+mod device;
 mod endurance;
 mod model;
 mod outstanding;

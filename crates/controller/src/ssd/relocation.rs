@@ -9,7 +9,7 @@
 use super::array::{Array, NOBODY};
 use super::frontier::{Cause, FlashOps};
 use super::slc_cache::Cells;
-use crate::cleaning::{Decision, Place, View};
+use crate::cleaning::{self, Decision, Place, View};
 use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
@@ -223,14 +223,7 @@ impl<S: Store> Array<S> {
             partitions: &self.partitions,
             drained: self.programs.host,
         };
-        let decision = self.cleaner.decide(&view, partition);
-        let places = view.places_of(partition);
-        assert!(
-            places.contains(&decision.victim),
-            "{decision:?} is not in partition {partition}: {places:?}"
-        );
-        assert!(view.invalid(decision.victim) > 0, "{decision:?} gains nothing, and other victims would");
-        decision
+        cleaning::decide(&mut *self.cleaner, &view, partition)
     }
 
     /// Copies up to `limit` live units of the superblock that is being emptied; erases it when none is left.

@@ -48,31 +48,40 @@ impl Node {
     }
 }
 
-/// Tracked blocks in at most four queues. Front is where blocks usually enter, back where they leave.
+/// Tracked blocks in at most four queues, of which the first so many hold resident ones. Front is where blocks
+/// usually enter, back where they leave.
 #[derive(Debug, State)]
 #[state(after = "Self::check_restored")]
-pub(super) struct Arena<const QUEUES: usize> {
+pub(super) struct Arena<const QUEUES: usize, const RESIDENT: usize = QUEUES> {
     index: Index,
     #[state(varies)]
     nodes: Vec<Node>,
     /// First unused slot; they are chained by `next`.
     unused: Slot,
     lengths: [usize; QUEUES],
+    /// Blocks resident at most.
+    #[state(same)]
+    capacity: usize,
     /// Blocks tracked at most.
     #[state(same)]
     bound: usize,
 }
 
-impl<const QUEUES: usize> Arena<QUEUES> {
-    /// An empty arena that tracks at most `bound` blocks, and one more between the entry of a block
-    /// and the eviction it causes.
-    pub(super) fn new(bound: usize) -> Arena<QUEUES> {
+impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
+    /// An empty arena for at most `capacity` resident blocks and `remembered` others, and one more between the
+    /// entry of a block and the eviction it causes.
+    ///
+    /// # Panics
+    /// If `capacity` is zero.
+    pub(super) fn new(capacity: usize, remembered: usize) -> Arena<QUEUES, RESIDENT> {
         const { assert!(QUEUES >= 1 && QUEUES <= 4, "two bits name the queue") };
-        let bound = bound.saturating_add(1);
+        const { assert!(RESIDENT >= 1 && RESIDENT <= QUEUES, "resident blocks are in queues") };
+        assert!(capacity >= 1, "a cache holds at least one block");
+        let bound = capacity.saturating_add(remembered).saturating_add(1);
         let heads = (0..QUEUES as u32)
             .map(|queue| Node { block: u64::MAX, prev: queue << LINK_BITS | queue, next: queue })
             .collect();
-        Arena { index: Index::new(bound), nodes: heads, unused: NONE, lengths: [0; QUEUES], bound }
+        Arena { index: Index::new(bound), nodes: heads, unused: NONE, lengths: [0; QUEUES], capacity, bound }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
@@ -101,6 +110,24 @@ impl<const QUEUES: usize> Arena<QUEUES> {
     #[inline]
     pub(super) fn queue(&self, slot: Slot) -> usize {
         (self.nodes[slot as usize].prev >> LINK_BITS) as usize
+    }
+
+    /// Whether the block at `slot` is resident; false if it is only remembered.
+    #[inline]
+    pub(super) fn is_resident(&self, slot: Slot) -> bool {
+        RESIDENT == QUEUES || self.queue(slot) < RESIDENT
+    }
+
+    /// Resident blocks.
+    #[inline]
+    pub(super) fn resident(&self) -> usize {
+        self.lengths[..RESIDENT].iter().sum()
+    }
+
+    /// Blocks that can be resident at once.
+    #[inline]
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// Uses counted for `slot`, 0 to 3.
@@ -147,12 +174,6 @@ impl<const QUEUES: usize> Arena<QUEUES> {
     #[inline]
     pub(super) fn after(&self, slot: Slot) -> Slot {
         self.nodes[slot as usize].next()
-    }
-
-    /// `slot`, or the front of `queue` if `slot` is its end: `queue` as a ring.
-    #[inline]
-    pub(super) fn round(&self, queue: usize, slot: Slot) -> Slot {
-        if slot as usize == queue { self.after(slot) } else { slot }
     }
 
     /// Starts to track `block` at `vacancy`, with no use counted. The caller links it into a queue.
@@ -271,7 +292,7 @@ impl<const QUEUES: usize> Arena<QUEUES> {
 }
 
 /// Warming: loads that nothing waits for, a group at a time, so that their latencies overlap.
-impl<const QUEUES: usize> Arena<QUEUES> {
+impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Reads the index places and the nodes of `blocks`.
     #[inline]
     pub(super) fn prefetch(&self, blocks: &[u64]) {
@@ -302,7 +323,7 @@ impl<const QUEUES: usize> Arena<QUEUES> {
     }
 }
 
-impl<const QUEUES: usize> Arena<QUEUES> {
+impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Panics unless index, queues and unused slots agree.
     pub(super) fn check_invariants(&self) {
         self.index.check_invariants();

@@ -7,6 +7,7 @@
 mod arena;
 pub(crate) mod index;
 mod policy;
+mod ring;
 
 pub mod arc;
 pub mod clock;

@@ -1,6 +1,6 @@
 //! What a policy decides. Everything else of [`Replacement`] follows from it.
 
-use super::arena::Slot;
+use super::arena::{Arena, Slot};
 use super::index::Vacancy;
 use super::{Access, Replacement};
 use nacre_kernel::Ratio;
@@ -11,13 +11,65 @@ pub(super) fn blocks(share: Ratio, capacity: usize) -> usize {
     ((share.0 * capacity as f64).round() as usize).clamp(1, capacity)
 }
 
-/// The decisions of one policy, in terms of slots: one look-up serves the whole access.
-pub(super) trait Policy: State + Send {
+/// What a policy keeps its blocks in.
+pub(super) trait Tracked {
     /// The slot of `block`, resident or only remembered, or where its entry would go.
     fn find(&self, block: u64) -> Result<Slot, Vacancy>;
 
     /// Whether the block at `slot` is resident; false if it is only remembered.
     fn is_resident(&self, slot: Slot) -> bool;
+
+    /// Resident blocks.
+    fn resident(&self) -> usize;
+
+    /// Most resident blocks.
+    fn capacity(&self) -> usize;
+
+    /// Reads what looking for `blocks` will need.
+    fn prefetch(&self, blocks: &[u64]);
+
+    /// Panics when the books do not agree.
+    fn check_invariants(&self);
+}
+
+impl<const QUEUES: usize, const RESIDENT: usize> Tracked for Arena<QUEUES, RESIDENT> {
+    #[inline]
+    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
+        Arena::find(self, block)
+    }
+
+    #[inline]
+    fn is_resident(&self, slot: Slot) -> bool {
+        Arena::is_resident(self, slot)
+    }
+
+    #[inline]
+    fn resident(&self) -> usize {
+        Arena::resident(self)
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        Arena::capacity(self)
+    }
+
+    #[inline]
+    fn prefetch(&self, blocks: &[u64]) {
+        Arena::prefetch(self, blocks);
+    }
+
+    fn check_invariants(&self) {
+        Arena::check_invariants(self);
+    }
+}
+
+/// The decisions of one policy, in terms of slots: one look-up serves the whole access.
+pub(super) trait Policy: State + Send {
+    /// What it keeps its blocks in.
+    type Tracked: Tracked;
+
+    /// Its blocks.
+    fn tracked(&self) -> &Self::Tracked;
 
     /// The host asks for `block`, resident or not.
     #[inline]
@@ -32,25 +84,22 @@ pub(super) trait Policy: State + Send {
     /// The resident block at `slot` is taken away.
     fn discard(&mut self, slot: Slot);
 
-    /// Resident blocks.
-    fn resident(&self) -> usize;
-
-    /// Most resident blocks.
-    fn most(&self) -> usize;
-
     /// Reads what accesses to `blocks` will need.
-    fn read_ahead(&self, blocks: &[u64]);
+    #[inline]
+    fn read_ahead(&self, blocks: &[u64]) {
+        self.tracked().prefetch(blocks);
+    }
 
-    /// Panics when the books do not agree.
-    fn audit(&self);
+    /// Panics when what it knows beside its blocks does not agree with them.
+    fn audit(&self) {}
 }
 
 impl<P: Policy> Replacement for P {
     #[inline]
     fn touch(&mut self, block: u64) -> bool {
         self.ask(block);
-        match self.find(block) {
-            Ok(slot) if self.is_resident(slot) => {
+        match self.tracked().find(block) {
+            Ok(slot) if self.tracked().is_resident(slot) => {
                 self.hit(slot);
                 true
             }
@@ -60,15 +109,15 @@ impl<P: Policy> Replacement for P {
 
     #[inline]
     fn admit(&mut self, block: u64) -> Option<u64> {
-        let found = self.find(block);
-        let resident = found.is_ok_and(|slot| self.is_resident(slot));
+        let found = self.tracked().find(block);
+        let resident = found.is_ok_and(|slot| self.tracked().is_resident(slot));
         assert!(!resident, "block {block} comes in but is resident already");
         self.miss(found, block)
     }
 
     fn remove(&mut self, block: u64) -> bool {
-        match self.find(block) {
-            Ok(slot) if self.is_resident(slot) => {
+        match self.tracked().find(block) {
+            Ok(slot) if self.tracked().is_resident(slot) => {
                 self.discard(slot);
                 true
             }
@@ -78,24 +127,24 @@ impl<P: Policy> Replacement for P {
 
     #[inline]
     fn contains(&self, block: u64) -> bool {
-        self.find(block).is_ok_and(|slot| self.is_resident(slot))
+        self.tracked().find(block).is_ok_and(|slot| self.tracked().is_resident(slot))
     }
 
     #[inline]
     fn len(&self) -> usize {
-        self.resident()
+        self.tracked().resident()
     }
 
     #[inline]
     fn capacity(&self) -> usize {
-        self.most()
+        self.tracked().capacity()
     }
 
     #[inline]
     fn access(&mut self, block: u64) -> Access {
         self.ask(block);
-        match self.find(block) {
-            Ok(slot) if self.is_resident(slot) => {
+        match self.tracked().find(block) {
+            Ok(slot) if self.tracked().is_resident(slot) => {
                 self.hit(slot);
                 Access::Hit
             }
@@ -109,7 +158,9 @@ impl<P: Policy> Replacement for P {
     }
 
     fn check_invariants(&self) {
-        assert!(self.resident() <= self.most(), "{} resident of {}", self.resident(), self.most());
+        let (resident, capacity) = (self.tracked().resident(), self.tracked().capacity());
+        assert!(resident <= capacity, "{resident} resident of {capacity}");
+        self.tracked().check_invariants();
         self.audit();
     }
 }

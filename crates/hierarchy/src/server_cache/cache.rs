@@ -1,14 +1,14 @@
 //! The device behind `server_cache`: requests cut into blocks, and the time each part takes.
 
 use super::in_flight::InFlight;
-use super::levels::{Levels, Spot};
-use super::parts::AtHand;
+use super::levels::{Levels, Moves};
 use super::transit::Transit;
+use super::write_back::{Settings, WriteBack};
 use super::{FillMode, report};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Op, Random, Recovery, Request, Status, Time, Transactions,
+    Endured, Op, Persistence, Random, Recovery, Request, Time, Transactions,
 };
 
 /// Blocks that are warmed at once, and the most of one request.
@@ -32,6 +32,8 @@ pub(super) struct ServerCache {
     pub(super) write_allocate: bool,
     #[state(skip = "from the configuration")]
     pub(super) fill: FillMode,
+    /// What it knows beside if it writes back.
+    pub(super) write_back: Option<Box<WriteBack>>,
     pub(super) in_flight: InFlight,
     /// Whether the backing and all levels carry bytes.
     #[state(skip = "from the configuration")]
@@ -39,15 +41,18 @@ pub(super) struct ServerCache {
     pub(super) transit: Transit,
     /// Where bytes of whole blocks are while a request is served.
     #[state(skip = "nothing is read from it")]
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
     /// Where the bytes of a block are that goes from level to level.
     #[state(skip = "nothing is read from it")]
-    moved: Vec<u8>,
+    pub(super) moved: Vec<u8>,
     /// Blocks that the last loss of power took.
-    forgotten: u64,
+    pub(super) forgotten: u64,
     /// Where background work leaves its breakdown.
     #[state(skip = "nothing is read from it")]
-    scratch: Breakdown,
+    pub(super) scratch: Breakdown,
+    /// Moves that nobody caused yet: empty between requests.
+    #[state(skip = "empty between requests")]
+    pub(super) spare: Moves,
     pub(super) counts: Counts,
 }
 
@@ -58,6 +63,8 @@ pub(super) struct Behaviour {
     pub(super) lookup: Time,
     pub(super) write_allocate: bool,
     pub(super) fill: FillMode,
+    /// Its settings if it writes back, and whether its table outlives a loss of power.
+    pub(super) write_back: Option<(Settings, bool)>,
 }
 
 /// What happened, in blocks, except where it says requests.
@@ -88,7 +95,7 @@ impl ServerCache {
         levels: Levels,
         backing: Box<dyn Device>,
     ) -> ServerCache {
-        let Behaviour { block, lookup, write_allocate, fill } = behaviour;
+        let Behaviour { block, lookup, write_allocate, fill, write_back } = behaviour;
         let carries = |device: &dyn Device| device.capabilities().carries_bytes;
         let carries_bytes = carries(&*backing) && levels.all.iter().all(|level| carries(&*level.device));
         ServerCache {
@@ -100,6 +107,7 @@ impl ServerCache {
             lookup,
             write_allocate,
             fill,
+            write_back: write_back.map(|(settings, outlives)| Box::new(WriteBack::new(settings, outlives))),
             in_flight: InFlight::new(),
             carries_bytes,
             transit: Transit::new(),
@@ -107,72 +115,9 @@ impl ServerCache {
             moved: Vec::new(),
             forgotten: 0,
             scratch: Breakdown::new(),
+            spare: Moves::new(write_back.is_some()),
             counts: Counts::default(),
         }
-    }
-
-    /// Forgets a block whose data could not be had, and what was to be done with it.
-    #[cold]
-    pub(super) fn drop_block(&mut self, block: u64) {
-        self.levels.remove(block);
-        self.levels.moves.retain(|wanted| wanted.block != block);
-    }
-
-    /// Carries out the first `moves` moves, whose data is at hand at `ready`, beside the request. When
-    /// the last is done.
-    pub(super) fn settle(&mut self, moves: usize, ready: Time, at_hand: AtHand<'_>) -> Time {
-        let (mut last, mut failed) = (ready, Vec::new());
-        let mut moved = std::mem::take(&mut self.moved);
-        for at in 0..moves {
-            let wanted = self.levels.moves[at];
-            let (read, bytes) = match wanted.from {
-                None => (
-                    Completion { done: ready, status: Status::Done },
-                    at_hand.block(wanted.block, self.shift),
-                ),
-                Some(from) => {
-                    moved.resize(if self.carries_bytes { 1 << self.shift } else { 0 }, 0);
-                    let data = if self.carries_bytes { Data::Read(&mut moved) } else { Data::None };
-                    let read = self.move_block(from, Op::Read, ready, data);
-                    self.transit.read(wanted.block, 0, &mut moved);
-                    (read, &moved[..])
-                }
-            };
-            let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-            let written = self.move_block(wanted.to, Op::Write, read.done, data);
-            last = last.max(written.done);
-            if [read.status, written.status] != [Status::Done; 2] {
-                failed.push(wanted.block);
-            }
-        }
-        self.moved = moved;
-        self.levels.moves.drain(..moves);
-        for block in failed {
-            self.counts.recovered += 1;
-            self.drop_block(block);
-        }
-        last
-    }
-
-    fn move_block(&mut self, spot: Spot, op: Op, now: Time, data: Data<'_>) -> Completion {
-        self.scratch.clear();
-        let address = spot.place << self.shift;
-        let request = Request { arrival: now, address, bytes: 1 << self.shift, volume: 0, op };
-        self.levels.all[spot.level].device.submit(now, &request, data, &mut self.scratch)
-    }
-
-    /// The buffer for `blocks` whole blocks, all zero; empty where no bytes are carried. To be given back.
-    pub(super) fn take_buffer(&mut self, blocks: u64) -> Vec<u8> {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        if self.carries_bytes {
-            buffer.clear();
-            buffer.resize((blocks as usize) << self.shift, 0);
-        }
-        buffer
-    }
-
-    pub(super) fn give_back(&mut self, buffer: Vec<u8>) {
-        self.buffer = buffer;
     }
 }
 
@@ -187,17 +132,26 @@ impl Device for ServerCache {
     ) -> Completion {
         assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         breakdown.add(self.id, Activity::Software, self.lookup);
-        let start = now + self.lookup;
+        let mut start = now + self.lookup;
+        if let Some(work) = &self.write_back {
+            let ready = work.ready.max(start);
+            breakdown.add(self.id, Activity::Queue, ready - start);
+            start = ready;
+            self.clean_until(start);
+        }
         match request.op {
             Op::Read => self.read(start, request, data, breakdown),
             Op::Write => self.write(start, request, data, breakdown),
             Op::Trim => self.trim(start, request, breakdown),
-            Op::Flush => self.backing.submit(start, request, Data::None, breakdown),
+            Op::Flush => self.flush(start, request, breakdown),
         }
     }
 
     fn advance(&mut self, to: Time) {
         self.in_flight.advance(to);
+        // Cleaning goes on with the next request, from when it should.
+        let cleans_from = self.write_back.as_ref().and_then(|work| work.cleans_from());
+        let to = cleans_from.map_or(to, |start| start.min(to));
         for level in &mut self.levels.all {
             level.device.advance(to);
         }
@@ -209,26 +163,41 @@ impl Device for ServerCache {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Writes go through: what the backing promises holds.
         let carries_bytes = self.carries_bytes;
-        Capabilities { carries_bytes, transactions: false, ..self.backing.capabilities() }
+        let backing = Capabilities { carries_bytes, transactions: false, ..self.backing.capabilities() };
+        // Writes go through: what the backing promises holds.
+        let Some(work) = &self.write_back else { return backing };
+        let atomic_unit = backing.atomic_unit.min(1 << self.shift);
+        if work.table.is_none() {
+            // Flushed blocks are in the backing, which is flushed after them.
+            return Capabilities { persistence: Persistence::OnFlush, atomic_unit, ..backing };
+        }
+        let levels = self.levels.all.iter().map(|level| level.device.capabilities());
+        levels.fold(Capabilities { atomic_unit, ..backing }, |all, level| Capabilities {
+            persistence: all.persistence.min(level.persistence),
+            atomic_unit: all.atomic_unit.min(level.atomic_unit),
+            ..all
+        })
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.clean_until(at);
         for level in &mut self.levels.all {
             level.device.power_fail(at, chance);
         }
         self.backing.power_fail(at, chance);
-        // Which block is where is known in DRAM only.
+        // Which block is where is known in DRAM only, but for a table that outlives it.
         self.forgotten += self.levels.forget();
         (self.in_flight, self.transit) = (InFlight::new(), Transit::new());
+        self.lose_dirty(at);
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
         let blocks_forgotten = std::mem::take(&mut self.forgotten);
         let own = Recovery { done: at, blocks_forgotten, ..Recovery::default() };
         let levels = self.levels.all.iter_mut().map(|level| level.device.recover(at));
-        levels.fold(self.backing.recover(at).beside(own), Recovery::beside)
+        let devices = levels.fold(self.backing.recover(at).beside(own), Recovery::beside);
+        self.recover_dirty(devices)
     }
 
     fn precondition(&mut self, requests: &[Request]) {
@@ -251,6 +220,7 @@ impl Device for ServerCache {
     fn restart_ledger(&mut self) {
         self.counts = Counts::default();
         self.levels.restart_counts();
+        self.write_back.iter_mut().for_each(|work| work.restart_counts());
         self.backing.restart_ledger();
     }
 
@@ -261,6 +231,11 @@ impl Device for ServerCache {
     fn check_invariants(&self) {
         self.levels.check_invariants();
         self.in_flight.check_invariants();
+        if let Some(work) = &self.write_back {
+            work.check_invariants();
+            let is_held = |block| self.levels.hold(block);
+            assert!(work.dirty.blocks().all(is_held), "a dirty block is in no level");
+        }
         self.backing.check_invariants();
     }
 

@@ -49,7 +49,7 @@ pub(super) struct MoveCounts {
 }
 
 /// Where a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Value)]
 pub(super) struct Spot {
     pub(super) level: usize,
     /// Its place on the device of the level.
@@ -57,12 +57,23 @@ pub(super) struct Spot {
 }
 
 /// A block to be written into a level.
-#[derive(Clone, Copy, Debug, Value)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Move {
     pub(super) block: u64,
     /// Where to read it; `None` where the data is at hand.
     pub(super) from: Option<Spot>,
     pub(super) to: Spot,
+}
+
+/// What a request makes the levels do. Who caused it carries it out: it is empty between requests.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// What is to be written where, in this order.
+    pub(super) list: Vec<Move>,
+    /// Blocks that left the cache by decision of a policy, with where they still lie; only if they are asked for.
+    pub(super) left: Vec<(u64, Spot)>,
+    /// Whether blocks that leave are asked for.
+    tells_who_left: bool,
 }
 
 /// The levels, fastest first.
@@ -71,9 +82,30 @@ pub(super) struct Levels {
     pub(super) all: Vec<Level>,
     #[state(skip = "from the configuration")]
     inclusion: Inclusion,
-    #[state(varies)]
-    pub(super) moves: Vec<Move>,
     pub(super) counts: MoveCounts,
+}
+
+impl Moves {
+    /// Nothing is to be done.
+    pub(super) fn new(tells_who_left: bool) -> Moves {
+        Moves { list: Vec::with_capacity(64), left: Vec::new(), tells_who_left }
+    }
+
+    /// Whether nothing is to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.left.is_empty()
+    }
+
+    /// Nothing is to be done with `block`.
+    pub(super) fn forget(&mut self, block: u64) {
+        self.list.retain(|wanted| wanted.block != block);
+    }
+
+    fn leaves(&mut self, block: u64, from: Option<Spot>) {
+        if let (true, Some(from)) = (self.tells_who_left, from) {
+            self.left.push((block, from));
+        }
+    }
 }
 
 impl Level {
@@ -103,6 +135,13 @@ impl Level {
         if self.policy.touch(block) { self.places.get(block) } else { None }
     }
 
+    /// `block`, which the device has kept at `place`, is known again.
+    pub(super) fn remember(&mut self, block: u64, place: u64) {
+        let victim = self.policy.admit(block);
+        assert_eq!(victim, None, "a block that was there has room");
+        self.places.enter_at(block, place);
+    }
+
     /// Forgets all blocks, and what the policy knew.
     fn forget(&mut self) {
         match &self.empty {
@@ -120,19 +159,19 @@ impl Level {
 
 impl Levels {
     pub(super) fn new(all: Vec<Level>, inclusion: Inclusion) -> Levels {
-        Levels { all, inclusion, moves: Vec::with_capacity(64), counts: MoveCounts::default() }
+        Levels { all, inclusion, counts: MoveCounts::default() }
     }
 
     /// The host uses `block`, which comes into the first level if it is not there. Where it was found.
     /// What must be written where is added to `moves`, victims first.
     #[inline]
-    pub(super) fn access(&mut self, block: u64) -> Option<Spot> {
+    pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
         match first.policy.access(block) {
             Access::Hit => first.places.get(block).map(|place| Spot { level: 0, place }),
             Access::Miss { evicted } => match self.inclusion {
-                Inclusion::Exclusive => self.place_exclusive(block, evicted),
-                Inclusion::Inclusive => self.place_inclusive(block, evicted),
+                Inclusion::Exclusive => self.place_exclusive(block, evicted, moves),
+                Inclusion::Inclusive => self.place_inclusive(block, evicted, moves),
             },
         }
     }
@@ -148,6 +187,20 @@ impl Levels {
         self.all.iter_mut().fold(false, |was_here, level| level.take_out(block).is_some() | was_here)
     }
 
+    /// Where `block` is first.
+    pub(super) fn spot(&self, block: u64) -> Option<Spot> {
+        let mut levels = self.all.iter().enumerate();
+        levels.find_map(|(level, of)| of.places.get(block).map(|place| Spot { level, place }))
+    }
+
+    /// Blocks that all levels together hold at most.
+    pub(super) fn room(&self) -> u64 {
+        match self.inclusion {
+            Inclusion::Exclusive => self.all.iter().map(|level| level.blocks).sum(),
+            Inclusion::Inclusive => self.all.last().map_or(0, |level| level.blocks),
+        }
+    }
+
     /// Whether a level holds `block`.
     pub(super) fn hold(&self, block: u64) -> bool {
         self.all.iter().any(|level| level.places.get(block).is_some())
@@ -158,7 +211,6 @@ impl Levels {
         let held = self.all.iter().map(|level| level.places.len());
         let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };
         self.all.iter_mut().for_each(Level::forget);
-        self.moves.clear();
         held
     }
 
@@ -195,12 +247,11 @@ impl Levels {
                 "a lower level holds all that an upper one does"
             );
         }
-        assert!(self.moves.is_empty(), "a move was left undone");
     }
 
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Its
     /// victim goes down a level, whose victim goes down a level, and so on.
-    fn place_exclusive(&mut self, block: u64, evicted: Option<u64>) -> Option<Spot> {
+    fn place_exclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
         let refused = evicted == Some(block);
         let mut below = self.all.iter_mut().enumerate().skip(1);
         let found = below.find_map(|(level, of)| {
@@ -209,7 +260,7 @@ impl Levels {
         });
         if refused {
             if found.is_none() {
-                self.hand_down(block, None);
+                self.hand_down(block, None, moves);
             }
             return found;
         }
@@ -217,16 +268,16 @@ impl Levels {
         let (place, left) = self.all[0].come_in(block, evicted);
         let to = Spot { level: 0, place };
         if let Some((victim, place)) = evicted.zip(left) {
-            self.hand_down(victim, Some(Spot { level: 0, place }));
+            self.hand_down(victim, Some(Spot { level: 0, place }), moves);
         }
-        self.moves.push(Move { block, from: None, to });
+        moves.list.push(Move { block, from: None, to });
         found
     }
 
     /// `block`, which left `from` (or was refused by the first level), goes into the next level that takes it.
     /// The last victim moves first: the one above it may come into its place.
-    fn hand_down(&mut self, mut block: u64, mut from: Option<Spot>) {
-        let moves_before = self.moves.len();
+    fn hand_down(&mut self, mut block: u64, mut from: Option<Spot>, moves: &mut Moves) {
+        let moves_before = moves.list.len();
         for level in 1..self.all.len() {
             let of = &mut self.all[level];
             let evicted = of.policy.admit(block);
@@ -236,25 +287,26 @@ impl Levels {
             let (place, left) = of.come_in(block, evicted);
             let to = Spot { level, place };
             self.counts.demotions += u64::from(from.is_some());
-            self.moves.push(Move { block, from, to });
+            moves.list.push(Move { block, from, to });
             let Some((victim, place)) = evicted.zip(left) else {
-                self.moves[moves_before..].reverse();
+                moves.list[moves_before..].reverse();
                 return;
             };
             (block, from) = (victim, Some(Spot { level, place }));
         }
-        self.moves[moves_before..].reverse();
+        moves.list[moves_before..].reverse();
         if from.is_none() {
             self.counts.refusals += 1;
         } else {
             self.counts.evictions += 1;
+            moves.leaves(block, from);
         }
     }
 
     /// `block` was not in the first level, which took it in and let `evicted` go, or refused it. Every
     /// level down to where it is takes it in too; what a level evicts leaves the levels above.
-    fn place_inclusive(&mut self, block: u64, evicted: Option<u64>) -> Option<Spot> {
-        self.settle_entry(0, block, evicted);
+    fn place_inclusive(&mut self, block: u64, evicted: Option<u64>, moves: &mut Moves) -> Option<Spot> {
+        self.settle_entry(0, block, evicted, moves);
         let mut found = None;
         for level in 1..self.all.len() {
             match self.all[level].policy.access(block) {
@@ -262,13 +314,13 @@ impl Levels {
                     found = self.all[level].places.get(block).map(|place| Spot { level, place });
                     break;
                 }
-                Access::Miss { evicted } => self.settle_entry(level, block, evicted),
+                Access::Miss { evicted } => self.settle_entry(level, block, evicted, moves),
             }
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
             if let Some(place) = of.places.get(block) {
-                self.moves.push(Move { block, from: None, to: Spot { level, place } });
+                moves.list.push(Move { block, from: None, to: Spot { level, place } });
             }
         }
         let is_in = |level: usize| self.all[level].places.get(block).is_some();
@@ -278,12 +330,16 @@ impl Levels {
     }
 
     /// Level `at` took `block` in and let `evicted` go, or refused it.
-    fn settle_entry(&mut self, at: usize, block: u64, evicted: Option<u64>) {
+    fn settle_entry(&mut self, at: usize, block: u64, evicted: Option<u64>, moves: &mut Moves) {
+        let mut from = None;
         if evicted != Some(block) {
-            self.all[at].come_in(block, evicted);
+            from = self.all[at].come_in(block, evicted).1;
             self.counts.evictions += u64::from(evicted.is_some() && at + 1 == self.all.len());
         }
         let Some(victim) = evicted else { return };
+        if at + 1 == self.all.len() {
+            moves.leaves(victim, from.map(|place| Spot { level: at, place }));
+        }
         for upper in &mut self.all[..at] {
             self.counts.back_invalidations += u64::from(upper.take_out(victim).is_some());
         }

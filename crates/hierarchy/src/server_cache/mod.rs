@@ -19,12 +19,28 @@
 //! level above the one it was found in; what a level evicts leaves those above. A use of an upper
 //! copy is not a use of the lower ones. Below a policy that refuses a block the next level is asked.
 //!
-//! Writes go through: to the backing as they are, and beside it to every copy in the cache; the slower of
-//! the two is the latency. With `write_allocate` whole blocks that are written come into the first level.
-//! A block written only in part is updated where it is, or, if it is still on its way, together with
-//! its arrival; it never comes in for a write. Trims take the blocks they touch out of all levels and
-//! go on to the backing; so do flushes, since no level holds what the backing does not.
-//! The copy of a block that a level cannot return is dropped, and the block is read from the backing. What a
+//! Without `write_back`, writes go through: to the backing as they are, and beside it to every copy in the cache; the
+//! slower of the two is the latency. With `write_allocate` whole blocks that are written come into the first level. A
+//! block written only in part is updated where it is, or, if it is still on its way, together with its arrival; it
+//! never comes in for a write. Trims take the blocks they touch out of all levels and go on to the backing; so do
+//! flushes, since no level holds what the backing does not.
+//!
+//! With `write_back`, a write ends in the cache where it can: a whole block that comes in, or any part of a block
+//! that is there, is written into its level only, and the block is dirty until it is written back. What misses in
+//! part, what no level takes in, and what would make more than the share `dirty` of the cache dirty goes through as
+//! above, neighbours with one request. A part of a block that is on its way goes through too, and into the
+//! level after its arrival. A dirty block is read from its level as a whole and written to the backing as a
+//! whole, neighbours with one request: in the background, the oldest `batch` of those above `clean_above` side by
+//! side, and the next when the last of these is done; when the policy decides that it leaves, at once, while the
+//! block that takes its place waits until that is done; and for a flush, all of them. The flush goes on to the
+//! backing when the last is done. What is written while its block is written back makes it dirty again, and it is
+//! written back a second time after the first. Cleaning in the background begins when it can, also between
+//! requests, but what would begin after the last request of a run does not begin. A trim leaves dirty blocks
+//! where they are: the backing may have older bytes than those that a trimmed block may still show.
+//!
+//! A dirty block that its level cannot return is lost: the read gets the media error, and so does the next flush,
+//! as it does if the backing refused a block.
+//! The copy of a clean block that a level cannot return is dropped, and the block is read from the backing. What a
 //! level cannot take in, from the host, the backing or another level, is dropped too.
 //!
 //! Every block of a level has a place of its own on its device: place n modulo the capacity in blocks for block
@@ -34,8 +50,16 @@
 //! It carries bytes if its backing and all levels do. A block is in memory while it is on its way; what is
 //! written to it meanwhile is in its level when it arrives.
 //!
-//! Which block is where is known in DRAM: after a loss of power all levels are empty, the policies know nothing,
-//! and how many blocks were forgotten is in the recovery. Writes go through, so what the backing promises holds.
+//! Where writes go through, or with a `volatile` table, which block is where is known in DRAM: after a loss of power
+//! all levels are empty, the policies know nothing, and how many blocks were forgotten is in the recovery. Writes
+//! that go through leave what the backing promises. With `write_back`, dirty blocks are lost, which the recovery
+//! counts in whole blocks, and a write survives from the next flush on. With a `persistent` table the entry of a
+//! block lies beside its data in the one level, which keeps what it acknowledges: a block is dirty from the moment
+//! its write is done there, and no longer from the moment the backing has it for good, for which a backing with a
+//! volatile buffer is flushed after every batch. After a loss of power the table is read, 8 bytes for every block the
+//! level can hold and 1 MiB at a time, the dirty blocks are in the cache again and everything clean is forgotten. A
+//! flush then goes to the level and to the backing. No more is promised than by the weaker of the two, and no larger
+//! atomic unit than a block.
 //!
 //! # Counters
 //! In blocks, except where it says requests. The hit ratio of reads is (`read_hits` + `read_merged`) /
@@ -59,39 +83,58 @@
 //! | `back_invalidations` | blocks that left a level because one below evicted them |
 //! | `recovered` | copies that a level could not return or could not take |
 //! | `backing_reads`, `backing_writes` | requests to the backing |
+//! | `dirtied`, `overwritten` | with `write_back`: writes of blocks that made them dirty, and of those that were to be written back anyway |
+//! | `write_backs` | blocks written back: the sum of `cleaned` (in the background), `flushed` (for a flush) and `dirty_evictions` (since they left) |
+//! | `write_back_requests` | requests to the backing that wrote back; they are among `backing_writes` |
+//! | `dirty_lost` | dirty blocks that a loss of power or a failing level took |
 //! | `levelN_read_hits`, `levelN_write_hits` | hits whose first copy was in level N, the fastest being 0 |
 //! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
 //!
 //! # Leaves out
-//! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first.
-//! The memory of the cache's tables. Persistence of the cache over a loss of power. A read of a block whose write
-//! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what
-//! misses then is served by the backing alone (`bypassed`).
+//! Volumes: requests come from one address space, as volume 0; a workload places its volumes apart first. The memory
+//! of the cache's tables. With a persistent table: the time to write an entry, which is that of its block, and clean
+//! blocks that would be there after a loss of power. Dirty blocks are cleaned in order of age whatever the backing's
+//! load is, and those at or below `clean_above` stay dirty for any time. A trim saves no write-back. Preconditioning
+//! and wearing out are of the backing, which takes every write, also with `write_back`. A read of a block whose write
+//! is not done yet takes the time of a hit. At most 65,536 blocks are on their way at one time; what misses then is
+//! served by the backing alone (`bypassed`).
 //!
 //! # Sources
 //! Kim, Seshadri, Dickey, Chiu, "Evaluating phase change memory for enterprise storage systems", FAST'14:
-//! write-through, LRU, 4 KiB, one or two levels. Wong, Wilkes, "My cache or yours?", USENIX ATC'02, for
-//! exclusive levels and demotion; Baer, Wang, "On the inclusion properties for multi-level cache
-//! hierarchies", ISCA'88, for inclusive ones.
+//! write-through, LRU, 4 KiB, one or two levels. Koller et al., "Write policies for host-side flash caches", FAST'13,
+//! for write-back and what is lost with it; Linux, Documentation/admin-guide/bcache.rst, for its limits. Wong,
+//! Wilkes, "My cache or yours?", USENIX ATC'02, for exclusive levels and demotion; Baer, Wang, "On the inclusion
+//! properties for multi-level cache hierarchies", ISCA'88, for inclusive ones.
 //!
 //! # Checks
-//! Every count and completion time equals a naive model's, one level and two, on random requests that
-//! overlap, and so do the bytes read from and written to every level; what is written into a level is read
-//! from another level or the backing or comes from the host; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of the size beats eMLC
-//! exactly above .889 of its hit ratio; reads give what was written last, after losses of power at any moment
-//! too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's law; a larger LRU cache never hits less.
+//! Every count and completion time equals a naive model's, one level and two, on random requests that overlap, and so
+//! do the bytes read from and written to every level; what is written into a level is read from another level or the
+//! backing or comes from the host; every block that became dirty is written back once, lost, or still dirty, and the
+//! backing sees each dirty block once per flush; a full cache of dirty blocks takes a write in the time of one read,
+//! one write-back and one write, and cleaning in the background gives the throughput of its closed form; with `dirty
+//! = "0 %"` every time is that of write-through; mean read latency is h d + (1 - h) n; a PCM cache of a quarter of
+//! the size beats eMLC exactly above .889 of its hit ratio; reads give what was written last, after losses of power
+//! at any moment too; no two blocks share a place, and all other places are free; LRU under Zipf requests meets Che's
+//! law; a larger LRU cache never hits less.
 
 mod cache;
+mod cleaning;
+mod dirty;
 mod in_flight;
 mod levels;
 mod map;
+mod moving;
 mod parts;
 mod places;
+mod power;
 mod reads;
 mod report;
+mod table;
 #[cfg(test)]
 mod tests;
 mod transit;
+mod visit;
+mod write_back;
 mod writes;
 
 use crate::replacement::{self, Brought, Replacement, ReplacementContext, ReplacementFamily};
@@ -101,7 +144,8 @@ use nacre_config::{
     Choice, Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_device::{Builder, DeviceFamily};
-use nacre_kernel::{Bytes, Time};
+use nacre_kernel::{Bytes, Device, Persistence, Ratio, Time};
+use write_back::Settings;
 
 /// Most levels one cache can have.
 pub const LEVELS_MAX: usize = 4;
@@ -133,6 +177,8 @@ pub struct Config {
     /// Whether a read that missed waits until the cache holds its blocks.
     #[config(default = "background", source = "assumed: the data is in memory and can be returned")]
     pub fill: FillMode,
+    /// Writes end in the cache, and the backing is written later; without it, writes go through.
+    pub write_back: Option<WriteBackConfig>,
     /// Time to find out where the blocks of a request are.
     #[config(default = "0 s", source = "assumed: tables in memory, far below a microsecond")]
     pub lookup: Time,
@@ -150,6 +196,43 @@ pub struct LevelConfig {
     /// Which blocks stay.
     #[config(default = "lru", source = "paper: kim-2014")]
     pub policy: Slot<ReplacementFamily>,
+}
+
+/// How a cache writes back.
+#[derive(Clone, Debug, Configuration)]
+pub struct WriteBackConfig {
+    /// Most blocks that the backing does not have yet, as a share of those the cache can hold. A write that would
+    /// make one more goes through.
+    #[config(
+        default = "40 %",
+        min = "0 %",
+        max = "100 %",
+        source = "assumed: bcache writes through above 40 % (its CUTOFF_WRITEBACK)"
+    )]
+    pub dirty: Ratio,
+    /// Share of dirty blocks above which they are cleaned in the background, the oldest first.
+    #[config(
+        default = "10 %",
+        min = "0 %",
+        max = "100 %",
+        source = "assumed: bcache aims at 10 % (its writeback_percent)"
+    )]
+    pub clean_above: Ratio,
+    /// Blocks that are cleaned in the background side by side.
+    #[config(default = 16, min = 1, max = 65536, source = "assumed: a few per arm or chip of the backing")]
+    pub batch: u32,
+    /// Where is kept which block is where.
+    #[config(default = "volatile", source = "assumed: tables in memory, as for a cache that writes through")]
+    pub table: TableKind,
+}
+
+/// Where a cache that writes back keeps which block is where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum TableKind {
+    /// In DRAM: a loss of power empties the cache, and what was not flushed is lost.
+    Volatile,
+    /// In the one level, which keeps what it acknowledges: dirty blocks are there again after a loss of power.
+    Persistent,
 }
 
 /// Where a block may be.
@@ -176,9 +259,25 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = format!("the next one is {}", Bytes(block.next_power_of_two()));
         reader.conflict("block", &config.block.to_string(), "it is not a power of two", &remedy);
     }
+    if let Some(write_back) = &config.write_back {
+        check_write_back(write_back, config.level.len(), reader);
+    }
     if config.level.len() > LEVELS_MAX {
         let remedy = format!("the most allowed is {LEVELS_MAX}");
         reader.conflict("level", &format!("{} levels", config.level.len()), "there are too many", &remedy);
+    }
+}
+
+fn check_write_back(config: &WriteBackConfig, levels: usize, reader: &mut Reader<'_>) {
+    let WriteBackConfig { dirty, clean_above, table, .. } = *config;
+    if clean_above.0 > dirty.0 {
+        let problem = "cleaning would begin above the most that may be dirty";
+        let remedy = format!("give at most `dirty`, {dirty}");
+        reader.conflict("write_back.clean_above", &clean_above.to_string(), problem, &remedy);
+    }
+    if table == TableKind::Persistent && levels > 1 {
+        let problem = "blocks move between levels, and a persistent table is for one";
+        reader.conflict("write_back.table", "persistent", problem, "use one level, or table = \"volatile\"");
     }
 }
 
@@ -186,7 +285,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "server_cache",
-        "a host-side write-through cache of blocks, one level or more",
+        "a host-side cache of blocks, write-through or write-back, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
         2,
         include_str!("mod.rs"),
@@ -203,13 +302,16 @@ pub const ROOM: Room<DeviceFamily> = Room {
             }
         }
         let backing = builder.device(&config.backing);
+        if let (Ok(backing), Some(write_back)) = (&backing, &config.write_back) {
+            problems.extend(promise_problems(write_back, &config, &levels, &**backing));
+        }
         if problems.is_empty() && config.inclusion == Inclusion::Inclusive {
             problems.extend(inclusion_problem(&config, &levels));
         }
         match backing {
             Ok(backing) if problems.is_empty() => {
                 let levels = Levels::new(levels, config.inclusion);
-                let behaviour = Behaviour::of(&config);
+                let behaviour = Behaviour::of(&config, levels.room());
                 Ok(Box::new(ServerCache::new(id, slot.path().to_string(), behaviour, levels, backing)))
             }
             backing => {
@@ -270,9 +372,44 @@ fn inclusion_problem(config: &Config, levels: &[Level]) -> Option<Problem> {
     Some(problem.given(given).remedy(format!("give at least {above}, or use inclusion = \"exclusive\"")))
 }
 
+/// What a cache that writes back can promise rests on what its devices promise.
+fn promise_problems(
+    write_back: &WriteBackConfig,
+    config: &Config,
+    levels: &[Level],
+    backing: &dyn Device,
+) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if backing.capabilities().persistence == Persistence::WithStoredEnergy {
+        let problem = "a cache that writes back needs a backing that keeps what is flushed; this one keeps what its \
+                       stored energy suffices for";
+        problems.push(
+            Problem::new(config.backing.path(), None, problem)
+                .remedy("give it more energy, or let writes go through"),
+        );
+    }
+    for (config, level) in config.level.iter().zip(levels) {
+        let persistence = level.device.capabilities().persistence;
+        if write_back.table == TableKind::Persistent && persistence != Persistence::OnAcknowledgement {
+            let problem = "a persistent table needs a level that keeps every write it acknowledges; this one may lose \
+                           some";
+            let remedy = "use another device, or table = \"volatile\"";
+            problems.push(Problem::new(config.device.path(), None, problem).remedy(remedy));
+        }
+    }
+    problems
+}
+
 impl Behaviour {
-    fn of(config: &Config) -> Behaviour {
+    /// Of a cache that holds at most `blocks` blocks.
+    fn of(config: &Config, blocks: u64) -> Behaviour {
         let Config { block, lookup, write_allocate, fill, .. } = *config;
-        Behaviour { block, lookup, write_allocate, fill }
+        let share = |of: Ratio| (of.0 * blocks as f64) as u64;
+        let write_back = config.write_back.as_ref().map(|of| {
+            let (most, clean_above) = (share(of.dirty), share(of.clean_above));
+            let settings = Settings { most, clean_above, batch: of.batch.into() };
+            (settings, of.table == TableKind::Persistent)
+        });
+        Behaviour { block, lookup, write_allocate, fill, write_back }
     }
 }

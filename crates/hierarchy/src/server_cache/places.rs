@@ -68,6 +68,13 @@ impl Places {
         place
     }
 
+    /// `block` comes in at `place`, which is free.
+    pub(super) fn enter_at(&mut self, block: u64, place: u64) {
+        assert!(place < self.places && !self.taken.contains(place), "place {place} is not free");
+        self.taken.take(place);
+        self.of.set(block, place);
+    }
+
     /// `block`, which is there, leaves; the place that is free now.
     pub(super) fn leave(&mut self, block: u64) -> u64 {
         let place = self.of.remove(block).expect("a block that leaves has a place");

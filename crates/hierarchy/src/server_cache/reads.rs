@@ -5,7 +5,7 @@ use super::cache::ServerCache;
 use super::in_flight::Way;
 use super::levels::Spot;
 use super::parts::{AtHand, at, hand_out, part_of, whole, within};
-use crate::parts::Parts;
+use super::visit::Visit;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 use std::ops::Range;
 
@@ -29,12 +29,12 @@ impl ServerCache {
     ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
         if count > 1 || !self.in_flight.is_idle(start) {
-            return self.read_blocks(start, request, data, None, breakdown);
+            return self.read_parts(start, request, data, None, breakdown);
         }
-        // The hot path: one block, nothing on its way, in the first level.
-        let found = self.levels.access(first);
+        // The hot path: one block, nothing on its way, in the first level, so that nothing moves.
+        let found = self.levels.access(first, &mut self.spare);
         let Some(Spot { level: 0, place }) = found else {
-            return self.read_blocks(start, request, data, Some(found), breakdown);
+            return self.read_parts(start, request, data, Some(found), breakdown);
         };
         let level = &mut self.levels.all[0];
         level.counts.read_hits += 1;
@@ -50,67 +50,56 @@ impl ServerCache {
         read
     }
 
-    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up.
-    fn read_blocks(
+    /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up; what
+    /// that moves is in the spare moves.
+    fn read_parts(
         &mut self,
         start: Time,
         request: &Request,
-        mut data: Data<'_>,
-        found: Option<Option<Spot>>,
+        data: Data<'_>,
+        mut found: Option<Option<Spot>>,
         breakdown: &mut Breakdown,
     ) -> Completion {
+        let mut visit = self.enter(start, request, data, breakdown);
         let (first, count) = request.blocks(1 << self.shift);
-        let mut parts = Parts::new(start, breakdown);
         let (mut run, mut admits) = (Run::default(), true);
         for block in first..first + count {
             if admits && !self.in_flight.has_room(start, run.blocks) {
-                if run.blocks > 0 {
-                    let run = std::mem::take(&mut run);
-                    self.fetch(run, request, &mut data, admits, &mut parts, breakdown);
-                }
+                self.fetch(std::mem::take(&mut run), admits, &mut visit);
                 admits = self.in_flight.has_room(start, 0);
             }
-            let found = match found {
+            let found = match found.take() {
                 Some(found) => found,
-                None if admits => self.levels.access(block),
+                None if admits => self.levels.access(block, &mut visit.moves),
                 None => self.levels.touch(block),
             };
+            if !visit.moves.left.is_empty() {
+                // They may be what the run brings in, and they are read before it takes their places.
+                self.fetch(std::mem::take(&mut run), admits, &mut visit);
+                self.let_go(&mut visit.moves, start);
+            }
             let way = self.in_flight.way(block, start);
             if way == Way::SetsOutLater || way == Way::Idle && found.is_none() {
                 let first = if run.blocks == 0 { block } else { run.first };
-                run = Run { first, blocks: run.blocks + 1, moves: self.levels.moves.len() };
+                run = Run { first, blocks: run.blocks + 1, moves: visit.moves.list.len() };
                 continue;
             }
-            if run.blocks > 0 {
-                self.fetch(std::mem::take(&mut run), request, &mut data, admits, &mut parts, breakdown);
-            }
+            self.fetch(std::mem::take(&mut run), admits, &mut visit);
             match (way, found) {
-                (Way::Idle, Some(found)) => self.hit(found, block, request, &mut data, &mut parts, breakdown),
-                (Way::Arriving(arrival), _) => {
-                    self.merge(arrival, block, request, &mut data, &mut parts, breakdown);
-                }
+                (Way::Idle, Some(found)) => self.hit(found, block, &mut visit),
+                (Way::Arriving(arrival), _) => self.merge(arrival, block, &mut visit),
                 _ => unreachable!("block {block} is fetched"),
             }
         }
-        if run.blocks > 0 {
-            self.fetch(run, request, &mut data, admits, &mut parts, breakdown);
-        }
-        parts.completion()
+        self.fetch(run, admits, &mut visit);
+        self.leave(visit)
     }
 
     /// A block in a level is read there: as a whole if it is to be written into another level.
     #[inline]
-    fn hit(
-        &mut self,
-        found: Spot,
-        block: u64,
-        request: &Request,
-        data: &mut Data<'_>,
-        parts: &mut Parts,
-        breakdown: &mut Breakdown,
-    ) {
-        let mark = breakdown.mark();
-        let moves_up = self.levels.moves.last().is_some_and(|wanted| wanted.block == block);
+    fn hit(&mut self, found: Spot, block: u64, visit: &mut Visit<'_, '_>) {
+        let (request, mark) = (visit.request, visit.breakdown.mark());
+        let moves_up = visit.moves.list.last().is_some_and(|wanted| wanted.block == block);
         let part = part_of(block, request, self.shift);
         let wanted =
             at(found.place, &if moves_up { whole(block, request, self.shift) } else { part }, self.shift);
@@ -118,94 +107,86 @@ impl ServerCache {
         let level = &mut self.levels.all[found.level];
         level.counts.read_hits += 1;
         let into = match buffer.is_empty() {
-            true => data.part(within(&part, request)),
+            true => visit.data.part(within(&part, request)),
             false => Data::Read(&mut buffer),
         };
-        let mut read = level.device.submit(parts.start, &wanted, into, breakdown);
+        let mut read = level.device.submit(visit.parts.start, &wanted, into, visit.breakdown);
         if read.status != Status::Done {
-            read = self.recover(block, read.done, request, data, breakdown);
+            visit.moves.forget(block);
+            read = self.recover(block, read.done, request, &mut visit.data, visit.breakdown);
         } else if !buffer.is_empty() {
             self.transit.read(block, 0, &mut buffer);
-            hand_out(&buffer, block, request, data, self.shift);
-        } else if let (Data::Read(into), false) = (data.part(within(&part, request)), self.transit.is_empty())
+            hand_out(&buffer, block, request, &mut visit.data, self.shift);
+        } else if let (Data::Read(into), false) =
+            (visit.data.part(within(&part, request)), self.transit.is_empty())
         {
             let from = part.address & ((1 << self.shift) - 1);
             self.transit.read(block, from as usize, into);
         }
-        if !self.levels.moves.is_empty() {
-            self.settle(self.levels.moves.len(), read.done, AtHand { first: block, bytes: &buffer });
+        if !visit.moves.list.is_empty() {
+            let all = visit.moves.list.len();
+            self.settle(&mut visit.moves, all, read.done, AtHand { first: block, bytes: &buffer });
         }
         if moves_up {
             self.give_back(buffer);
         }
-        parts.add(read, mark, breakdown);
+        visit.add(read, mark);
     }
 
     /// A block is on its way: this request waits for it too, and takes it from memory.
-    fn merge(
-        &mut self,
-        arrival: Time,
-        block: u64,
-        request: &Request,
-        data: &mut Data<'_>,
-        parts: &mut Parts,
-        breakdown: &mut Breakdown,
-    ) {
+    fn merge(&mut self, arrival: Time, block: u64, visit: &mut Visit<'_, '_>) {
         self.counts.read_merged += 1;
-        let mark = breakdown.mark();
-        breakdown.add(self.id, Activity::Merge, arrival - parts.start);
+        let mark = visit.breakdown.mark();
+        visit.breakdown.add(self.id, Activity::Merge, arrival - visit.parts.start);
         let mut buffer = self.take_buffer(1);
         if self.carries_bytes {
             assert!(
                 self.transit.read(block, 0, &mut buffer),
                 "block {block} is on its way and not in memory"
             );
-            hand_out(&buffer, block, request, data, self.shift);
+            hand_out(&buffer, block, visit.request, &mut visit.data, self.shift);
         }
-        self.settle(self.levels.moves.len(), arrival, AtHand { first: block, bytes: &buffer });
+        let all = visit.moves.list.len();
+        self.settle(&mut visit.moves, all, arrival, AtHand { first: block, bytes: &buffer });
         self.give_back(buffer);
-        parts.add(Completion { done: arrival, status: Status::Done }, mark, breakdown);
+        visit.add(Completion { done: arrival, status: Status::Done }, mark);
     }
 
-    /// Blocks that are in no level come from the backing.
-    fn fetch(
-        &mut self,
-        run: Run,
-        request: &Request,
-        data: &mut Data<'_>,
-        admits: bool,
-        parts: &mut Parts,
-        breakdown: &mut Breakdown,
-    ) {
-        let mark = breakdown.mark();
+    /// Blocks that are in no level come from the backing; nothing for an empty run.
+    fn fetch(&mut self, run: Run, admits: bool, visit: &mut Visit<'_, '_>) {
+        if run.blocks == 0 {
+            return;
+        }
+        let (start, mark) = (visit.parts.start, visit.breakdown.mark());
         let count = run.blocks as u64;
         self.counts.read_misses += count;
         let mut buffer = self.take_buffer(count);
-        let mut fetched = self.read_backing(run.first, count, parts.start, request, &mut buffer, breakdown);
+        let mut fetched =
+            self.read_backing(run.first, count, start, visit.request, &mut buffer, visit.breakdown);
         let blocks = run.first..run.first + count;
         if fetched.status == Status::Done && self.carries_bytes {
-            hand_out(&buffer, run.first, request, data, self.shift);
+            hand_out(&buffer, run.first, visit.request, &mut visit.data, self.shift);
         }
         let at_hand = AtHand { first: run.first, bytes: &buffer };
         if fetched.status != Status::Done {
-            let first = &self.levels.moves[..run.moves];
+            let first = &visit.moves.list[..run.moves];
             let moves = first.iter().filter(|wanted| !blocks.contains(&wanted.block)).count();
-            blocks.for_each(|block| self.drop_block(block));
-            self.settle(moves, fetched.done, at_hand);
+            blocks.for_each(|block| self.drop_block(block, &mut visit.moves));
+            self.settle(&mut visit.moves, moves, fetched.done, at_hand);
         } else if admits {
             self.counts.fills += count;
             let arrived = fetched.done;
-            let filled = self.settle(run.moves, arrived, at_hand);
+            let filled = self.settle(&mut visit.moves, run.moves, arrived, at_hand);
             if self.fill == FillMode::Foreground && filled > fetched.done {
-                breakdown.add(self.id, Activity::Fill, filled - fetched.done);
+                visit.breakdown.add(self.id, Activity::Fill, filled - fetched.done);
                 fetched.done = filled;
             }
-            self.set_out(blocks, parts.start, fetched.done, at_hand);
+            self.set_out(blocks, start, fetched.done, at_hand);
         } else {
             self.counts.bypassed += count;
         }
         self.give_back(buffer);
-        parts.add(fetched, mark, breakdown);
+        visit.add(fetched, mark);
     }
 
     /// From `since` until `ready` these blocks are on their way.
@@ -238,7 +219,13 @@ impl ServerCache {
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.counts.recovered += 1;
-        self.drop_block(block);
+        let floor = self.in_flight.floor();
+        let is_lost = self.write_back.as_mut().is_some_and(|work| work.forget(block, floor));
+        self.levels.remove(block);
+        if is_lost {
+            self.work().has_lost = true;
+            return Completion { done: now, status: Status::MediaError };
+        }
         let mut bytes = vec![0; if self.carries_bytes { 1 << self.shift } else { 0 }];
         let read = self.read_backing(block, 1, now, request, &mut bytes, breakdown);
         if self.carries_bytes {
@@ -248,6 +235,7 @@ impl ServerCache {
     }
 
     /// Reads whole blocks from the backing, as far as it reaches.
+    #[inline]
     fn read_backing(
         &mut self,
         first: u64,

@@ -53,6 +53,19 @@ fn counters(cache: &ServerCache) -> Vec<(&'static str, u64)> {
         ("backing_reads", counts.backing_reads),
         ("backing_writes", counts.backing_writes),
     ];
+    if let Some(work) = &cache.write_back {
+        let of = &work.counts;
+        counters.extend([
+            ("dirtied", of.dirtied),
+            ("overwritten", of.overwritten),
+            ("write_backs", of.cleaned + of.flushed + of.dirty_evictions),
+            ("cleaned", of.cleaned),
+            ("flushed", of.flushed),
+            ("dirty_evictions", of.dirty_evictions),
+            ("dirty_lost", of.lost),
+            ("write_back_requests", of.requests),
+        ]);
+    }
     for (names, level) in LEVEL_COUNTERS.iter().zip(levels) {
         let of = &level.counts;
         counters.extend(names.iter().copied().zip([of.read_hits, of.write_hits, of.entries, of.evictions]));

@@ -51,9 +51,7 @@ const B2: usize = 3;
 /// The four queues and the target.
 #[derive(Debug, State)]
 pub struct Arc {
-    arena: Arena<4>,
-    #[state(same)]
-    capacity: usize,
+    arena: Arena<4, 2>,
     /// Target length of T1: p in the paper.
     target: f64,
 }
@@ -65,7 +63,7 @@ impl Arc {
     /// If `capacity` is zero.
     pub fn new(capacity: usize, _config: &Config) -> Arc {
         assert!(capacity >= 1, "a cache holds at least one block");
-        Arc { arena: Arena::new(capacity.saturating_mul(2)), capacity, target: 0.0 }
+        Arc { arena: Arena::new(capacity, capacity), target: 0.0 }
     }
 
     /// Cases II and III: the block at `slot` is in B1 or B2.
@@ -73,7 +71,7 @@ impl Arc {
         let (first, second) = (self.arena.len(B1) as f64, self.arena.len(B2) as f64);
         let queue = self.arena.queue(slot);
         self.target = if queue == B1 {
-            (self.target + (second / first).max(1.0)).min(self.capacity as f64)
+            (self.target + (second / first).max(1.0)).min(self.arena.capacity() as f64)
         } else {
             (self.target - (first / second).max(1.0)).max(0.0)
         };
@@ -88,7 +86,7 @@ impl Arc {
         let slot = self.arena.enter(vacancy, block);
         let once = self.arena.len(T1) + self.arena.len(B1);
         let tracked = once + self.arena.len(T2) + self.arena.len(B2);
-        let evicted = if once == self.capacity {
+        let evicted = if once == self.arena.capacity() {
             match self.arena.pop_back(B1) {
                 Some(oldest) => {
                     self.arena.forget(oldest);
@@ -97,7 +95,7 @@ impl Arc {
                 None => self.arena.pop_back(T1).map(|oldest| self.arena.forget(oldest)),
             }
         } else {
-            if tracked == 2 * self.capacity
+            if tracked == 2 * self.arena.capacity()
                 && let Some(oldest) = self.arena.pop_back(B2)
             {
                 self.arena.forget(oldest);
@@ -110,7 +108,7 @@ impl Arc {
 
     /// REPLACE: makes room in a full cache; `in_b2` if the newcomer is in B2.
     fn replace(&mut self, in_b2: bool) -> Option<u64> {
-        if self.resident() < self.capacity {
+        if self.arena.resident() < self.arena.capacity() {
             return None;
         }
         let once = self.arena.len(T1) as f64;
@@ -123,14 +121,11 @@ impl Arc {
 }
 
 impl Policy for Arc {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
+    type Tracked = Arena<4, 2>;
 
     #[inline]
-    fn is_resident(&self, slot: Slot) -> bool {
-        self.arena.queue(slot) < B1
+    fn tracked(&self) -> &Arena<4, 2> {
+        &self.arena
     }
 
     #[inline]
@@ -153,21 +148,7 @@ impl Policy for Arc {
     }
 
     #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(T1) + self.arena.len(T2)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.arena.warm_neighbours(blocks);
-    }
-
-    fn audit(&self) {
-        self.arena.check_invariants();
     }
 }

@@ -17,11 +17,8 @@
 //! Hits and victims equal a naive ring; without re-use it is first in, first out.
 
 use super::ReplacementFamily;
-use super::arena::{Arena, Slot};
-use super::index::Vacancy;
-use super::policy::Policy;
+use super::ring::{Ring, Turn};
 use nacre_config::{Configuration, Descriptor, Room};
-use nacre_kernel::state::State;
 
 #[cfg(test)]
 mod tests;
@@ -42,88 +39,17 @@ pub const ROOM: Room<ReplacementFamily> = Room {
         1,
         include_str!("mod.rs"),
     ),
-    build: |slot, context| Ok(Box::new(Clock::new(context.capacity(), &slot.config(context.families())))),
+    build: |_, context| Ok(Box::new(Clock::new(context.capacity()))),
 };
 
-const QUEUE: usize = 0;
+/// A use marks a block, and the hand follows the order of arrival.
+#[derive(Clone, Copy, Debug)]
+pub enum Turning {}
 
-/// The blocks on a ring with a hand. The use count of a node is its reference bit.
-#[derive(Debug, State)]
-pub struct Clock {
-    arena: Arena<1>,
-    hand: Slot,
-    #[state(same)]
-    capacity: usize,
+impl Turn for Turning {
+    const MARKS: bool = true;
+    const FRONT_IS_NEWEST: bool = false;
 }
 
-impl Clock {
-    /// An empty cache of `capacity` blocks.
-    ///
-    /// # Panics
-    /// If `capacity` is zero.
-    pub fn new(capacity: usize, _config: &Config) -> Clock {
-        assert!(capacity >= 1, "a cache holds at least one block");
-        Clock { arena: Arena::new(capacity), hand: QUEUE as Slot, capacity }
-    }
-}
-
-impl Policy for Clock {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
-
-    #[inline]
-    fn is_resident(&self, _slot: Slot) -> bool {
-        true
-    }
-
-    #[inline]
-    fn hit(&mut self, slot: Slot) {
-        self.arena.set_uses(slot, 1);
-    }
-
-    #[inline]
-    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
-        let vacancy = found.expect_err("nothing is remembered after it left");
-        if self.resident() < self.capacity {
-            let slot = self.arena.enter(vacancy, block);
-            self.arena.link_before(QUEUE, slot, self.hand);
-            return None;
-        }
-        let mut victim = self.arena.round(QUEUE, self.hand);
-        while self.arena.uses(victim) > 0 {
-            self.arena.set_uses(victim, 0);
-            victim = self.arena.round(QUEUE, self.arena.after(victim));
-        }
-        self.hand = self.arena.after(victim);
-        Some(self.arena.rename(victim, vacancy, block))
-    }
-
-    fn discard(&mut self, slot: Slot) {
-        if slot == self.hand {
-            self.hand = self.arena.after(slot);
-        }
-        self.arena.unlink(QUEUE, slot);
-        self.arena.forget(slot);
-    }
-
-    #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(QUEUE)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
-    fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch(blocks);
-    }
-
-    fn audit(&self) {
-        self.arena.check_invariants();
-    }
-}
+/// The blocks on a ring with a hand.
+pub type Clock = Ring<Turning>;

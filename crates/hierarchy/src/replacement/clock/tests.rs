@@ -1,6 +1,6 @@
 use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
-use super::{Clock, Config};
+use super::Clock;
 
 /// A list in the order in which the hand meets the blocks, with their reference bits.
 struct NaiveClock {
@@ -40,7 +40,7 @@ impl Oracle for NaiveClock {
 }
 
 fn clock(capacity: usize) -> Clock {
-    Clock::new(capacity, &Config {})
+    Clock::new(capacity)
 }
 
 fn naive(capacity: usize) -> NaiveClock {

@@ -1,6 +1,6 @@
 use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
-use super::{Config, Fifo};
+use super::Fifo;
 
 /// A list, the newest last.
 struct NaiveFifo {
@@ -31,7 +31,7 @@ impl Oracle for NaiveFifo {
 }
 
 fn fifo(capacity: usize) -> Fifo {
-    Fifo::new(capacity, &Config {})
+    Fifo::new(capacity)
 }
 
 fn naive(capacity: usize) -> NaiveFifo {

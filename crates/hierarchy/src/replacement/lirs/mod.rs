@@ -67,10 +67,8 @@ const REMEMBERED: usize = 2;
 /// The stack S over the blocks and their states.
 #[derive(Debug, State)]
 pub struct Lirs {
-    arena: Arena<3>,
+    arena: Arena<3, 2>,
     stack: Stack,
-    #[state(same)]
-    capacity: usize,
     /// LIR blocks when the cache is full: Llirs.
     #[state(same)]
     lir: usize,
@@ -87,9 +85,9 @@ impl Lirs {
     pub fn new(capacity: usize, config: &Config) -> Lirs {
         assert!(capacity >= 1, "a cache holds at least one block");
         let remembered = (config.remembered.0 * capacity as f64).round() as usize;
-        let arena = Arena::new(capacity.saturating_add(remembered).saturating_add(1));
+        let arena = Arena::new(capacity, remembered.saturating_add(1));
         let lir = capacity - policy::blocks(config.hir, capacity);
-        Lirs { arena, stack: Stack::new(), capacity, lir, remembered }
+        Lirs { arena, stack: Stack::new(), lir, remembered }
     }
 
     /// Takes the oldest of Q out of a full cache.
@@ -149,14 +147,11 @@ impl Lirs {
 }
 
 impl Policy for Lirs {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
+    type Tracked = Arena<3, 2>;
 
     #[inline]
-    fn is_resident(&self, slot: Slot) -> bool {
-        self.arena.queue(slot) != REMEMBERED
+    fn tracked(&self) -> &Arena<3, 2> {
+        &self.arena
     }
 
     #[inline]
@@ -183,7 +178,7 @@ impl Policy for Lirs {
             }
             Err(vacancy) => self.arena.enter(vacancy, block),
         };
-        let evicted = (self.resident() == self.capacity).then(|| self.evict());
+        let evicted = (self.arena.resident() == self.arena.capacity()).then(|| self.evict());
         if in_stack || self.arena.len(LIR) < self.lir {
             self.promote(slot);
         } else {
@@ -200,23 +195,7 @@ impl Policy for Lirs {
         self.prune();
     }
 
-    #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(LIR) + self.arena.len(HIR)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
-    fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch(blocks);
-    }
-
     fn audit(&self) {
-        self.arena.check_invariants();
         assert!(self.arena.len(LIR) <= self.lir && self.arena.len(REMEMBERED) <= self.remembered);
         assert!(
             self.stack.bottom().is_none_or(|slot| self.arena.queue(slot) == LIR),

@@ -21,7 +21,7 @@ use super::GROUP;
 use super::ReplacementFamily;
 use super::arena::Slot;
 use super::index::{Index, Vacancy};
-use super::policy::Policy;
+use super::policy::{Policy, Tracked};
 use nacre_config::{Configuration, Descriptor, Room};
 use nacre_kernel::state::State;
 
@@ -70,7 +70,7 @@ impl Lru {
     }
 }
 
-impl Policy for Lru {
+impl Tracked for Lru {
     #[inline]
     fn find(&self, block: u64) -> Result<Slot, Vacancy> {
         self.index.find(block, |slot| self.log.block(slot) == block)
@@ -79,6 +79,44 @@ impl Policy for Lru {
     #[inline]
     fn is_resident(&self, _slot: Slot) -> bool {
         true
+    }
+
+    #[inline]
+    fn resident(&self) -> usize {
+        self.index.len()
+    }
+
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    #[inline]
+    fn prefetch(&self, blocks: &[u64]) {
+        if self.index.is_cached() {
+            return;
+        }
+        let mut slots = [0; GROUP];
+        for (slot, &block) in slots.iter_mut().zip(blocks) {
+            *slot = self.index.glance(block);
+        }
+        let places = slots.iter().fold(0, |sum, slot| sum ^ self.log.peek(*slot));
+        let victims = self.log.oldest(VICTIMS).fold(0, |sum, block| sum ^ self.index.glance(block));
+        std::hint::black_box((places, victims));
+    }
+
+    fn check_invariants(&self) {
+        self.index.check_invariants();
+        self.log.check_invariants(&self.index);
+    }
+}
+
+impl Policy for Lru {
+    type Tracked = Lru;
+
+    #[inline]
+    fn tracked(&self) -> &Lru {
+        self
     }
 
     #[inline]
@@ -108,34 +146,5 @@ impl Policy for Lru {
     fn discard(&mut self, slot: Slot) {
         self.index.vacate(self.log.block(slot), slot);
         self.log.kill(slot);
-    }
-
-    #[inline]
-    fn resident(&self) -> usize {
-        self.index.len()
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
-    fn read_ahead(&self, blocks: &[u64]) {
-        if self.index.is_cached() {
-            return;
-        }
-        let mut slots = [0; GROUP];
-        for (slot, &block) in slots.iter_mut().zip(blocks) {
-            *slot = self.index.glance(block);
-        }
-        let places = slots.iter().fold(0, |sum, slot| sum ^ self.log.peek(*slot));
-        let victims = self.log.oldest(VICTIMS).fold(0, |sum, block| sum ^ self.index.glance(block));
-        std::hint::black_box((places, victims));
-    }
-
-    fn audit(&self) {
-        self.index.check_invariants();
-        self.log.check_invariants(&self.index);
     }
 }

@@ -66,9 +66,7 @@ const PROMOTED_ABOVE: u32 = 1;
 /// The three queues.
 #[derive(Debug, State)]
 pub struct S3Fifo {
-    arena: Arena<3>,
-    #[state(same)]
-    capacity: usize,
+    arena: Arena<3, 2>,
     /// Share of the small queue, in blocks.
     #[state(same)]
     small: usize,
@@ -86,7 +84,7 @@ impl S3Fifo {
         assert!(capacity >= 1, "a cache holds at least one block");
         let small = policy::blocks(config.small, capacity);
         let ghosts = (config.ghosts.0 * (capacity - small) as f64).round() as usize;
-        S3Fifo { arena: Arena::new(capacity.saturating_add(ghosts)), capacity, small, ghosts }
+        S3Fifo { arena: Arena::new(capacity, ghosts), small, ghosts }
     }
 
     /// Takes one block out of a full cache. The ghost it leaves may push out the ghost of the
@@ -118,14 +116,11 @@ impl S3Fifo {
 }
 
 impl Policy for S3Fifo {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
+    type Tracked = Arena<3, 2>;
 
     #[inline]
-    fn is_resident(&self, slot: Slot) -> bool {
-        self.arena.queue(slot) != GHOST
+    fn tracked(&self) -> &Arena<3, 2> {
+        &self.arena
     }
 
     #[inline]
@@ -137,7 +132,7 @@ impl Policy for S3Fifo {
     fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
         let mut remembered = found.is_ok();
         let slot = found.unwrap_or_else(|vacancy| self.arena.enter(vacancy, block));
-        let full = self.resident() == self.capacity;
+        let full = self.arena.resident() == self.arena.capacity();
         let evicted = full.then(|| self.evict(slot, &mut remembered));
         if remembered {
             self.arena.unlink(GHOST, slot);
@@ -150,24 +145,5 @@ impl Policy for S3Fifo {
     fn discard(&mut self, slot: Slot) {
         self.arena.unlink(self.arena.queue(slot), slot);
         self.arena.forget(slot);
-    }
-
-    #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(SMALL) + self.arena.len(MAIN)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
-    fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.prefetch(blocks);
-    }
-
-    fn audit(&self) {
-        self.arena.check_invariants();
     }
 }

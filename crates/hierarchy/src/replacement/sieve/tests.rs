@@ -1,6 +1,6 @@
 use super::super::Replacement;
 use super::super::oracle::{Oracle, agree_everywhere, agree_exhaustively, agree_on_any};
-use super::{Config, Sieve};
+use super::Sieve;
 
 /// A list, the head first, and the block at which the hand is.
 struct NaiveSieve {
@@ -57,7 +57,7 @@ impl Oracle for NaiveSieve {
 }
 
 fn sieve(capacity: usize) -> Sieve {
-    Sieve::new(capacity, &Config {})
+    Sieve::new(capacity)
 }
 
 fn naive(capacity: usize) -> NaiveSieve {

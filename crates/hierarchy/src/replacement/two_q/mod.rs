@@ -63,15 +63,13 @@ pub const ROOM: Room<ReplacementFamily> = Room {
 };
 
 const A1_IN: usize = 0;
-const A1_OUT: usize = 1;
-const AM: usize = 2;
+const AM: usize = 1;
+const A1_OUT: usize = 2;
 
 /// The three queues.
 #[derive(Debug, State)]
 pub struct TwoQ {
-    arena: Arena<3>,
-    #[state(same)]
-    capacity: usize,
+    arena: Arena<3, 2>,
     /// Kin.
     #[state(same)]
     newcomers: usize,
@@ -89,7 +87,7 @@ impl TwoQ {
         assert!(capacity >= 1, "a cache holds at least one block");
         let remembered = (config.remembered.0 * capacity as f64).round() as usize;
         let newcomers = policy::blocks(config.newcomers, capacity);
-        TwoQ { arena: Arena::new(capacity.saturating_add(remembered)), capacity, newcomers, remembered }
+        TwoQ { arena: Arena::new(capacity, remembered), newcomers, remembered }
     }
 
     /// `reclaimfor` of the paper, in a full cache. `remembered` becomes false if that pushed the
@@ -108,14 +106,11 @@ impl TwoQ {
 }
 
 impl Policy for TwoQ {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
+    type Tracked = Arena<3, 2>;
 
     #[inline]
-    fn is_resident(&self, slot: Slot) -> bool {
-        self.arena.queue(slot) != A1_OUT
+    fn tracked(&self) -> &Arena<3, 2> {
+        &self.arena
     }
 
     #[inline]
@@ -130,7 +125,7 @@ impl Policy for TwoQ {
         let comes_back = found.is_ok();
         let slot = found.unwrap_or_else(|vacancy| self.arena.enter(vacancy, block));
         let mut remembered = comes_back;
-        let full = self.resident() == self.capacity;
+        let full = self.arena.resident() == self.arena.capacity();
         let evicted = full.then(|| self.reclaim(slot, &mut remembered));
         if remembered {
             self.arena.unlink(A1_OUT, slot);
@@ -145,21 +140,7 @@ impl Policy for TwoQ {
     }
 
     #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(A1_IN) + self.arena.len(AM)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.arena.warm_neighbours(blocks);
-    }
-
-    fn audit(&self) {
-        self.arena.check_invariants();
     }
 }

@@ -68,8 +68,6 @@ const PROTECTED: usize = 2;
 pub struct WTinyLfu {
     arena: Arena<3>,
     sketch: Sketch,
-    #[state(same)]
-    capacity: usize,
     /// Blocks of the window.
     #[state(same)]
     window: usize,
@@ -88,7 +86,7 @@ impl WTinyLfu {
         let window = policy::blocks(config.window, capacity);
         let protected = (config.protected.0 * (capacity - window) as f64).round() as usize;
         let sketch = Sketch::new(capacity, config.sample);
-        WTinyLfu { arena: Arena::new(capacity), sketch, capacity, window, protected }
+        WTinyLfu { arena: Arena::new(capacity, 0), sketch, window, protected }
     }
 
     /// The block at `slot`, in no queue, fell out of the window; the main part is full.
@@ -109,14 +107,11 @@ impl WTinyLfu {
 }
 
 impl Policy for WTinyLfu {
-    #[inline]
-    fn find(&self, block: u64) -> Result<Slot, Vacancy> {
-        self.arena.find(block)
-    }
+    type Tracked = Arena<3>;
 
     #[inline]
-    fn is_resident(&self, _slot: Slot) -> bool {
-        true
+    fn tracked(&self) -> &Arena<3> {
+        &self.arena
     }
 
     #[inline]
@@ -145,13 +140,13 @@ impl Policy for WTinyLfu {
         let slot = self.arena.enter(vacancy, block);
         self.arena.link_front(WINDOW, slot);
         if self.arena.len(WINDOW) <= self.window {
-            self.sketch.fit(self.resident());
+            self.sketch.fit(self.arena.resident());
             return None;
         }
         let oldest = self.arena.pop_back(WINDOW)?;
-        if self.resident() < self.capacity {
+        if self.arena.resident() < self.arena.capacity() {
             self.arena.link_front(PROBATION, oldest);
-            self.sketch.fit(self.resident());
+            self.sketch.fit(self.arena.resident());
             return None;
         }
         Some(self.contest(oldest))
@@ -163,23 +158,12 @@ impl Policy for WTinyLfu {
     }
 
     #[inline]
-    fn resident(&self) -> usize {
-        self.arena.len(WINDOW) + self.arena.len(PROBATION) + self.arena.len(PROTECTED)
-    }
-
-    #[inline]
-    fn most(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
         self.arena.warm_neighbours(blocks);
         self.sketch.prefetch(blocks);
     }
 
     fn audit(&self) {
-        self.arena.check_invariants();
         assert!(self.arena.len(WINDOW) <= self.window && self.arena.len(PROTECTED) <= self.protected);
     }
 }

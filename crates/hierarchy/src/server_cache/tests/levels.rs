@@ -2,7 +2,7 @@
 
 use crate::replacement::{self, Access, Replacement};
 use crate::server_cache::Inclusion;
-use crate::server_cache::levels::{Level, Levels, Spot};
+use crate::server_cache::levels::{Level, Levels, Moves, Spot};
 use crate::workbench;
 use nacre_kernel::state::State;
 use nacre_kernel::{Random, Streams};
@@ -98,22 +98,27 @@ fn step(levels: &mut Levels, random: &mut Random) {
             assert_eq!(holders(levels, block), before);
         }
         _ => {
-            assert_eq!(levels.access(block).map(level), first);
-            check_moves(levels, block, &before);
+            let held: Vec<u64> = (0..UNIVERSE).filter(|&block| levels.hold(block)).collect();
+            let mut moves = Moves::new(true);
+            assert_eq!(levels.access(block, &mut moves).map(level), first);
+            check_moves(levels, &moves, block, &before);
+            let mut left: Vec<u64> = moves.left.iter().map(|&(block, _)| block).collect();
+            left.sort_unstable();
+            let gone: Vec<u64> = held.into_iter().filter(|&block| !levels.hold(block)).collect();
+            assert_eq!(left, gone, "who left is told");
         }
     }
-    levels.moves.clear();
 }
 
 /// A block is written where it is now and was not before, and to no other level.
-fn check_moves(levels: &Levels, block: u64, before: &[usize]) {
+fn check_moves(levels: &Levels, moves: &Moves, block: u64, before: &[usize]) {
     let mut written: Vec<usize> =
-        levels.moves.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();
+        moves.list.iter().filter(|wanted| wanted.block == block).map(|wanted| wanted.to.level).collect();
     written.sort_unstable();
     let mut entered = holders(levels, block);
     entered.retain(|level| !before.contains(level));
     assert_eq!(written, entered, "block {block} was in {before:?}");
-    for wanted in &levels.moves {
+    for wanted in &moves.list {
         if wanted.block != block {
             let from = wanted.from.expect("a victim is read where it was");
             assert!(from.level < wanted.to.level, "a victim goes down");

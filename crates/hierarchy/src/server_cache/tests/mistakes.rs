@@ -144,6 +144,7 @@ fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> Se
         lookup: Time::ZERO,
         write_allocate: true,
         fill: FillMode::Background,
+        write_back: None,
     };
     let backing = Box::new(Faulty { id: 3, fails: backing });
     ServerCache::new(ComponentId(0), "stack".into(), behaviour, levels, backing)

@@ -5,7 +5,9 @@ mod laws;
 mod levels;
 mod mistakes;
 mod oracle;
+mod preparation;
 mod timing;
+mod write_back;
 
 /// Kim's PCM SSD and network store; the SSD serves many requests at once.
 const PCM: &str = "kind = \"measured\"\nread = \"6.7 us\"\nwrite = \"128.3 us\"\nparallelism = 512\n";

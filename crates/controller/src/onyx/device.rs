@@ -1,0 +1,146 @@
+//! The drive as the contract of devices has it.
+
+use super::config::CompletionPoint;
+use super::controller::Controller;
+use super::model::{Book, Onyx};
+use super::report;
+use nacre_kernel::{
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Link, Op,
+    Persistence, Random, Recovery, Request, Time, Transactions,
+};
+use nacre_media::store::Store;
+
+/// Requests whose counters are read together.
+const PREFETCHED: usize = 32;
+
+impl<S: Store> Device for Onyx<S> {
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        assert!(!self.has_failed, "nothing may be asked of a device without power");
+        self.book.host.record(request);
+        let mut visit = self.enter(now, request.op);
+        if matches!(request.op, Op::Read | Op::Write) {
+            let (mut address, mut left) = (request.address, u64::from(request.bytes));
+            while left > 0 {
+                let (controller, part) = self.part(address, left);
+                match request.op {
+                    Op::Read => self.read_part(&mut visit, controller, part),
+                    _ => self.write_part(&mut visit, controller, part),
+                }
+                if S::CARRIES_BYTES {
+                    let first = (address - request.address) as usize;
+                    self.carry(controller, part, address, data.part(first..first + part.bytes as usize));
+                }
+                (address, left) = (address + part.bytes, left - part.bytes);
+            }
+        }
+        let completion = self.leave(&visit, breakdown);
+        if S::CARRIES_BYTES {
+            self.pending.acknowledge(completion.done);
+        }
+        completion
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.cpus.forget_before(to);
+        self.pipeline.forget_before(to);
+        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
+            link.forget_before(to);
+        }
+        self.controllers.iter_mut().for_each(|controller| controller.forget_before(to));
+        if S::CARRIES_BYTES {
+            self.settle(to);
+        }
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.capacity))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: match (self.config.completion, self.powered_programs()) {
+                (CompletionPoint::Early, Some(_)) => Persistence::WithStoredEnergy,
+                _ => Persistence::OnAcknowledgement,
+            },
+            atomic_unit: 1,
+            transactions: false,
+            preconditions: true,
+            rated_endurance: !S::CARRIES_BYTES,
+        }
+    }
+
+    fn busy_until(&self) -> Time {
+        let links = [&self.ring, &self.from_host, &self.to_host].map(Link::free_from);
+        let parts = self.controllers.iter().map(Controller::free_from).chain(links);
+        parts.fold(self.cpus.free_from().max(self.pipeline.free_from()), Time::max)
+    }
+
+    fn restart_ledger(&mut self) {
+        self.book = Book::default();
+        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
+            link.restart_ledger();
+        }
+        self.controllers.iter_mut().for_each(Controller::restart);
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.cpus.check_invariants();
+        self.pipeline.check_invariants();
+        [&self.ring, &self.from_host, &self.to_host].into_iter().for_each(Link::check_invariants);
+        self.controllers.iter().for_each(Controller::check_invariants);
+        report::check_rows(self);
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.repair(at)
+    }
+
+    fn precondition(&mut self, requests: &[Request]) {
+        for request in requests.iter().filter(|request| request.op == Op::Write) {
+            self.wear_once(request);
+        }
+    }
+
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        self.endure(bursts)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, requests: &[Request]) {
+        requests.chunks(PREFETCHED).for_each(|group| self.prefetch_counters(group));
+    }
+}
+
+impl<S: Store> Onyx<S> {
+    /// Reads the counters that the writes of a group of requests will change. Where they are is worked out
+    /// before, so that the loads follow each other closely and wait for memory side by side.
+    fn prefetch_counters(&self, group: &[Request]) {
+        let (mut places, mut count) = ([(0, 0); PREFETCHED], 0);
+        for request in group.iter().filter(|request| request.op == Op::Write) {
+            let (number, part) = self.part(request.address, u64::from(request.bytes));
+            places[count] = (number, self.controllers[number].leveller.physical(part.row));
+            count += 1;
+        }
+        let programs = |&(number, row): &(usize, u64)| self.controllers[number].rows.programs_of(row);
+        std::hint::black_box(places[..count].iter().fold(0, |sum, place| sum ^ programs(place)));
+    }
+}

@@ -1,0 +1,110 @@
+//! One queue of blocks as a ring, and a hand that looks for the one that leaves.
+
+use super::arena::{Arena, Slot};
+use super::index::Vacancy;
+use super::policy::Policy;
+use nacre_kernel::state::State;
+use std::marker::PhantomData;
+
+const QUEUE: usize = 0;
+
+/// How the hand moves, and what the blocks it meets know of their use.
+pub trait Turn: Send {
+    /// Whether a use marks a block, which the hand then passes by once, taking the mark away.
+    const MARKS: bool;
+    /// Whether the hand moves from the oldest towards the newest block of a queue whose front is the newest; if
+    /// not, it stands at the oldest block of a ring, and the newest comes in just before it.
+    const FRONT_IS_NEWEST: bool;
+}
+
+/// The blocks on a ring with a hand. The use count of a node is its mark.
+///
+/// Where the newest comes in before the hand, a full cache gives the place of who leaves to the newest and moves
+/// the hand, and no link changes.
+#[derive(Debug, State)]
+#[state(bound = "T: Turn")]
+pub struct Ring<T> {
+    arena: Arena<1>,
+    /// Where the search goes on; the end of the queue means at its oldest block.
+    hand: Slot,
+    #[state(skip = "it has none")]
+    turn: PhantomData<fn() -> T>,
+}
+
+impl<T: Turn> Ring<T> {
+    /// An empty cache of `capacity` blocks.
+    ///
+    /// # Panics
+    /// If `capacity` is zero.
+    pub fn new(capacity: usize) -> Ring<T> {
+        Ring { arena: Arena::new(capacity, 0), hand: QUEUE as Slot, turn: PhantomData }
+    }
+
+    /// The neighbour of `slot` that the hand comes to next, or the end of the queue.
+    #[inline]
+    fn after(&self, slot: Slot) -> Slot {
+        if T::FRONT_IS_NEWEST { self.arena.before(slot) } else { self.arena.after(slot) }
+    }
+
+    /// `slot`, or where it is the end of the queue the block behind it.
+    #[inline]
+    fn round(&self, slot: Slot) -> Slot {
+        if slot as usize == QUEUE { self.after(slot) } else { slot }
+    }
+
+    /// The first block from the hand on that is not marked.
+    #[inline]
+    fn victim(&mut self) -> Slot {
+        let mut slot = self.round(self.hand);
+        while T::MARKS && self.arena.uses(slot) > 0 {
+            self.arena.set_uses(slot, 0);
+            slot = self.round(self.after(slot));
+        }
+        slot
+    }
+}
+
+impl<T: Turn> Policy for Ring<T> {
+    type Tracked = Arena<1>;
+
+    #[inline]
+    fn tracked(&self) -> &Arena<1> {
+        &self.arena
+    }
+
+    #[inline]
+    fn hit(&mut self, slot: Slot) {
+        if T::MARKS {
+            self.arena.set_uses(slot, 1);
+        }
+    }
+
+    #[inline]
+    fn miss(&mut self, found: Result<Slot, Vacancy>, block: u64) -> Option<u64> {
+        let vacancy = found.expect_err("nothing is remembered after it left");
+        if self.arena.resident() < self.arena.capacity() {
+            let slot = self.arena.enter(vacancy, block);
+            if T::FRONT_IS_NEWEST {
+                self.arena.link_front(QUEUE, slot);
+            } else {
+                self.arena.link_before(QUEUE, slot, self.hand);
+            }
+            return None;
+        }
+        let victim = self.victim();
+        self.hand = self.after(victim);
+        let evicted = self.arena.rename(victim, vacancy, block);
+        if T::FRONT_IS_NEWEST {
+            self.arena.move_front(QUEUE, victim);
+        }
+        Some(evicted)
+    }
+
+    fn discard(&mut self, slot: Slot) {
+        if slot == self.hand {
+            self.hand = self.after(slot);
+        }
+        self.arena.unlink(QUEUE, slot);
+        self.arena.forget(slot);
+    }
+}

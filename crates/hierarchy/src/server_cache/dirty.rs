@@ -1,0 +1,157 @@
+//! Which blocks the backing does not have yet. Knows neither bytes nor devices.
+
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A dirty block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) struct Entry {
+    /// The order in which blocks became dirty; of a block that waits to be written back.
+    age: u64,
+    /// When it has been written back, if it is; otherwise the end of an earlier time, before which it may not be.
+    pub(super) until: Time,
+    /// Whether it waits to be written back.
+    pub(super) waits: bool,
+}
+
+/// Dirty blocks: those that wait to be written back, by age, and those that are being written back.
+#[derive(Debug, State)]
+#[state(after = "Dirty::check_restored")]
+pub(super) struct Dirty {
+    #[state(varies)]
+    blocks: BTreeMap<u64, Entry>,
+    /// Blocks that wait, by age.
+    #[state(varies)]
+    waiting: BTreeMap<u64, u64>,
+    /// Blocks that are being written back, by when that is done.
+    #[state(varies)]
+    under_way: BTreeSet<(Time, u64)>,
+    ages: u64,
+}
+
+impl Dirty {
+    /// No block is.
+    pub(super) fn new() -> Dirty {
+        Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), under_way: BTreeSet::new(), ages: 0 }
+    }
+
+    fn check_restored(&mut self) -> Result<(), String> {
+        let fits = |(&age, block): (&u64, &u64)| {
+            self.blocks.get(block).is_some_and(|entry| entry.waits && entry.age == age) && age < self.ages
+        };
+        let is_under_way = |&(until, block): &(Time, u64)| {
+            self.blocks.get(&block).is_some_and(|of| !of.waits && of.until == until)
+        };
+        let count = self.waiting.len() + self.under_way.len();
+        match count == self.blocks.len()
+            && self.waiting.iter().all(fits)
+            && self.under_way.iter().all(is_under_way)
+        {
+            true => Ok(()),
+            false => Err(format!("{} dirty blocks in a wrong order", self.blocks.len())),
+        }
+    }
+
+    /// Dirty blocks, those being written back included.
+    pub(super) fn len(&self) -> u64 {
+        self.blocks.len() as u64
+    }
+
+    /// Blocks that wait to be written back.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    /// Whether the backing does not have `block` as it is.
+    pub(super) fn contains(&self, block: u64) -> bool {
+        self.blocks.contains_key(&block)
+    }
+
+    /// All of them.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = u64> + '_ {
+        self.blocks.keys().copied()
+    }
+
+    /// `block` was written. Whether it has to be written back once more for it.
+    pub(super) fn mark(&mut self, block: u64) -> bool {
+        let before = self.blocks.get(&block).copied();
+        if before.is_some_and(|entry| entry.waits) {
+            return false;
+        }
+        let until = before.map_or(Time::ZERO, |entry| entry.until);
+        self.under_way.remove(&(until, block));
+        self.blocks.insert(block, Entry { age: self.ages, until, waits: true });
+        self.waiting.insert(self.ages, block);
+        self.ages += 1;
+        true
+    }
+
+    /// The `count` blocks that wait longest.
+    pub(super) fn oldest(&self, count: u64) -> Vec<u64> {
+        self.waiting.values().copied().take(count as usize).collect()
+    }
+
+    /// Before this `block` may not be written back: an earlier time is not over.
+    pub(super) fn free_from(&self, block: u64) -> Time {
+        self.blocks.get(&block).map_or(Time::ZERO, |entry| entry.until)
+    }
+
+    /// `block`, which waits, is being written back until `until`.
+    pub(super) fn begin(&mut self, block: u64, until: Time) {
+        let entry = self.blocks.get_mut(&block).expect("a block that is written back is dirty");
+        assert!(self.waiting.remove(&entry.age) == Some(block), "block {block} is written back twice");
+        *entry = Entry { until, waits: false, ..*entry };
+        self.under_way.insert((until, block));
+    }
+
+    /// What has been written back by `now` is clean.
+    pub(super) fn settle(&mut self, now: Time) {
+        while let Some(&(until, block)) = self.under_way.first()
+            && until <= now
+        {
+            self.under_way.pop_first();
+            self.blocks.remove(&block);
+        }
+    }
+
+    /// When the last of those being written back is clean; zero without any.
+    pub(super) fn last_until(&self) -> Time {
+        self.under_way.last().map_or(Time::ZERO, |&(until, _)| until)
+    }
+
+    /// `block` leaves the cache; what it was if it was dirty.
+    pub(super) fn take(&mut self, block: u64) -> Option<Entry> {
+        let entry = self.blocks.remove(&block)?;
+        if entry.waits {
+            self.waiting.remove(&entry.age);
+        } else {
+            self.under_way.remove(&(entry.until, block));
+        }
+        Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_written_back_oldest_first_and_once_for_all_writes_before() {
+        let us = Time::from_us;
+        let mut dirty = Dirty::new();
+        assert!(dirty.mark(7) && dirty.mark(3) && !dirty.mark(7) && dirty.mark(5));
+        assert_eq!((dirty.oldest(2), dirty.waiting(), dirty.len()), (vec![7, 3], 3, 3));
+        dirty.begin(7, us(10));
+        dirty.begin(3, us(20));
+        assert_eq!((dirty.waiting(), dirty.len(), dirty.last_until()), (1, 3, us(20)));
+        assert!(dirty.mark(7), "what is written meanwhile has to be written back again");
+        assert_eq!(dirty.free_from(7), us(10), "after the first time");
+        dirty.settle(us(20));
+        assert_eq!(dirty.oldest(9), [5, 7]);
+        assert!(!dirty.contains(3));
+        assert_eq!(dirty.take(5).map(|entry| entry.waits), Some(true));
+        assert_eq!((dirty.take(5), dirty.blocks().collect::<Vec<_>>()), (None, vec![7]));
+        dirty.check_restored().expect("the books agree");
+    }
+}

@@ -1,0 +1,139 @@
+//! What a cache knows that writes back: which blocks are dirty, and when they are cleaned. Moves no byte.
+
+use super::dirty::Dirty;
+use super::levels::Spot;
+use super::table::Table;
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+use std::collections::BTreeMap;
+
+/// What a cache that writes back knows beside what every cache does.
+#[derive(State)]
+pub(super) struct WriteBack {
+    #[state(skip = "from the configuration")]
+    pub(super) settings: Settings,
+    pub(super) dirty: Dirty,
+    /// Which dirty block lies where, if that outlives a loss of power.
+    pub(super) table: Option<Table>,
+    /// When the blocks that are cleaned in the background are clean.
+    pub(super) cleaner_free: Time,
+    /// Since when there are more dirty blocks than cleaning leaves.
+    pub(super) above_since: Time,
+    /// Places of dirty blocks that left, and until when they are read there.
+    #[state(varies)]
+    pub(super) leaving: BTreeMap<Spot, Time>,
+    /// When it has read its table after a loss of power.
+    pub(super) ready: Time,
+    /// Whether a dirty block was lost since the last flush.
+    pub(super) has_lost: bool,
+    /// Blocks that the last loss of power took though they had been written.
+    pub(super) blocks_lost: u64,
+    pub(super) counts: Counts,
+}
+
+/// What is left of the configuration, in blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Most dirty blocks.
+    pub(super) most: u64,
+    /// Dirty blocks that cleaning in the background leaves.
+    pub(super) clean_above: u64,
+    /// Blocks written back side by side.
+    pub(super) batch: u64,
+}
+
+/// What happened, in blocks, except where it says requests.
+#[derive(Clone, Copy, Debug, Default, Value)]
+pub(super) struct Counts {
+    /// Blocks that a write left to be written back.
+    pub(super) dirtied: u64,
+    /// Writes of blocks that were to be written back anyway.
+    pub(super) overwritten: u64,
+    /// Written back in the background.
+    pub(super) cleaned: u64,
+    /// Written back for a flush of the host.
+    pub(super) flushed: u64,
+    /// Written back since they had to leave.
+    pub(super) dirty_evictions: u64,
+    /// Blocks whose data was lost before they were written back.
+    pub(super) lost: u64,
+    /// Requests that write back.
+    pub(super) requests: u64,
+    /// Dirty blocks when counting began.
+    pub(super) at_first: u64,
+}
+
+impl WriteBack {
+    pub(super) fn new(settings: Settings, outlives_power: bool) -> WriteBack {
+        WriteBack {
+            settings,
+            dirty: Dirty::new(),
+            table: outlives_power.then(Table::new),
+            cleaner_free: Time::ZERO,
+            above_since: Time::ZERO,
+            leaving: BTreeMap::new(),
+            ready: Time::ZERO,
+            has_lost: false,
+            blocks_lost: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// When the place of a block is free for another one that comes at `now`.
+    pub(super) fn free_from(&self, spot: Spot, now: Time) -> Time {
+        self.leaving.get(&spot).map_or(now, |&until| now.max(until))
+    }
+
+    /// `block` was written into its level at `done`, and the backing does not have it.
+    pub(super) fn mark(&mut self, block: u64, place: u64, done: Time, floor: Time) {
+        if !self.dirty.mark(block) {
+            self.counts.overwritten += 1;
+            return;
+        }
+        self.counts.dirtied += 1;
+        if self.dirty.waiting() == self.settings.clean_above + 1 {
+            self.above_since = done;
+        }
+        if let Some(table) = &mut self.table {
+            table.note(block, Some(place), done, floor);
+        }
+    }
+
+    /// The next blocks that are cleaned in the background, and when, if that is not after `now`.
+    pub(super) fn next_batch(&self, now: Time) -> Option<(Time, Vec<u64>)> {
+        let start = self.cleans_from()?;
+        let count = (self.dirty.waiting() - self.settings.clean_above).min(self.settings.batch);
+        (start <= now).then(|| (start, self.dirty.oldest(count)))
+    }
+
+    /// When blocks are cleaned in the background next, as things are.
+    pub(super) fn cleans_from(&self) -> Option<Time> {
+        let is_above = self.dirty.waiting() > self.settings.clean_above;
+        is_above.then_some(self.cleaner_free.max(self.above_since))
+    }
+
+    /// A block is taken out without having been written back. Whether it was dirty.
+    pub(super) fn forget(&mut self, block: u64, floor: Time) -> bool {
+        let Some(entry) = self.dirty.take(block) else { return false };
+        self.counts.lost += u64::from(entry.waits);
+        if let Some(table) = &mut self.table {
+            table.note(block, None, Time::ZERO, floor);
+        }
+        true
+    }
+
+    /// Counting begins now.
+    pub(super) fn restart_counts(&mut self) {
+        self.counts = Counts { at_first: self.dirty.waiting(), ..Counts::default() };
+    }
+
+    /// Panics unless every block that was dirtied is written back, lost or still waits.
+    pub(super) fn check_invariants(&self) {
+        let Counts { dirtied, cleaned, flushed, dirty_evictions, lost, at_first, .. } = self.counts;
+        let gone = cleaned + flushed + dirty_evictions + lost;
+        assert_eq!(at_first + dirtied, gone + self.dirty.waiting(), "a dirty block is unaccounted for");
+        // A loss of power may leave a block dirty that had left.
+        let is_bounded = self.dirty.len() <= self.settings.most || self.table.is_some();
+        assert!(is_bounded, "{} dirty blocks", self.dirty.len());
+    }
+}
