@@ -1,6 +1,6 @@
 //! What can go wrong, and which of it a device promises to survive.
 
-use nacre_kernel::{Capabilities, Persistence};
+use nacre_kernel::Capabilities;
 
 /// A class of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

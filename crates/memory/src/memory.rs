@@ -5,7 +5,7 @@ use crate::kept::{Done, Kept, NotTaken};
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
-use nacre_kernel::{Persistence, Recovery, Time};
+use nacre_kernel::{Recovery, Time};
 use nacre_machine::record::{self, Component};
 use nacre_machine::{Checked, Files};
 use std::path::Path;

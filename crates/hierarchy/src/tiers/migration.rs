@@ -4,7 +4,7 @@ use super::Config;
 use super::model::{Place, Tier};
 use crate::placement::Exchange;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bandwidth, Breakdown, Data, Device, Op, Persistence, Recovery, Request, Time};
+use nacre_kernel::{Bandwidth, Breakdown, Data, Device, Op, Recovery, Request, Time};
 use std::collections::VecDeque;
 
 /// The exchanges that are to be made, and the one that is under way.

@@ -2,7 +2,7 @@
 
 use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, served, tiers};
 use crate::serving::Disk;
-use nacre_kernel::{Breakdown, Data, Device, Op, Persistence, Random, Request, Streams, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
 use nacre_machine::Checked;
 use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_media::store::{self, Pages};
