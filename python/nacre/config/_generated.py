@@ -1275,6 +1275,8 @@ class SsdDevice(Table):
     """What it takes to resume it. Default: 0 s."""
     suspensions: int | None = None
     """How often one program or erase may be suspended. Default: 8."""
+    host: HostInterface | None = None
+    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
     link: str
     """Bandwidth of the link to the host, each way."""
     driver: str | None = None
@@ -1310,6 +1312,128 @@ class SsdDevice(Table):
     price_basis: str | None = None
     """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
     kind: Literal["ssd"] = "ssd"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NvramCardDevice(Table):
+    """An NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window."""
+
+    host: HostInterface | None = None
+    """How the host reaches it. Default: nvme."""
+    chip: str
+    """Bytes of a chip."""
+    width: int | None = None
+    """Data lines of a chip. Default: 8."""
+    row: str
+    """Bytes of a row of a chip."""
+    banks: int | None = None
+    """Banks of a group. Default: 8."""
+    groups: int | None = None
+    """Groups of banks; one where there are none. Default: 1."""
+    burst: int | None = None
+    """Transfers of a burst. Default: 8."""
+    clock: str
+    """One clock; data moves at both its edges."""
+    read_latency: int
+    """Clocks from a read to its data: CL."""
+    write_latency: int
+    """Clocks from a write to its data: CWL."""
+    activate_to_access: str
+    """From opening a row to reading or writing it: tRCD."""
+    precharge: str
+    """From closing a row to opening another: tRP."""
+    row_open: str
+    """From opening a row to closing it: tRAS."""
+    row_cycle: str
+    """From opening a row to opening the next of its bank: tRC."""
+    activate_to_activate: str
+    """From opening a row to opening one of another bank: tRRD, of another group where there are groups."""
+    activate_to_activate_in_group: str | None = None
+    """The same within a group."""
+    four_activates: str
+    """In which at most four rows are opened: tFAW."""
+    access_to_access: int | None = None
+    """Clocks from a read to a read, and a write to a write: tCCD, of another group where there are groups. Default: 4."""
+    access_to_access_in_group: str | None = None
+    """The same within a group."""
+    write_recovery: str
+    """From the last data written to closing the row: tWR."""
+    write_to_read: str
+    """From the last data written to a read: tWTR, of another group where there are groups."""
+    write_to_read_in_group: str | None = None
+    """The same within a group."""
+    read_to_precharge: str
+    """From a read to closing the row: tRTP."""
+    rank_to_rank: int | None = None
+    """Clocks between data of two ranks: tRTRS. Default: 2."""
+    refresh_every: str | None = None
+    """How often each rank is refreshed: tREFI; absent for a part that keeps its data without."""
+    refresh: str | None = None
+    """How long a refresh takes: tRFC."""
+    activate_energy: str | None = None
+    """Energy to open and close a row of a rank, above idling."""
+    read_energy: str | None = None
+    """Energy of a burst read from a rank, above idling."""
+    write_energy: str | None = None
+    """Energy of a burst written to a rank, above idling."""
+    refresh_energy: str | None = None
+    """Energy to refresh a rank, above idling."""
+    channels: int | None = None
+    """Channels, each with its own data lines. Default: 1."""
+    ranks: int | None = None
+    """Ranks of a channel. Default: 1."""
+    chips: int | None = None
+    """Chips of a rank that hold data. Default: 8."""
+    interleave: str | None = None
+    """Neighbouring bytes that lie in one bank; absent means a row of a rank."""
+    scheduler: MemoryScheduling | None = None
+    """What the memory controller serves first. Default: fr_fcfs."""
+    rows: Literal["open", "closed", "open_for_reads"] | None = None
+    """When rows are closed. Default: closed."""
+    processors: int | None = None
+    """Processors of the card. Default: 1."""
+    processing: str | None = None
+    """What a processor takes for a command. Default: 150 ns."""
+    volatile: bool | None = None
+    """Whether the memory loses its content without power. Default: true."""
+    written: Literal["in_row", "closed"] | None = None
+    """When a write is done. Default: in_row."""
+    capacitor: str | None = None
+    """Usable energy of the capacitor when it is new. Left out, it is enough, and charged at once."""
+    capacitor_hours: int | None = None
+    """Hours the capacitor has been in service. Default: 0."""
+    capacitor_fade: str | float | None = None
+    """Share of its energy the capacitor loses in 1,000 hours of service. Default: 0.35 %."""
+    charge_power: str | None = None
+    """Power the capacitor is charged with. Default: 5 W."""
+    wait_for_charge: bool | None = None
+    """Whether requests wait until the capacitor is charged, so that nothing they write can be lost. Default: true."""
+    may_lose_writes: bool | None = None
+    """Whether the capacitor may hold less than a dump needs: what it does not save is lost. Default: false."""
+    dump: Literal["all", "changed"] | None = None
+    """What a dump writes to flash. Default: all."""
+    dump_power: str | None = None
+    """Power of the card while it dumps. Default: 10 W."""
+    dump_setup: str | None = None
+    """What goes before a dump. Default: 1 ms."""
+    flash_page: str | None = None
+    """Bytes of a page of flash. Default: 16 KiB."""
+    flash_write: str | None = None
+    """What all flash together programs in a second. Default: 400 MB/s."""
+    flash_read: str | None = None
+    """What all flash together reads in a second. Default: 1.6 GB/s."""
+    flash_ecc: Ecc | None = None
+    """Error correction of the flash. Default: none."""
+    boot: str | None = None
+    """From the return of the power until the card works. Default: 100 ms."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
+    price: str | None = None
+    """Price of what the host sees."""
+    price_basis: str | None = None
+    """What the price is counted in, such as "USD 2023"; prices counted in different things are not added up."""
+    kind: Literal["nvram_card"] = "nvram_card"
     """Which room this is."""
 
 
@@ -1678,6 +1802,118 @@ class LdpcEcc(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DirectHostInterface(Table):
+    """A driver and a link that carries data and nothing else."""
+
+    driver: str | None = None
+    """CPU time the driver takes for a request. Default: 0 s."""
+    cpus: int | None = None
+    """CPUs that run the driver. Default: 16."""
+    link: str
+    """Bandwidth of the link, each way."""
+    kind: Literal["direct"] = "direct"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NvmeHostInterface(Table):
+    """NVMe: queue pairs in the host's memory, behind PCI Express."""
+
+    generation: int | None = None
+    """Generation of PCI Express. Default: 3."""
+    lanes: int | None = None
+    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    payload: int | None = None
+    """The most data of a packet, in bytes. Default: 256."""
+    read_request: int | None = None
+    """The most data a read asks for, in bytes. Default: 512."""
+    flight: str | None = None
+    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    driver: str | None = None
+    """CPU time to build a command and submit it. Default: 1 us."""
+    reap: str | None = None
+    """CPU time to take a completion. Default: 500 ns."""
+    interrupt: str | None = None
+    """CPU time for an interrupt and for waking the program that waits, beside `reap`. Default: 1.5 us."""
+    cpus: int | None = None
+    """CPUs that run the driver. Default: 20."""
+    notice: Literal["interrupt", "polling"] | None = None
+    """How the host learns that a request is done. Default: interrupt."""
+    coalescing: str | None = None
+    """How long an interrupt waits for more completions after the first. Default: 0 s."""
+    host_memory: str | None = None
+    """From a read's arrival at the host to its answer. Default: 240 ns."""
+    queue_depth: int | None = None
+    """Commands under way at one time; absent means as many as come."""
+    kind: Literal["nvme"] = "nvme"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryWindowHostInterface(Table):
+    """Loads and stores through a window of PCI Express, with write combining."""
+
+    generation: int | None = None
+    """Generation of PCI Express. Default: 3."""
+    lanes: int | None = None
+    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    payload: int | None = None
+    """The most data of a packet, in bytes. Default: 256."""
+    read_request: int | None = None
+    """The most data a read asks for, in bytes. Default: 512."""
+    flight: str | None = None
+    """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    write_combining: bool | None = None
+    """Whether 64 B cross together; otherwise 8 B. Default: true."""
+    issue: str | None = None
+    """CPU time of the loads or stores of a packet. Default: 10 ns."""
+    loads: int | None = None
+    """Loads of one CPU under way. Default: 1."""
+    cpus: int | None = None
+    """CPUs that load and store. Default: 20."""
+    kind: Literal["memory_window"] = "memory_window"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CxlMemHostInterface(Table):
+    """CXL.mem: the device is memory of the host's."""
+
+    generation: int | None = None
+    """Generation of PCI Express whose lanes it uses. Default: 5."""
+    lanes: int | None = None
+    """Lanes: 1, 2, 4, 8 or 16. Default: 8."""
+    flight: str | None = None
+    """From one end of an idle link to the other, without the time that bytes take. Default: 35 ns."""
+    issue: str | None = None
+    """CPU time of a line. Default: 5 ns."""
+    lines: int | None = None
+    """Lines of one CPU under way. Default: 10."""
+    cpus: int | None = None
+    """CPUs that load and store. Default: 20."""
+    kind: Literal["cxl_mem"] = "cxl_mem"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FcfsMemoryScheduling(Table):
+    """One access after the other."""
+
+    kind: Literal["fcfs"] = "fcfs"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrFcfsMemoryScheduling(Table):
+    """Open rows first, and rows opened ahead."""
+
+    queue: int | None = None
+    """Accesses that the controller sees at one time. Default: 32."""
+    kind: Literal["fr_fcfs"] = "fr_fcfs"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ConstantLatency(Table):
     """A latency that is always the same."""
 
@@ -1879,6 +2115,7 @@ Device: TypeAlias = (
     | EnvyDevice
     | OnyxDevice
     | SsdDevice
+    | NvramCardDevice
     | Preset
     | str
 )
@@ -1930,6 +2167,20 @@ Ecc: TypeAlias = (
     | Preset
     | str
 )
+HostInterface: TypeAlias = (
+    DirectHostInterface
+    | NvmeHostInterface
+    | MemoryWindowHostInterface
+    | CxlMemHostInterface
+    | Preset
+    | str
+)
+MemoryScheduling: TypeAlias = (
+    FcfsMemoryScheduling
+    | FrFcfsMemoryScheduling
+    | Preset
+    | str
+)
 Latency: TypeAlias = (
     ConstantLatency
     | ExponentialLatency
@@ -1954,9 +2205,11 @@ __all__ = [
     "ConstantLatency",
     "CostBenefitCleaning",
     "Crc32Ecc",
+    "CxlMemHostInterface",
     "DChoicesCleaning",
     "Dbt2Workload",
     "Device",
+    "DirectHostInterface",
     "DramDiskCacheDevice",
     "DynamicPlacement",
     "Ecc",
@@ -1967,16 +2220,19 @@ __all__ = [
     "ExternalCleaning",
     "ExternalPlacement",
     "ExternalReplacement",
+    "FcfsMemoryScheduling",
     "FifoCleaning",
     "FifoReplacement",
     "FioJsonLatency",
     "FixedPlacement",
     "FlashDiskCacheDevice",
+    "FrFcfsMemoryScheduling",
     "GreedyCleaning",
     "HammerPattern",
     "HammerWorkload",
     "HddDevice",
     "HddDeviceStandby",
+    "HostInterface",
     "HotColdPattern",
     "HotColdWorkload",
     "HybridCleaning",
@@ -1989,6 +2245,8 @@ __all__ = [
     "LognormalLatency",
     "LruReplacement",
     "MeasuredDevice",
+    "MemoryScheduling",
+    "MemoryWindowHostInterface",
     "MixPattern",
     "MixPatternPart",
     "MixWorkload",
@@ -1996,6 +2254,8 @@ __all__ = [
     "NetworkDevice",
     "NoneEcc",
     "NoneWearLevelling",
+    "NvmeHostInterface",
+    "NvramCardDevice",
     "OnyxDevice",
     "Pattern",
     "PcmDiskCacheDevice",

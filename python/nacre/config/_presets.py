@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from nacre.config.base import Preset
 
 if TYPE_CHECKING:
-    from nacre.config._generated import Cleaning, Latency, WearLevelling
+    from nacre.config._generated import Cleaning, Ecc, HddDeviceStandby, HostInterface, Latency, MemoryScheduling, SsdDeviceSlcCache, WearLevelling
 
-__all__ = ["disk_15k", "disk_15k_kim", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "iodrive_80gb", "moneta", "network_store", "onyx", "pcm_ssd", "tlc_nvme"]
+__all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme"]
 
 
 class EnvySettings(TypedDict, total=False):
@@ -61,11 +61,14 @@ class HddSettings(TypedDict, total=False):
     outer_rate: str
     inner_rate: str
     interface_rate: str
+    scheduling: Literal['arrival', 'nearest']
+    queue: int
     read_ahead: str
     write_cache: str
     idle_power: str
     seek_power: str
     active_power: str
+    standby: HddDeviceStandby
     price: str
     price_basis: str
 
@@ -98,6 +101,68 @@ class NetworkSettings(TypedDict, total=False):
     parallelism: int
     bandwidth: str
     capacity: str
+    price: str
+    price_basis: str
+
+
+class NvramCardSettings(TypedDict, total=False):
+    """Settings of `nvram_card` over those of a preset."""
+
+    host: HostInterface
+    chip: str
+    width: int
+    row: str
+    banks: int
+    groups: int
+    burst: int
+    clock: str
+    read_latency: int
+    write_latency: int
+    activate_to_access: str
+    precharge: str
+    row_open: str
+    row_cycle: str
+    activate_to_activate: str
+    activate_to_activate_in_group: str
+    four_activates: str
+    access_to_access: int
+    access_to_access_in_group: str
+    write_recovery: str
+    write_to_read: str
+    write_to_read_in_group: str
+    read_to_precharge: str
+    rank_to_rank: int
+    refresh_every: str
+    refresh: str
+    activate_energy: str
+    read_energy: str
+    write_energy: str
+    refresh_energy: str
+    channels: int
+    ranks: int
+    chips: int
+    interleave: str
+    scheduler: MemoryScheduling
+    rows: Literal['open', 'closed', 'open_for_reads']
+    processors: int
+    processing: str
+    volatile: bool
+    written: Literal['in_row', 'closed']
+    capacitor: str
+    capacitor_hours: int
+    capacitor_fade: str | float
+    charge_power: str
+    wait_for_charge: bool
+    may_lose_writes: bool
+    dump: Literal['all', 'changed']
+    dump_power: str
+    dump_setup: str
+    flash_page: str
+    flash_write: str
+    flash_read: str
+    flash_ecc: Ecc
+    boot: str
+    idle_power: str
     price: str
     price_basis: str
 
@@ -168,6 +233,7 @@ class SsdSettings(TypedDict, total=False):
     youngest_first: bool
     wear_spread: int
     buffer: str
+    slc_cache: SsdDeviceSlcCache
     buffer_kept: str | float
     power_protected: bool
     checkpoint_every: str
@@ -177,6 +243,7 @@ class SsdSettings(TypedDict, total=False):
     suspend: str
     resume: str
     suspensions: int
+    host: HostInterface
     link: str
     driver: str
     cpus: int
@@ -206,6 +273,11 @@ def disk_15k_kim(**settings: Unpack[MeasuredSettings]) -> Preset:
     return Preset("disk_15k_kim", settings)
 
 
+def disk_7200(**settings: Unpack[HddSettings]) -> Preset:
+    """7200 RPM disk with command queueing, Seagate Exos X16 16 TB (ST16000NM001G)."""
+    return Preset("disk_7200", settings)
+
+
 def emlc_flash_ssd(**settings: Unpack[SsdSettings]) -> Preset:
     """Enterprise MLC flash SSD, 1.8 TB, as channels, dies and cleaning (fitted to Kim et al., FAST'14)."""
     return Preset("emlc_flash_ssd", settings)
@@ -219,6 +291,11 @@ def emlc_ssd(**settings: Unpack[MeasuredSettings]) -> Preset:
 def envy_2gb(**settings: Unpack[EnvySettings]) -> Preset:
     """ENVy: 2 GiB of flash as main memory, 16 MiB of write buffer (Wu and Zwaenepoel, ASPLOS'94)."""
     return Preset("envy_2gb", settings)
+
+
+def evo970_1tb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Samsung SSD 970 EVO 1 TB, 64-layer TLC with an SLC cache on PCIe 3.0 x4."""
+    return Preset("evo970_1tb", settings)
 
 
 def iodrive_80gb(**settings: Unpack[SsdSettings]) -> Preset:
@@ -236,14 +313,59 @@ def network_store(**settings: Unpack[NetworkSettings]) -> Preset:
     return Preset("network_store", settings)
 
 
+def nvram_ddr3_flash(**settings: Unpack[NvramCardSettings]) -> Preset:
+    """NVRAM card: 1 GiB of DDR3-1600, saved to flash on a supercapacitor, PCIe 3 x8, NVMe."""
+    return Preset("nvram_ddr3_flash", settings)
+
+
+def nvram_ddr4_flash(**settings: Unpack[NvramCardSettings]) -> Preset:
+    """NVRAM card: 8 GiB of DDR4-2400, saved to flash on a supercapacitor, PCIe 3 x8, NVMe."""
+    return Preset("nvram_ddr4_flash", settings)
+
+
+def nvram_mram(**settings: Unpack[NvramCardSettings]) -> Preset:
+    """NVRAM card: 1 GiB of STT-MRAM behind DDR3-1066, PCIe 3 x8, NVMe."""
+    return Preset("nvram_mram", settings)
+
+
 def onyx(**settings: Unpack[OnyxSettings]) -> Preset:
     """Onyx: 8 GiB of first-generation PCM on PCIe (Akel et al., HotStorage'11)."""
     return Preset("onyx", settings)
 
 
+def optane_p4800x(**settings: Unpack[MeasuredSettings]) -> Preset:
+    """Intel Optane SSD DC P4800X, 375 GB, 3D XPoint on PCIe 3.0 x4."""
+    return Preset("optane_p4800x", settings)
+
+
+def p4500_1tb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Intel SSD DC P4500 1 TB, 32-layer TLC on PCIe 3.0 x4."""
+    return Preset("p4500_1tb", settings)
+
+
+def p4500_4tb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Intel SSD DC P4500 4 TB, 32-layer TLC on PCIe 3.0 x4."""
+    return Preset("p4500_4tb", settings)
+
+
 def pcm_ssd(**settings: Unpack[MeasuredSettings]) -> Preset:
     """PCM SSD prototype, 45 nm 1 Gbit PCM, 64 GB (Kim et al., FAST'14)."""
     return Preset("pcm_ssd", settings)
+
+
+def pm983_960gb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Samsung PM983 960 GB, 64-layer TLC on PCIe 3.0 x4."""
+    return Preset("pm983_960gb", settings)
+
+
+def s4500_960gb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Intel SSD DC S4500 960 GB, 32-layer TLC on SATA at 6 Gb/s."""
+    return Preset("s4500_960gb", settings)
+
+
+def ssd660p_1tb(**settings: Unpack[SsdSettings]) -> Preset:
+    """Intel SSD 660p 1 TB, 64-layer QLC with an SLC cache on PCIe 3.0 x4."""
+    return Preset("ssd660p_1tb", settings)
 
 
 def tlc_nvme(**settings: Unpack[SsdSettings]) -> Preset:
