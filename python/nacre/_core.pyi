@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 
 __all__ = [
+    "MINIATURE_BLOCKS_MIN",
     "CleaningView",
     "ConfigError",
     "Error",
@@ -16,6 +17,9 @@ __all__ = [
     "__version__",
     "catalog",
     "check",
+    "crash",
+    "crash_drawn",
+    "crash_faults",
     "formats",
     "mixes",
     "preparation",
@@ -28,6 +32,7 @@ __all__ = [
     "shipped_scenarios",
     "split_parts",
     "split_together",
+    "step",
     "trace_columns",
     "trace_convert",
     "trace_fit",

@@ -98,9 +98,20 @@ read_share = "70 %"
 arrival = {{ kind = "closed", queue_depth = 1 }}
 
 [stack]
-preset = "{preset}"
+{stack}
 """
-_PRESETS = {"measured": "pcm_ssd", "network": "network_store"}
+_CACHE = 'kind = "{kind}"\n{size}\nbacking = {{ preset = "disk_15k" }}'
+_STACKS = {
+    "measured": 'preset = "pcm_ssd"',
+    "network": 'preset = "network_store"',
+    "dram_disk_cache": _CACHE.format(kind="dram_disk_cache", size='capacity = "32 MiB"'),
+    "flash_disk_cache": _CACHE.format(
+        kind="flash_disk_cache", size='blocks = 512\necc = { kind = "bch", t = 4 }'
+    ),
+    "pcm_disk_cache": _CACHE.format(
+        kind="pcm_disk_cache", size='capacity = "128 MiB"\necc = { kind = "bch", t = 4 }'
+    ),
+}
 
 
 def new(kind: str) -> str:
@@ -116,7 +127,7 @@ def new(kind: str) -> str:
         text = next(row.text for row in scenarios() if row.name == KINDS[kind])
     else:
         summary = model.summary[0].upper() + model.summary[1:]
-        text = _PLAIN.format(summary=summary, kind=kind, preset=_PRESETS[kind])
+        text = _PLAIN.format(summary=summary, kind=kind, stack=_STACKS[kind])
     lines = text.rstrip().split("\n")
     place = lines.index("[stack]") + 2
     given = _given(lines[place:])

@@ -169,7 +169,7 @@ class Staging:
 
     def commit(self) -> None:
         """Moves what was staged into the directory; on an error all is as it was before."""
-        names = (*self._stale, *self._staged)
+        names = (*self._staged, *self._stale)
         for name in names:
             self._check(name)
         before = {name: self._kept(name) for name in names if look(self.directory / name)}

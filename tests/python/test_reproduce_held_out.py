@@ -61,7 +61,14 @@ def test_a_neutral_value_the_model_refuses_is_said(
     assert "refused" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
+WITHOUT = ("drives",)
+"""Each of their fitted values is of one data sheet, and nothing is known to stand in its place."""
+
+
+@pytest.mark.parametrize(
+    "paper",
+    [target.paper.name for target in work.targets(None) if target.paper.name not in WITHOUT],
+)
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
     """Of the runs that answer its rows; what is only drawn beside them decides none."""
     (target,) = work.targets(paper)

@@ -19,7 +19,7 @@ def _spent_us(operation: str, activity: str) -> Callable[[Record], float]:
             for part in record.time_spent[operation]
             if part.activity == activity and part.component == path
         ]
-        return sum(part.mean_ns for part in parts) / 1000
+        return float(sum(part.mean_ns for part in parts)) / 1000
 
     return spent
 
@@ -37,8 +37,8 @@ def _memory_watts(activity: str) -> Callable[[Record], float]:
     """Mean power of the memories that read, write or idle."""
 
     def watts(record: Record) -> float:
-        memories = [c for c in record.components if c.kind != "hdd" and c.energy_j]
-        joules = sum(c.energy_j[activity] for c in memories if activity in c.energy_j)
+        energies = [c.energy_j for c in record.components if c.kind != "hdd" and c.energy_j]
+        joules = sum(energy.get(activity, 0.0) for energy in energies)
         return float(joules / record.drained_s)
 
     return watts
