@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
@@ -221,7 +221,7 @@ def presets() -> str:
         "from nacre.config.base import Preset",
         "",
         "if TYPE_CHECKING:",
-        f"    from nacre.config._generated import {', '.join(known)}" if known else "    pass",
+        *_imported(known),
         "",
         f"__all__ = [{', '.join(repr(name) for name in _devices())}]".replace("'", '"'),
         "",
@@ -262,6 +262,14 @@ def _settings_of(kind: str) -> str:
 
 def _annotations(cls: type) -> str:
     return " ".join(str(item.type) for item in fields(cls) if item.name != "kind")
+
+
+def _imported(names: Sequence[str]) -> list[str]:
+    """The lines that import these types, as ruff sorts and breaks them."""
+    if not names:
+        return ["    pass"]
+    head = "    from nacre.config._generated import"
+    return [f"{head} (", *(f"        {name}," for name in names), "    )"]
 
 
 def _plain(annotation: str) -> str:

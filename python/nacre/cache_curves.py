@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nacre.errors import TraceError
-from nacre.miss_ratio import KINDS, Kind, suffix_of
+from nacre.miss_ratio import KINDS, Kind, encoded, suffix_of
 from nacre.saving import write_file
 from nacre.view import View
 
@@ -101,20 +99,11 @@ class CacheCurves:
         A file that is there is replaced, unless `replace` is false.
         """
         target = Path(path)
-        write_file(target, self._encoded(suffix_of(target)), replace=replace)
-
-    def _encoded(self, suffix: str) -> bytes:
-        if suffix == "json":
-            return (json.dumps(self.to_dict()) + "\n").encode()
-        if suffix == "csv":
-            return self._both().write_csv().encode()
-        if suffix == "parquet":
-            buffer = io.BytesIO()
-            self._both().write_parquet(buffer)
-            return buffer.getvalue()
-        from nacre.figures.export import image
-
-        return image(self.plot(), suffix)
+        write_file(
+            target,
+            encoded(suffix_of(target), self.to_dict, self._both, self.plot),
+            replace=replace,
+        )
 
     def _both(self) -> pl.DataFrame:
         """Ratios of blocks, and beside them those of bytes."""

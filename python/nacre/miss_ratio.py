@@ -6,7 +6,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -120,20 +120,11 @@ class MissRatioCurve:
         A file that is there is replaced, unless `replace` is false.
         """
         target = Path(path)
-        write_file(target, self._encoded(suffix_of(target)), replace=replace)
-
-    def _encoded(self, suffix: str) -> bytes:
-        if suffix == "json":
-            return (json.dumps(self.to_dict()) + "\n").encode()
-        if suffix == "csv":
-            return self.frame().write_csv().encode()
-        if suffix == "parquet":
-            buffer = io.BytesIO()
-            self.frame().write_parquet(buffer)
-            return buffer.getvalue()
-        from nacre.figures.export import image
-
-        return image(self.plot(), suffix)
+        write_file(
+            target,
+            encoded(suffix_of(target), self.to_dict, self.frame, self.plot),
+            replace=replace,
+        )
 
     def _blocks(self, size: int) -> int:
         if size < 0:
@@ -159,6 +150,26 @@ def suffix_of(path: Path) -> str:
             f" end it in one of: {', '.join(f'.{known}' for known in SUFFIXES)}"
         )
     return suffix
+
+
+def encoded(
+    suffix: str,
+    document: Callable[[], Mapping[str, Any]],
+    frame: Callable[[], pl.DataFrame],
+    drawn: Callable[[], alt.TopLevelMixin],
+) -> bytes:
+    """The content of a file that ends so: a document, a table or a figure."""
+    if suffix == "json":
+        return (json.dumps(document()) + "\n").encode()
+    if suffix == "csv":
+        return frame().write_csv().encode()
+    if suffix == "parquet":
+        buffer = io.BytesIO()
+        frame().write_parquet(buffer)
+        return buffer.getvalue()
+    from nacre.figures.export import image
+
+    return image(drawn(), suffix)
 
 
 def _kind(kind: Kind) -> Kind:

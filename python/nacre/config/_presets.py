@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 from nacre.config.base import Preset
 
 if TYPE_CHECKING:
-    from nacre.config._generated import Cleaning, Ecc, HddDeviceStandby, HostInterface, Latency, MemoryScheduling, SsdDeviceSlcCache, WearLevelling
+    from nacre.config._generated import (
+        Cleaning,
+        Ecc,
+        HddDeviceStandby,
+        HostInterface,
+        Latency,
+        MemoryScheduling,
+        SsdDeviceSlcCache,
+        WearLevelling,
+    )
 
 __all__ = ["disk_15k", "disk_15k_kim", "disk_7200", "emlc_flash_ssd", "emlc_ssd", "envy_2gb", "evo970_1tb", "iodrive_80gb", "moneta", "network_store", "nvram_ddr3_flash", "nvram_ddr4_flash", "nvram_mram", "onyx", "optane_p4800x", "p4500_1tb", "p4500_4tb", "pcm_ssd", "pm983_960gb", "s4500_960gb", "ssd660p_1tb", "tlc_nvme"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from statistics import stdev
 from typing import TypedDict
 
 from nacre import quantity, toml
@@ -14,13 +13,12 @@ from nacre.reproduce.judge import Row, said
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
 from nacre.reproduce.trial import Progress, Swaps, Trial, with_setting
+from nacre.study.noise import half_width
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
 """By what a value is multiplied."""
 SEEDS = (1, 2, 3, 4, 5)
 _DOUBTFUL = ("fitted", "assumed")
-_STUDENT = 2.776
-"""Of 95 % of Student's distribution with four degrees of freedom: one less than there are seeds."""
 
 
 class Moved(TypedDict):
@@ -129,7 +127,7 @@ def _of(
     row = trial.judge(claim, {})
     over = [trial.judge(claim, swaps)["simulated"] for swaps in seeds]
     known = [number for number in over if number is not None]
-    half_width = _STUDENT * stdev(known) / len(known) ** 0.5 if len(known) == len(SEEDS) else None
+    within = half_width(known) if len(known) == len(SEEDS) else None
     used = trial.of(claim)
 
     def moved(value: Value, factor: Decimal, swaps: Swaps) -> Moved:
@@ -144,7 +142,7 @@ def _of(
         "tolerance": row["tolerance"],
         "simulated": row["simulated"],
         "holds": row["pass"],
-        "half_width": half_width,
+        "half_width": within,
         "values": [
             _doubt(value, row, moved(value, LESS, less), moved(value, MORE, more))
             for value, (less, more) in moves.items()
