@@ -6,11 +6,12 @@
 //! are flat and zero until touched, so that memory follows what was written.
 
 use super::blocks::Blocks;
-use super::frontier::{Cause, FlashOps, Frontier};
-use super::geometry::{Geometry, Spot};
+use super::emptying::Relocation;
+use super::flash_ops::{Cause, FlashOps};
+use super::frontier::{Frontier, NOBODY};
+use super::geometry::{Cells, Geometry, Spot};
 use super::mapping_cache::MappingCache;
-use super::relocation::Relocation;
-use super::slc_cache::{Cells, SlcCache};
+use super::slc_cache::SlcCache;
 use super::spare_area::SpareArea;
 use crate::cleaning::{Cleaner, Partition, Place};
 use nacre_kernel::state::{State, Value};
@@ -20,8 +21,6 @@ use std::collections::BTreeSet;
 
 /// Units the host programs between two looks at what cleaning has to do.
 const PACE: u32 = 64;
-/// No superblock.
-pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Units programmed by cause, and what was done, since the first day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]

@@ -1,6 +1,6 @@
 //! The bytes of the drive: a physical unit is a page of the store.
 
-use super::frontier::Untimed;
+use super::flash_ops::Untimed;
 use super::model::Ssd;
 use super::unlanded::Version;
 use nacre_kernel::{Data, Time};

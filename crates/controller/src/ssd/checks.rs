@@ -1,6 +1,6 @@
 //! What a configuration has to keep so that it can be a drive.
 
-use super::{Config, Streams};
+use super::config::{Config, Streams};
 use nacre_config::Reader;
 use nacre_kernel::{Bytes, Time};
 

@@ -1,6 +1,5 @@
 //! The configuration of an SSD.
 
-use super::slc_cache::SlcCacheConfig;
 use crate::cleaning::CleaningFamily;
 use crate::host_interface::HostInterfaceFamily;
 use nacre_config::{Choice, Configuration, Slot};
@@ -32,6 +31,28 @@ pub enum Unwritten {
     Flash,
     /// No access to the flash: the drive knows that it is zero.
     Zeros,
+}
+
+/// Cells that the host fills with one bit each.
+#[derive(Clone, Debug, Configuration)]
+pub struct SlcCacheConfig {
+    /// The most data that lies in such cells.
+    #[config(min = "512 B", max = "1 PiB")]
+    pub size: Bytes,
+    /// Bits that a cell holds otherwise: so much less data fits.
+    #[config(
+        default = 3,
+        min = 2,
+        max = 5,
+        source = "assumed: TLC, the usual flash of drives with such a cache"
+    )]
+    pub bits: u32,
+    /// Reading a page.
+    #[config(min = "1 ps", max = "1 s")]
+    pub read: Time,
+    /// Programming a page.
+    #[config(min = "1 ps", max = "1 s")]
+    pub program: Time,
 }
 
 /// A page-mapped flash SSD.

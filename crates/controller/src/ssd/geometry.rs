@@ -1,7 +1,7 @@
 //! The sizes of a drive, as whole numbers, and where a page of a superblock lies.
 
-use super::Config;
-use super::slc_cache::Cells;
+use super::config::Config;
+use nacre_kernel::state::Value;
 
 /// Division by a number that is fixed when the drive is built (Lemire, Kaser and Kurz 2019, "Faster remainder
 /// by direct computation"): exact for every dividend of 32 bits.
@@ -26,6 +26,15 @@ impl Divisor {
         let quotient = ((u128::from(self.reciprocal) * u128::from(number)) >> 64) as u32;
         (quotient, number - quotient * self.by)
     }
+}
+
+/// How many bits a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) enum Cells {
+    /// As many as they can.
+    Full,
+    /// One.
+    Single,
 }
 
 /// Sizes that a checked configuration has.

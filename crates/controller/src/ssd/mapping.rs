@@ -1,7 +1,7 @@
 //! What the mapping table in flash costs the array: its pages move and are programmed like data.
 
 use super::array::Array;
-use super::frontier::{Cause, FlashOps};
+use super::flash_ops::{Cause, FlashOps};
 use super::mapping_cache::MappingCache;
 use super::relocation::LAST;
 use nacre_media::store::Store;

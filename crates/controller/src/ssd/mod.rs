@@ -71,7 +71,11 @@ mod blocks;
 mod bytes;
 mod checks;
 mod config;
+mod device;
 mod die;
+mod emptying;
+mod filling;
+mod flash_ops;
 mod frontier;
 mod geometry;
 mod host;
@@ -79,6 +83,7 @@ mod line;
 mod mapping;
 mod mapping_cache;
 mod model;
+mod outage;
 mod power;
 mod reading;
 mod relocation;
@@ -93,8 +98,7 @@ mod wear;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Streams, Translator, Unwritten};
-pub use slc_cache::SlcCacheConfig;
+pub use config::{Config, SlcCacheConfig, Streams, Translator, Unwritten};
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};

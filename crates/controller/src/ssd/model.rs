@@ -2,16 +2,15 @@
 
 use super::array::{Array, Programs};
 use super::config::Config;
-use super::frontier::Untimed;
+use super::flash_ops::Untimed;
 use super::host::HostInterface;
 use super::mapping_cache::Lookup;
-use super::power::Outage;
+use super::outage::Outage;
 use super::schedule::Schedule;
 use super::unlanded::Unlanded;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
+    Activity, Breakdown, Completion, ComponentId, Data, HostCounts, Op, Request, Status, Time,
 };
 use nacre_media::store::Store;
 
@@ -128,7 +127,7 @@ impl<S: Store> Ssd<S> {
 
     /// Writes the bytes of `request` into the buffer.
     #[inline(never)]
-    fn write(
+    pub(super) fn write(
         &mut self,
         now: Time,
         request: &Request,
@@ -172,7 +171,7 @@ impl<S: Store> Ssd<S> {
     }
 
     #[cold]
-    fn refuse(&mut self, at: Time) -> Status {
+    pub(super) fn refuse(&mut self, at: Time) -> Status {
         self.book.refused_writes += 1;
         let bytes = self.array.programs.host * u64::from(self.array.geometry.unit_bytes);
         self.end_of_life.get_or_insert((at, bytes));
@@ -180,7 +179,7 @@ impl<S: Store> Ssd<S> {
     }
 
     /// Units that lie wholly in the request hold nothing any more.
-    fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
@@ -204,7 +203,7 @@ impl<S: Store> Ssd<S> {
     }
 
     /// Everything in the buffer is programmed, where it would not survive a power failure.
-    fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         self.schedule.now = at;
@@ -232,7 +231,7 @@ impl<S: Store> Ssd<S> {
     /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
     /// which is known only when the mapping has been read.
     #[inline]
-    fn warm_entries(&self, requests: &[Request]) {
+    pub(super) fn warm_entries(&self, requests: &[Request]) {
         let entry = |request: &Request| {
             let entry = self.array.table.get((request.address >> self.unit_shift) as usize);
             entry.copied().unwrap_or(0)
@@ -241,118 +240,5 @@ impl<S: Store> Ssd<S> {
         let writes = requests.iter().filter(|request| request.op == Op::Write);
         let bits = writes.map(|request| self.array.live[entry(request).saturating_sub(1) as usize / 64]);
         std::hint::black_box(bits.fold(0, |sum, bits| sum ^ bits));
-    }
-}
-
-/// Requests whose memory is asked for at once before a drive is preconditioned with them.
-const PREFETCHED: usize = 32;
-
-impl<S: Store> Device for Ssd<S> {
-    #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        self.book.host.record(request);
-        let now = self.wait_until_ready(now, breakdown);
-        match request.op {
-            Op::Read => {
-                let completion = self.read(now, request, breakdown);
-                self.give(request.address, data);
-                completion
-            }
-            Op::Write => self.write(now, request, &data, breakdown),
-            Op::Trim => self.trim(now, request, breakdown),
-            Op::Flush => self.flush(now, request, breakdown),
-        }
-    }
-
-    fn advance(&mut self, to: Time) {
-        if S::CARRIES_BYTES {
-            self.unlanded.settle(to, &mut self.schedule);
-        }
-        self.interface.forget_before(to);
-        self.schedule.forget_before(to);
-    }
-
-    fn capacity(&self) -> Option<Bytes> {
-        Some(Bytes(self.array.geometry.capacity()))
-    }
-
-    fn busy_until(&self) -> Time {
-        self.interface.busy_until().max(self.schedule.busy_until()).max(self.outage.ready)
-    }
-
-    fn restart_ledger(&mut self) {
-        self.interface.restart_ledger();
-        self.schedule.restart_ledger();
-        self.book = Book {
-            programs_before: self.array.programs,
-            erases_before: self.array.flash.erases(),
-            ..Book::default()
-        };
-    }
-
-    fn precondition(&mut self, requests: &[Request]) {
-        for group in requests.chunks(PREFETCHED) {
-            self.warm_entries(group);
-            for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
-                let (first, last) = self.units(request);
-                for unit in first..=last {
-                    self.translate(Time::ZERO, unit, true, false);
-                    if !self.put_untimed(unit) {
-                        self.refuse(Time::ZERO);
-                    }
-                }
-            }
-        }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            carries_bytes: S::CARRIES_BYTES,
-            persistence: match self.config.power_protected {
-                true => Persistence::OnAcknowledgement,
-                false => Persistence::OnFlush,
-            },
-            atomic_unit: self.array.geometry.unit_bytes,
-            transactions: false,
-            preconditions: true,
-            rated_endurance: false,
-        }
-    }
-
-    fn power_fail(&mut self, at: Time, _chance: &mut Random) {
-        self.lose_power(at);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        self.repair(at)
-    }
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it wears out under requests, and says so")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn report(&self, elapsed: Time) -> ComponentReport {
-        super::report::of(self, elapsed)
-    }
-
-    fn check_invariants(&self) {
-        self.array.check_invariants();
-        self.schedule.check_invariants();
-        self.interface.check_invariants();
-    }
-
-    #[inline]
-    fn prefetch(&self, requests: &[Request]) {
-        self.warm_entries(requests);
     }
 }

@@ -5,33 +5,12 @@
 //! done again, the last checkpoint of the mapping is read, and the spare areas of the pages that were programmed
 //! since. Recovery ends with a checkpoint.
 
+use super::array::Array;
 use super::config::Config;
 use super::model::Ssd;
-use nacre_kernel::state::{State, Value};
+use super::outage::Erases;
 use nacre_kernel::{Activity, Breakdown, Recovery, Time};
 use nacre_media::store::Store;
-
-/// What losses of power left behind.
-#[derive(Clone, Debug, Default, State)]
-pub(super) struct Outage {
-    /// From when on the drive serves requests.
-    pub(super) ready: Time,
-    /// What the last loss of power did, until the power is back.
-    interrupted: Recovery,
-    /// Erases that recovery does again.
-    erases: Erases,
-    /// Units programmed in all when the mapping was last saved at the end of a recovery, and at the end of the one
-    /// that may still be under way.
-    checkpoint: u64,
-    next_checkpoint: u64,
-}
-
-/// Erases that are done again, and how many on the die that has most.
-#[derive(Clone, Copy, Debug, Default, Value)]
-struct Erases {
-    all: u64,
-    most: u64,
-}
 
 impl<S: Store> Ssd<S> {
     /// A request that comes while the drive recovers waits.
@@ -71,7 +50,7 @@ impl<S: Store> Ssd<S> {
             }
         }
         if S::CARRIES_BYTES {
-            self.array.lose_mapping();
+            self.array.table.fill(0);
         }
         let outage = &mut self.outage;
         if at < outage.ready {
@@ -93,7 +72,8 @@ impl<S: Store> Ssd<S> {
     pub(super) fn repair(&mut self, at: Time) -> Recovery {
         let mut recovery = std::mem::take(&mut self.outage.interrupted);
         if S::CARRIES_BYTES {
-            self.array.find_mapping();
+            let Array { spare, owners, table, .. } = &mut self.array;
+            spare.find_mapping(owners, table);
         }
         let geometry = &self.array.geometry;
         let programs = self.array.flash.programs();

@@ -6,11 +6,11 @@
 //! the victim is emptied at once and the superblock with its live data takes its place, as in
 //! [`crate::cleaning`].
 
-use super::array::{Array, NOBODY};
-use super::frontier::{Cause, FlashOps};
-use super::slc_cache::Cells;
+use super::array::Array;
+use super::emptying::{Reading, Relocation};
+use super::flash_ops::{Cause, FlashOps};
+use super::frontier::NOBODY;
 use crate::cleaning::{self, Decision, Place, View};
-use nacre_kernel::state::Value;
 use nacre_media::store::Store;
 
 /// Erased superblocks without which the host gets none: the last one is the cleaner's.
@@ -18,57 +18,6 @@ pub(super) const LAST: usize = 1;
 
 /// Units that wear levelling moves for each that the host programs meanwhile.
 const WEAR_PACE: u32 = 4;
-
-/// A superblock that is being emptied.
-#[derive(Clone, Copy, Debug, Value)]
-pub(super) struct Relocation {
-    pub(super) cause: Cause,
-    pub(super) superblock: u32,
-    place: u32,
-    /// The word of the array's live bits that is looked at next, and the one behind the last.
-    word: usize,
-    end: usize,
-    /// Units that were live when it began, and that were not.
-    live: u32,
-    gain: u32,
-    /// What the host has paid for, in units times `gain`.
-    credit: u64,
-    pub(super) reading: Reading,
-}
-
-/// The operation whose units are being copied, and so many of them: they are read together.
-#[derive(Clone, Copy, Debug, Value)]
-pub(super) struct Reading {
-    cells: Cells,
-    cause: Cause,
-    operation: u32,
-    pub(super) units: u32,
-}
-
-impl Reading {
-    fn new(cells: Cells, cause: Cause) -> Reading {
-        Reading { cells, cause, operation: 0, units: 0 }
-    }
-
-    /// A unit of `operation` is copied next.
-    #[inline]
-    fn copy<W: FlashOps>(&mut self, operation: u32, work: &mut W) {
-        if operation != self.operation {
-            self.end(work);
-            self.operation = operation;
-        }
-        self.units += 1;
-    }
-
-    /// No more of it is copied.
-    #[inline]
-    fn end<W: FlashOps>(&mut self, work: &mut W) {
-        if self.units > 0 {
-            work.read(self.operation, self.cells, self.units, self.cause);
-            self.units = 0;
-        }
-    }
-}
 
 impl<S: Store> Array<S> {
     /// A frontier of the host with room, in place of `frontier` which has none: itself, opened anew, or where

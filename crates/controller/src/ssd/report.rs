@@ -1,6 +1,6 @@
 //! What the drive did, as its report.
 
-use super::array::NOBODY;
+use super::frontier::NOBODY;
 use super::model::Ssd;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
 use nacre_media::store::Store;

@@ -1,10 +1,9 @@
 //! Channels and dies over time: what reads, programs and erases wait for, and what they take.
 
-use super::Config;
+use super::config::Config;
 use super::die::{Die, Suspending, Turn};
-use super::frontier::{Cause, FlashOps};
-use super::geometry::{Geometry, Spot};
-use super::slc_cache::Cells;
+use super::flash_ops::{Cause, FlashOps};
+use super::geometry::{Cells, Geometry, Spot};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use std::collections::VecDeque;

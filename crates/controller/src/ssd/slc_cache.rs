@@ -3,42 +3,9 @@
 //! Their cells are programmed and read faster and hold a part of the data. Nothing else is kept of them: what they
 //! hold is moved to full cells when cleaning chooses them, which it does soon, since little is live in so much flash.
 
-use super::Config;
-use super::geometry::Geometry;
-use nacre_config::Configuration;
-use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bytes, Time};
-
-/// How many bits a cell holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(super) enum Cells {
-    /// As many as they can.
-    Full,
-    /// One.
-    Single,
-}
-
-/// Cells that the host fills with one bit each.
-#[derive(Clone, Debug, Configuration)]
-pub struct SlcCacheConfig {
-    /// The most data that lies in such cells.
-    #[config(min = "512 B", max = "1 PiB")]
-    pub size: Bytes,
-    /// Bits that a cell holds otherwise: so much less data fits.
-    #[config(
-        default = 3,
-        min = 2,
-        max = 5,
-        source = "assumed: TLC, the usual flash of drives with such a cache"
-    )]
-    pub bits: u32,
-    /// Reading a page.
-    #[config(min = "1 ps", max = "1 s")]
-    pub read: Time,
-    /// Programming a page.
-    #[config(min = "1 ps", max = "1 s")]
-    pub program: Time,
-}
+use super::config::Config;
+use super::geometry::{Cells, Geometry};
+use nacre_kernel::state::State;
 
 /// The superblocks in that mode.
 #[derive(State)]

@@ -4,9 +4,7 @@
 //! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
 //! number is its newest. A trim programs none: it stands in a journal, with a sequence number of its own.
 
-use super::array::Array;
 use nacre_kernel::state::State;
-use nacre_media::store::Store;
 use std::collections::BTreeMap;
 
 /// Sequence numbers of pages and trims. Empty where no bytes are carried.
@@ -39,27 +37,21 @@ impl SpareArea {
     pub(super) fn erase(&mut self, first: u32, count: u32) {
         self.sequences[first as usize..][..count as usize].fill(0);
     }
-}
 
-impl<S: Store> Array<S> {
-    /// The mapping, which was in DRAM, is gone.
-    pub(super) fn lose_mapping(&mut self) {
-        self.table.fill(0);
-    }
-
-    /// The mapping as spare areas and the journal of trims have it. A checkpoint saves reading those that are
-    /// older, and changes nothing of what is found.
-    pub(super) fn find_mapping(&mut self) {
-        let mut newest = vec![0; self.table.len()];
-        for (page, (&sequence, &owner)) in self.spare.sequences.iter().zip(&self.owners).enumerate() {
+    /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of
+    /// every unit, `owners` being whose each page is. A checkpoint saves reading those that are older, and changes
+    /// nothing of what is found.
+    pub(super) fn find_mapping(&self, owners: &[u32], table: &mut [u32]) {
+        let mut newest = vec![0; table.len()];
+        for (page, (&sequence, &owner)) in self.sequences.iter().zip(owners).enumerate() {
             if sequence > newest[owner as usize] {
                 newest[owner as usize] = sequence;
-                self.table[owner as usize] = page as u32 + 1;
+                table[owner as usize] = page as u32 + 1;
             }
         }
-        for (&unit, &sequence) in &self.spare.trims {
+        for (&unit, &sequence) in &self.trims {
             if sequence > newest[unit as usize] {
-                self.table[unit as usize] = 0;
+                table[unit as usize] = 0;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a restored drive checks: every number in its tables is of this drive.
 
-use super::array::{Array, NOBODY};
+use super::array::Array;
+use super::frontier::NOBODY;
 use nacre_media::store::Store;
 
 impl<S: Store> Array<S> {

@@ -5,7 +5,7 @@
 //! data moves into the erased superblock with the most erases, and the young one joins the others.
 
 use super::array::Array;
-use super::frontier::{Cause, FlashOps};
+use super::flash_ops::{Cause, FlashOps};
 use super::relocation::LAST;
 use nacre_media::store::Store;
 

@@ -3,10 +3,10 @@
 use super::super::array::{Array, Rules};
 use super::super::blocks::{Blocks, Durability};
 use super::super::config::{Config, Streams as Kinds};
-use super::super::frontier::{Cause, FlashOps, Untimed};
-use super::super::geometry::Geometry;
+use super::super::flash_ops::{Cause, FlashOps, Untimed};
+use super::super::geometry::{Cells, Geometry};
 use super::super::mapping_cache::{Lookup, MappingCache};
-use super::super::slc_cache::{Cells, SlcCache};
+use super::super::slc_cache::SlcCache;
 use super::*;
 use crate::cleaning;
 use nacre_config::{Configuration, Slot};

@@ -1,0 +1,122 @@
+//! The drive as the contract of devices has it.
+
+use super::model::{Book, Ssd};
+use super::report;
+use nacre_kernel::{
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
+    Persistence, Random, Recovery, Request, Time, Transactions,
+};
+use nacre_media::store::Store;
+
+/// Requests whose memory is asked for at once before a drive is preconditioned with them.
+const PREFETCHED: usize = 32;
+
+impl<S: Store> Device for Ssd<S> {
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        self.book.host.record(request);
+        let now = self.wait_until_ready(now, breakdown);
+        match request.op {
+            Op::Read => {
+                let completion = self.read(now, request, breakdown);
+                self.give(request.address, data);
+                completion
+            }
+            Op::Write => self.write(now, request, &data, breakdown),
+            Op::Trim => self.trim(now, request, breakdown),
+            Op::Flush => self.flush(now, request, breakdown),
+        }
+    }
+
+    fn advance(&mut self, to: Time) {
+        if S::CARRIES_BYTES {
+            self.unlanded.settle(to, &mut self.schedule);
+        }
+        self.interface.forget_before(to);
+        self.schedule.forget_before(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.array.geometry.capacity()))
+    }
+
+    fn busy_until(&self) -> Time {
+        self.interface.busy_until().max(self.schedule.busy_until()).max(self.outage.ready)
+    }
+
+    fn restart_ledger(&mut self) {
+        self.interface.restart_ledger();
+        self.schedule.restart_ledger();
+        self.book = Book {
+            programs_before: self.array.programs,
+            erases_before: self.array.flash.erases(),
+            ..Book::default()
+        };
+    }
+
+    fn precondition(&mut self, requests: &[Request]) {
+        for group in requests.chunks(PREFETCHED) {
+            self.warm_entries(group);
+            for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
+                let (first, last) = self.units(request);
+                for unit in first..=last {
+                    self.translate(Time::ZERO, unit, true, false);
+                    if !self.put_untimed(unit) {
+                        self.refuse(Time::ZERO);
+                    }
+                }
+            }
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: match self.config.power_protected {
+                true => Persistence::OnAcknowledgement,
+                false => Persistence::OnFlush,
+            },
+            atomic_unit: self.array.geometry.unit_bytes,
+            transactions: false,
+            preconditions: true,
+            rated_endurance: false,
+        }
+    }
+
+    fn power_fail(&mut self, at: Time, _chance: &mut Random) {
+        self.lose_power(at);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.repair(at)
+    }
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it wears out under requests, and says so")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+        self.schedule.check_invariants();
+        self.interface.check_invariants();
+    }
+
+    #[inline]
+    fn prefetch(&self, requests: &[Request]) {
+        self.warm_entries(requests);
+    }
+}

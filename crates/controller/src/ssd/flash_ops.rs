@@ -1,0 +1,43 @@
+//! What the flash has to do for a change of state, and why.
+
+use super::geometry::Cells;
+use nacre_kernel::state::Value;
+
+/// Why a page is programmed or read by the drive itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) enum Cause {
+    /// Data of the host.
+    Host,
+    /// Live data moves to make erased space.
+    Cleaning,
+    /// Data moves so that blocks wear evenly.
+    Wear,
+    /// A page of the mapping table.
+    Mapping,
+}
+
+/// What the flash has to do for a change of state. The array knows no time; whoever keeps it listens here.
+pub(super) trait FlashOps {
+    /// An operation is programmed; `cause` is that of its last unit, and others of it may be the host's where it
+    /// `is_mixed`.
+    fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool);
+
+    /// So many units of one operation are read, to be copied or looked into.
+    fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause);
+
+    /// Every block of `superblock` is erased.
+    fn erase(&mut self, superblock: u32);
+}
+
+/// Nobody listens: state changes in no time.
+pub(super) struct Untimed;
+
+impl FlashOps for Untimed {
+    #[inline]
+    fn program(&mut self, _superblock: u32, _operation: u32, _cells: Cells, _cause: Cause, _is_mixed: bool) {}
+
+    #[inline]
+    fn read(&mut self, _operation: u32, _cells: Cells, _units: u32, _cause: Cause) {}
+
+    fn erase(&mut self, _superblock: u32) {}
+}
