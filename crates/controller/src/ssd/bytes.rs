@@ -37,30 +37,30 @@ impl<S: Store> Ssd<S> {
         }
     }
 
-    /// Writes `unit` into the buffer, with what is for it of the bytes of a request at `address`; `false` where
-    /// nothing can be written any more.
+    /// Writes `unit` into the buffer, with what is for it of the bytes of a request at `address`, which came at
+    /// `now`, from `at` on; `false` where nothing can be written any more.
     #[inline(always)]
-    pub(super) fn put(&mut self, unit: u32, address: u64, data: &Data<'_>) -> bool {
+    pub(super) fn put(&mut self, (now, at): (Time, Time), unit: u32, address: u64, data: &Data<'_>) -> bool {
         match S::CARRIES_BYTES {
-            true => self.put_bytes(unit, address, data),
-            false => self.array.write(unit, &[], &mut self.schedule),
+            true => self.put_bytes((now, at), unit, address, data),
+            false => self.array.write(unit, &[], &mut self.schedule.from(now, at)),
         }
     }
 
     #[inline(never)]
-    fn put_bytes(&mut self, unit: u32, address: u64, data: &Data<'_>) -> bool {
+    fn put_bytes(&mut self, (now, at): (Time, Time), unit: u32, address: u64, data: &Data<'_>) -> bool {
         let mut page = std::mem::take(&mut self.page);
         self.read_unit_bytes(unit, 0, &mut page);
         let before = (self.array.table[unit as usize] != 0).then(|| page.clone());
         if let Data::Write(new) = data {
             overlay(&mut page, u64::from(unit) << self.unit_shift, new, address);
         }
-        let is_written = self.array.write(unit, &page, &mut self.schedule);
+        let is_written = self.array.write(unit, &page, &mut self.schedule.from(now, at));
         self.page = page;
         if is_written {
             let page = self.array.table[unit as usize] - 1;
             let (superblock, operation) = self.array.locate(page);
-            let safe = if self.config.power_protected { self.schedule.at } else { Time::MAX };
+            let safe = if self.config.power_protected { at } else { Time::MAX };
             let acknowledged = Time::MAX;
             let version = Version { unit, superblock, operation, program: None, safe, acknowledged, before };
             self.unlanded.push(version, self.array.is_held(page), &mut self.schedule);

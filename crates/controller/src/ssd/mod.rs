@@ -118,7 +118,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
         &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -111,13 +111,12 @@ impl<S: Store> Ssd<S> {
         if is_timed && entry != 0 && !self.array.is_held(entry - 1) {
             let (superblock, operation) = self.array.locate(entry - 1);
             let spot = self.array.spot(superblock, operation);
-            known = self.schedule.fetch(at, spot, 1, Activity::Translate).done;
+            known = self.schedule.fetch(at, at, spot, 1, Activity::Translate).done;
             self.schedule.counts.mapping_reads += 1;
         }
         if let Some(leaving) = programmed {
             if is_timed {
-                self.schedule.at = at;
-                self.array.write_mapping(leaving, &mut self.schedule);
+                self.array.write_mapping(leaving, &mut self.schedule.from(at, at));
             } else {
                 self.array.write_mapping(leaving, &mut Untimed);
             }
@@ -136,7 +135,6 @@ impl<S: Store> Ssd<S> {
     ) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);
         let mut status = Status::Done;
@@ -153,8 +151,8 @@ impl<S: Store> Ssd<S> {
             }
             known = known.max(self.translate(at, unit, true, true));
             buffered = buffered.max(self.schedule.filling_from);
-            self.schedule.at = known.max(buffered);
-            if !self.put(unit, request.address, data) {
+            let turn = (at, known.max(buffered));
+            if !self.put(turn, unit, request.address, data) {
                 status = self.refuse(at);
                 break;
             }
@@ -182,7 +180,6 @@ impl<S: Store> Ssd<S> {
     pub(super) fn trim(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        self.schedule.now = at;
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let first = request.address.div_ceil(unit_bytes);
         let end = (request.address + u64::from(request.bytes)) / unit_bytes;
@@ -206,12 +203,11 @@ impl<S: Store> Ssd<S> {
     pub(super) fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        self.schedule.now = at;
         let mut done = at;
         if !self.config.power_protected && !self.array.is_worn_out {
-            self.schedule.at = at.max(self.schedule.filling_from);
-            self.array.flush(&mut self.schedule);
-            done = at.max(self.schedule.programmed());
+            let begin = at.max(self.schedule.filling_from);
+            self.array.flush(&mut self.schedule.from(at, begin));
+            done = at.max(self.schedule.programmed(at));
             if S::CARRIES_BYTES {
                 self.unlanded.flush(done, &mut self.schedule);
             }

@@ -31,7 +31,6 @@ impl<S: Store> Ssd<S> {
     pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        self.schedule.now = at;
         let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
         let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
@@ -67,7 +66,7 @@ impl<S: Store> Ssd<S> {
     fn read_unit(&mut self, at: Time, unit: u32) -> Last {
         let translated = self.translate(at, unit, false, true);
         let found = self.find(unit, at);
-        let fetch = self.fetch(translated, &found, 1);
+        let fetch = self.fetch(at, translated, &found, 1);
         Last { translated, done: fetch.map_or(translated, |fetch| fetch.done), fetch }
     }
 
@@ -86,7 +85,7 @@ impl<S: Store> Ssd<S> {
                     units += 1;
                 }
             }
-            let fetch = self.fetch(translated, &found, units);
+            let fetch = self.fetch(at, translated, &found, units);
             let done = fetch.map_or(translated, |fetch| fetch.done);
             if done >= slowest.done {
                 slowest = Last { translated, fetch, done };
@@ -98,7 +97,7 @@ impl<S: Store> Ssd<S> {
 
     /// Has units of one operation read, unless the write buffer has them or they need not be read.
     #[inline(always)]
-    fn fetch(&mut self, at: Time, found: &Found, units: u32) -> Option<Fetch> {
+    fn fetch(&mut self, now: Time, at: Time, found: &Found, units: u32) -> Option<Fetch> {
         if found.is_buffered {
             self.book.buffer_hits += 1;
             return None;
@@ -107,7 +106,7 @@ impl<S: Store> Ssd<S> {
             return None;
         }
         self.schedule.counts.host_reads += 1;
-        Some(self.schedule.fetch(at, found.spot, units, Activity::Read))
+        Some(self.schedule.fetch(now, at, found.spot, units, Activity::Read))
     }
 
     /// Where `unit` is. What was never written has the operation that would hold it had the drive been filled
@@ -147,7 +146,7 @@ impl<S: Store> Ssd<S> {
         self.book.partial_writes += 1;
         let found = self.find(unit, at);
         if found.superblock != u32::MAX && !found.is_buffered {
-            self.schedule.fetch(at, found.spot, 1, Activity::Read);
+            self.schedule.fetch(at, at, found.spot, 1, Activity::Read);
             self.schedule.counts.host_reads += 1;
         }
     }

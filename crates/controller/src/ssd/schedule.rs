@@ -99,10 +99,6 @@ pub(super) struct Schedule {
     pace: Pace,
     channels: Vec<Timeline>,
     dies: Vec<Die>,
-    /// When the request came that is being served.
-    pub(super) now: Time,
-    /// When what the drive does for it begins.
-    pub(super) at: Time,
     /// When the data of the copies read last is in the controller.
     copied: Time,
     /// Programs of the host's data under way, oldest first: the die, and the end on its clock.
@@ -165,8 +161,6 @@ impl Schedule {
             dies: (0..geometry.dies)
                 .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
                 .collect(),
-            now: Time::ZERO,
-            at: Time::ZERO,
             copied: Time::ZERO,
             programs: VecDeque::new(),
             places: usize::try_from(places).unwrap_or(usize::MAX),
@@ -183,17 +177,23 @@ impl Schedule {
         }
     }
 
-    /// Reads so many `units` of the operation at `spot` for the host at `at`. `activity` is what the die's time
-    /// is for.
+    /// What the flash has to do from `at` on for a request that came at `now`.
+    #[inline]
+    pub(super) fn from(&mut self, now: Time, at: Time) -> Working<'_> {
+        Working { schedule: self, now, at }
+    }
+
+    /// Reads so many `units` of the operation at `spot` at `at`, for a request that came at `now`. `activity` is
+    /// what the die's time is for.
     #[inline(always)]
-    pub(super) fn fetch(&mut self, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+    pub(super) fn fetch(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
         let read = self.pace.reading(spot);
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
         let turn = if self.pace.read_priority {
             die.read(at, read, &self.pace.suspending)
         } else {
-            die.read_in_turn(self.now, at, read)
+            die.read_in_turn(now, at, read)
         };
         let sensed = turn.start + read;
         let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
@@ -219,12 +219,12 @@ impl Schedule {
         self.dies[die as usize].is_programming(now, number)
     }
 
-    /// When all programs of the host's data so far are done.
-    pub(super) fn programmed(&mut self) -> Time {
+    /// When all programs of the host's data so far are done, for a request that came at `now`.
+    pub(super) fn programmed(&mut self, now: Time) -> Time {
         let mut last = Time::ZERO;
         for &(die, end) in self.programs.iter().chain(&self.beside) {
             let die = &mut self.dies[die as usize];
-            die.begin_before(self.now);
+            die.begin_before(now);
             last = last.max(die.time_of(end));
         }
         last
@@ -260,8 +260,7 @@ impl Schedule {
         self.programs.clear();
         self.beside.clear();
         self.issued.clear();
-        (self.now, self.at, self.copied, self.filling_from) =
-            (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
+        (self.copied, self.filling_from) = (Time::ZERO, Time::ZERO);
     }
 
     /// When the last of all work ends.
@@ -302,12 +301,12 @@ impl Schedule {
     }
 
     /// The data of a program takes a place in the buffer: that of the oldest one where all are taken.
-    fn hold_place(&mut self, die: u32, end: Time) {
+    fn hold_place(&mut self, now: Time, die: u32, end: Time) {
         if self.programs.len() == self.places {
             let (die, end) = self.programs.pop_front().expect("the buffer has a place");
-            self.hold_beside(die, end);
+            self.hold_beside(now, die, end);
             let die = &mut self.dies[die as usize];
-            die.begin_before(self.now);
+            die.begin_before(now);
             self.filling_from = self.filling_from.max(die.time_of(end));
         }
         self.programs.push_back((die, end));
@@ -315,15 +314,24 @@ impl Schedule {
 
     /// The data of a program holds no place in the buffer, but a flush waits for it.
     #[inline]
-    fn hold_beside(&mut self, die: u32, end: Time) {
+    fn hold_beside(&mut self, now: Time, die: u32, end: Time) {
         if !self.keeps_beside {
             return;
         }
-        while self.beside.front().is_some_and(|&first| self.end_of(first) <= self.now) {
+        while self.beside.front().is_some_and(|&first| self.end_of(first) <= now) {
             self.beside.pop_front();
         }
         self.beside.push_back((die, end));
     }
+}
+
+/// A schedule that does work of one request.
+pub(super) struct Working<'a> {
+    schedule: &'a mut Schedule,
+    /// When the request came.
+    now: Time,
+    /// When what the drive does for it begins.
+    at: Time,
 }
 
 /// What the die's time is charged to.
@@ -336,67 +344,71 @@ fn activity(cause: Cause) -> Activity {
     }
 }
 
-impl FlashOps for Schedule {
+impl FlashOps for Working<'_> {
     fn program(&mut self, superblock: u32, operation: u32, cells: Cells, cause: Cause, is_mixed: bool) {
-        let spot = Spot { cells, ..self.geometry.spot(operation) };
-        let time = self.pace.programming(spot);
-        let transfer = self.pace.program_transfer;
-        let number = self.geometry.number_on_die(superblock, operation);
-        let ready = if cause == Cause::Host { self.at } else { self.at.max(self.copied) };
-        let die = &mut self.dies[spot.die as usize];
-        let channel = &mut self.channels[die.channel as usize];
-        die.begin_before(self.now);
+        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
+        let spot = Spot { cells, ..schedule.geometry.spot(operation) };
+        let time = schedule.pace.programming(spot);
+        let transfer = schedule.pace.program_transfer;
+        let number = schedule.geometry.number_on_die(superblock, operation);
+        let ready = if cause == Cause::Host { at } else { schedule.copied.max(at) };
+        let die = &mut schedule.dies[spot.die as usize];
+        let channel = &mut schedule.channels[die.channel as usize];
+        die.begin_before(now);
         // A die takes data in while it works on what came before; without that it has to be idle.
-        let open = if self.pace.cached { die.last_start() } else { die.free_from() };
+        let open = if schedule.pace.cached { die.last_start() } else { die.free_from() };
         let begin = channel.reserve(ready.max(open), transfer);
-        let end = if self.pace.cached {
-            die.work(self.now, begin + transfer, time, Some(number), true)
+        let end = if schedule.pace.cached {
+            die.work(now, begin + transfer, time, Some(number), true)
         } else {
-            die.work(self.now, begin, transfer + time, Some(number), true)
+            die.work(now, begin, transfer + time, Some(number), true)
         };
-        let occupied = if self.pace.cached { time } else { transfer + time };
-        self.die_ledger.charge(activity(cause), occupied);
-        self.channel_ledger.charge(Activity::Transfer, transfer);
-        self.counts.programs += 1;
-        self.counts.transfers += u64::from(self.geometry.operation_units / self.geometry.units_per_page);
+        let occupied = if schedule.pace.cached { time } else { transfer + time };
+        schedule.die_ledger.charge(activity(cause), occupied);
+        schedule.channel_ledger.charge(Activity::Transfer, transfer);
+        schedule.counts.programs += 1;
+        schedule.counts.transfers +=
+            u64::from(schedule.geometry.operation_units / schedule.geometry.units_per_page);
         if cause == Cause::Host {
-            self.hold_place(spot.die, end);
+            schedule.hold_place(now, spot.die, end);
         } else if is_mixed {
-            self.hold_beside(spot.die, end);
+            schedule.hold_beside(now, spot.die, end);
         }
-        if self.keeps_issued {
-            self.issued.push(Issued { superblock, operation, program: (spot.die, end) });
+        if schedule.keeps_issued {
+            schedule.issued.push(Issued { superblock, operation, program: (spot.die, end) });
         }
     }
 
     fn read(&mut self, operation: u32, cells: Cells, units: u32, cause: Cause) {
-        let spot = Spot { cells, ..self.geometry.spot(operation) };
-        let read = self.pace.reading(spot);
-        let (pages, time) = self.crossing(units);
-        let die = &mut self.dies[spot.die as usize];
-        let occupied = if self.pace.cached { read } else { read + time };
-        let end = die.work(self.now, self.at, occupied, None, false);
+        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
+        let spot = Spot { cells, ..schedule.geometry.spot(operation) };
+        let read = schedule.pace.reading(spot);
+        let (pages, time) = schedule.crossing(units);
+        let die = &mut schedule.dies[spot.die as usize];
+        let occupied = if schedule.pace.cached { read } else { read + time };
+        let end = die.work(now, at, occupied, None, false);
         let sensed = die.time_of(end).saturating_sub(occupied - read);
-        let begin = self.channels[die.channel as usize].reserve(sensed, time);
-        self.copied = self.copied.max(begin + time);
-        self.die_ledger.charge(activity(cause), occupied);
-        self.channel_ledger.charge(Activity::Transfer, time);
-        self.counts.transfers += u64::from(pages);
+        let begin = schedule.channels[die.channel as usize].reserve(sensed, time);
+        schedule.copied = schedule.copied.max(begin + time);
+        schedule.die_ledger.charge(activity(cause), occupied);
+        schedule.channel_ledger.charge(Activity::Transfer, time);
+        schedule.counts.transfers += u64::from(pages);
         match cause {
-            Cause::Mapping => self.counts.mapping_reads += 1,
+            Cause::Mapping => schedule.counts.mapping_reads += 1,
             _ => {
-                self.counts.copy_reads += 1;
-                self.counts.copied_pages += u64::from(pages);
+                schedule.counts.copy_reads += 1;
+                schedule.counts.copied_pages += u64::from(pages);
             }
         }
     }
 
     fn erase(&mut self, _superblock: u32) {
-        for die in &mut self.dies {
-            die.work(self.now, self.at.max(self.copied), self.pace.erase, None, true);
+        let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
+        for die in &mut schedule.dies {
+            die.work(now, schedule.copied.max(at), schedule.pace.erase, None, true);
         }
-        let all = self.pace.erase * self.dies.len() as u64;
-        self.die_ledger.charge(Activity::Erase, all);
-        self.counts.erases += u64::from(self.geometry.lanes());
+        let all = schedule.pace.erase * schedule.dies.len() as u64;
+        schedule.die_ledger.charge(Activity::Erase, all);
+        schedule.counts.erases += u64::from(schedule.geometry.lanes());
     }
 }
