@@ -1,8 +1,10 @@
-//! Fields: what a configuration may hold, described and read by the same types.
+//! Fields: the types that a configuration can hold, which describe and read themselves.
 
-use crate::node::{Node, Origin, Value};
+use crate::node::{Node, Value};
+use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::reader::Reader;
+use crate::shape::{Field, Literal, Shape};
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 use std::cmp::Ordering;
@@ -20,159 +22,6 @@ pub trait Configuration: Sized {
     fn read(table: &Node, reader: &mut Reader<'_>) -> Option<Self> {
         reader.only_known(table, &Self::fields())?;
         Self::read_fields(table, reader)
-    }
-}
-
-/// One field of a configuration.
-#[derive(Clone, Debug)]
-pub struct Field {
-    /// Its key.
-    pub name: &'static str,
-    /// What it means, for users.
-    pub doc: &'static str,
-    /// What it may hold.
-    pub shape: Shape,
-    /// The value where none is given.
-    pub default: Option<Literal>,
-    /// The smallest value allowed.
-    pub min: Option<Literal>,
-    /// The largest value allowed.
-    pub max: Option<Literal>,
-    /// Where the default comes from: `"<confidence>: <where from>"`.
-    pub source: Option<&'static str>,
-}
-
-impl Field {
-    /// The field, whose values are of type `T`. Used by the derived code.
-    ///
-    /// # Panics
-    /// If a bound is none for this type: it would never be broken.
-    #[must_use]
-    pub fn of<T: FieldType>(self) -> Field {
-        for bound in [self.min, self.max].into_iter().flatten() {
-            assert!(
-                T::takes_bound(bound),
-                "{:?} is no bound for {}: give {}",
-                bound.plain(),
-                self.name,
-                self.shape.expected()
-            );
-        }
-        self
-    }
-
-    /// Whether a document must give it.
-    pub fn is_required(&self) -> bool {
-        self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
-    }
-}
-
-/// A value written in the code of a room.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Literal {
-    /// Text, a quantity, a choice, or the kind of a slot.
-    Text(&'static str),
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Float(f64),
-    /// True or false.
-    Flag(bool),
-}
-
-impl Literal {
-    /// The literal as a node that came from `origin`.
-    pub fn node(self, origin: Origin) -> Node {
-        let value = match self {
-            Literal::Text(text) => Value::Text(text.into()),
-            Literal::Integer(number) => Value::Integer(number),
-            Literal::Float(number) => Value::Float(number),
-            Literal::Flag(flag) => Value::Flag(flag),
-        };
-        Node { value, origin }
-    }
-
-    /// The literal without quotes.
-    pub fn plain(self) -> String {
-        match self {
-            Literal::Text(text) => text.into(),
-            Literal::Integer(number) => number.to_string(),
-            Literal::Float(number) => format!("{number:?}"),
-            Literal::Flag(flag) => flag.to_string(),
-        }
-    }
-}
-
-/// What a field may hold.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// A number with a unit, as text.
-    Quantity {
-        /// What is measured: `duration`, `size`, ...
-        name: &'static str,
-        /// Completes "is not ...", with an example.
-        wanted: &'static str,
-        /// The units it may have.
-        units: &'static [&'static str],
-    },
-    /// A whole number, not negative.
-    Integer {
-        /// The largest that the type can hold and a document can say.
-        most: i64,
-    },
-    /// A number.
-    Float,
-    /// True or false.
-    Flag,
-    /// Any text.
-    Text,
-    /// Text of a certain form.
-    Form {
-        /// Completes "give ...", with an example.
-        wanted: &'static str,
-        /// The regular expression (of JSON Schema) that the whole text fits.
-        pattern: &'static str,
-    },
-    /// One of some words, each with its meaning.
-    Choice(&'static [(&'static str, &'static str)]),
-    /// A room of a family, by its name.
-    Slot(&'static str),
-    /// Values of one shape, at least one.
-    List(Box<Shape>),
-    /// A table with these fields.
-    Table(fn() -> Vec<Field>),
-    /// A whole number, or a room of a family.
-    CountOr(&'static str),
-    /// The shape, or nothing.
-    Optional(Box<Shape>),
-}
-
-impl Shape {
-    /// Whether it is a quantity that may be a plain number, without a unit and not in quotes.
-    pub fn takes_plain_numbers(&self) -> bool {
-        matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
-    }
-
-    /// What is expected, in words.
-    pub fn expected(&self) -> String {
-        match self {
-            Shape::Quantity { wanted, .. } | Shape::Form { wanted, .. } => (*wanted).into(),
-            Shape::Integer { .. } => "a whole number".into(),
-            Shape::Float => "a number".into(),
-            Shape::Flag => "true or false".into(),
-            Shape::Text => "text".into(),
-            Shape::Choice(words) => {
-                let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-                format!("one of {}", words.join(", "))
-            }
-            Shape::Slot(family) => format!("a {family}: a table with `kind` or `preset`"),
-            Shape::CountOr(family) => {
-                format!("a whole number, or a {family}: a table with `kind` or `preset`")
-            }
-            Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
-            Shape::Table(_) => "a table".into(),
-            Shape::Optional(shape) => shape.expected(),
-        }
     }
 }
 
@@ -197,6 +46,69 @@ pub trait FieldType: Sized {
     /// How the value compares with `bound`; `None` where there is nothing to compare.
     fn compare(&self, _bound: Literal) -> Option<Ordering> {
         None
+    }
+}
+
+impl Field {
+    /// The field, whose values are of type `T`. Used by the derived code.
+    ///
+    /// # Panics
+    /// If a bound is none for this type: it would never be broken.
+    #[must_use]
+    pub fn of<T: FieldType>(self) -> Field {
+        for bound in [self.min, self.max].into_iter().flatten() {
+            assert!(
+                T::takes_bound(bound),
+                "{:?} is no bound for {}: give {}",
+                bound.plain(),
+                self.name,
+                self.shape.expected()
+            );
+        }
+        self
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the field of `table` that `field` describes. Used by the derived code.
+    pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
+        self.within(field.name, |reader| match (table.get(field.name), field.default) {
+            (Some(node), _) => reader.bounded(node, field),
+            (None, Some(default)) => {
+                let source = field.source.expect("the derive demands a source with a default");
+                let node = default.node(Origin::Default(source));
+                let value = reader.bounded(&node, field);
+                assert!(value.is_some(), "the default of {} is not legal: {node}", reader.path);
+                value
+            }
+            (None, None) => T::absent().or_else(|| {
+                let problem = missing_problem(&reader.path, table, field);
+                reader.problems.push(problem);
+                None
+            }),
+        })
+    }
+
+    fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {
+        let value = T::read(node, self)?;
+        if let Some((problem, remedy)) = bound_problem(&value, field) {
+            self.wrong(node, &problem, &remedy);
+            return None;
+        }
+        if !holds_tables(&field.shape, node) {
+            self.resolve(node, None);
+        }
+        Some(value)
+    }
+}
+
+/// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
+fn holds_tables(shape: &Shape, node: &Node) -> bool {
+    match shape {
+        Shape::Slot(_) | Shape::Table(_) => true,
+        Shape::CountOr(_) => whole(&node.value).is_none(),
+        Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape, node),
+        _ => false,
     }
 }
 
@@ -402,7 +314,7 @@ impl<T: FieldType> FieldType for Vec<T> {
 }
 
 /// A problem with a bound that a value breaks.
-pub(crate) fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(String, String)> {
+fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(String, String)> {
     if let Some(min) = field.min
         && value.compare(min) == Some(Ordering::Less)
     {
@@ -417,7 +329,7 @@ pub(crate) fn bound_problem<T: FieldType>(value: &T, field: &Field) -> Option<(S
 }
 
 /// A problem with a field that is not given.
-pub(crate) fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
+fn missing_problem(path: &str, table: &Node, field: &Field) -> Problem {
     Problem::new(path, Some(&table.origin), "it is missing")
         .remedy(format!("give {}", field.shape.expected()))
 }

@@ -6,24 +6,30 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`node`] | the document tree, its origins, reading it from TOML, overriding it by path |
-//! | [`field`] | what a field may hold: shapes, literals, bounds, and the types that can be fields |
-//! | [`reader`] | one pass over a document that collects every mistake at once |
-//! | [`room`] | rooms, the families they belong to, and slots that hold one |
+//! | [`origin`] | where a value came from |
 //! | [`problem`] | a user's mistake, with its place and remedy |
+//! | [`node`] | the document tree, reading it from TOML, overriding it by path |
+//! | [`shape`] | what a field may hold: shapes, literals, bounds |
+//! | [`reader`] | one pass over a document that collects every mistake at once, and the descriptors of rooms |
+//! | [`field`] | the types that can be fields |
+//! | [`room`] | rooms, the families they belong to, and slots that hold one |
 
 pub mod field;
 pub mod node;
+pub mod origin;
 pub mod problem;
 pub mod reader;
 pub mod room;
+pub mod shape;
 
-pub use field::{Configuration, Field, FieldType, Literal, Shape};
+pub use field::{Configuration, FieldType};
 pub use nacre_config_derive::{Choice, Configuration};
-pub use node::{Node, Origin, Value};
+pub use node::{Node, Value};
+pub use origin::Origin;
 pub use problem::{Problem, Problems, both};
-pub use reader::{Reader, Resolved};
-pub use room::{CountOr, Descriptor, Families, Family, Room, Slot, Table, room_of};
+pub use reader::{Descriptor, Families, Reader, Resolved};
+pub use room::{CountOr, Family, Room, Slot, Table, room_of};
+pub use shape::{Field, Literal, Shape};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

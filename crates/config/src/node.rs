@@ -1,5 +1,6 @@
 //! The document tree. Every node knows where it came from.
 
+use crate::origin::Origin;
 use crate::problem::{Problem, Problems};
 use std::fmt;
 use std::sync::Arc;
@@ -30,43 +31,6 @@ pub enum Value {
     List(Vec<Node>),
     /// Named values, in the order they were written.
     Table(Vec<(String, Node)>),
-}
-
-/// Where a value came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Written in a file.
-    File {
-        /// The file, as the user named it.
-        name: Arc<str>,
-        /// Line, from 1.
-        line: u32,
-    },
-    /// Set on the command line or by a program; holds the text of the override.
-    Override(Arc<str>),
-    /// Taken from a catalogue entry.
-    Catalog {
-        /// The entry.
-        entry: Arc<str>,
-        /// Where the number was published.
-        source: Arc<str>,
-        /// How far to trust it.
-        confidence: Arc<str>,
-    },
-    /// The default of a room; holds `"<confidence>: <where from>"`.
-    Default(&'static str),
-}
-
-impl Origin {
-    /// A short name of the place: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
-    pub fn place(&self) -> String {
-        match self {
-            Origin::File { name, line } => format!("{name}:{line}"),
-            Origin::Override(text) => format!("--set {text}"),
-            Origin::Catalog { entry, .. } => format!("catalog {entry}"),
-            Origin::Default(_) => "default".into(),
-        }
-    }
 }
 
 impl fmt::Display for Node {

@@ -1,6 +1,6 @@
 //! The user's mistakes: each names its place, what was given, what is allowed, and a remedy.
 
-use crate::node::Origin;
+use crate::origin::Origin;
 use std::fmt;
 
 /// One mistake in a document.

@@ -1,9 +1,8 @@
-//! Reading a document into configurations, collecting every mistake on the way.
+//! One pass over a document that collects every mistake, and what it knows of rooms.
 
-use crate::field::{Field, FieldType, Shape, bound_problem, missing_problem, whole};
-use crate::node::{Node, Origin, Value};
+use crate::node::{Node, Value};
 use crate::problem::{Problem, Problems, known_names};
-use crate::room::{Descriptor, Families};
+use crate::shape::{Field, Shape};
 
 /// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +17,9 @@ pub struct Resolved {
 
 /// One pass over a document.
 pub struct Reader<'a> {
-    families: &'a dyn Families,
-    path: String,
-    problems: Vec<Problem>,
+    pub(crate) families: &'a dyn Families,
+    pub(crate) path: String,
+    pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
 }
 
@@ -43,25 +42,6 @@ impl<'a> Reader<'a> {
     /// Where the reader is.
     pub fn path(&self) -> &str {
         &self.path
-    }
-
-    /// Reads the field of `table` that `field` describes. Used by the derived code.
-    pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
-        self.within(field.name, |reader| match (table.get(field.name), field.default) {
-            (Some(node), _) => reader.bounded(node, field),
-            (None, Some(default)) => {
-                let source = field.source.expect("the derive demands a source with a default");
-                let node = default.node(Origin::Default(source));
-                let value = reader.bounded(&node, field);
-                assert!(value.is_some(), "the default of {} is not legal: {node}", reader.path);
-                value
-            }
-            (None, None) => T::absent().or_else(|| {
-                let problem = missing_problem(&reader.path, table, field);
-                reader.problems.push(problem);
-                None
-            }),
-        })
     }
 
     /// Reports every key of `table` that no field has. `None` if this is no table at all.
@@ -130,77 +110,45 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Finds the room a slot asks for and checks its configuration. Used by [`crate::Slot`].
-    pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
-        let kind = match &node.value {
-            Value::Text(_) => node,
-            Value::Table(_) => match node.get("kind") {
-                Some(kind) => kind,
-                // A preset without a kind is unknown, which whoever resolves presets has reported.
-                None if node.get("preset").is_some() => return None,
-                None => {
-                    let kinds = self.families.kinds(family);
-                    let remedy =
-                        format!("give `kind`, one of {}, or a `preset` from the catalogue", kinds.join(", "));
-                    self.wrong(node, &format!("it does not say which {family}"), &remedy);
-                    return None;
-                }
-            },
-            _ => return self.expected(node, &Shape::Text),
-        };
-        let Some(word) = kind.text() else { return self.expected(kind, &Shape::Text) };
-        let Some(descriptor) = self.families.descriptor(family, word) else {
-            let remedy = known_names(word, &self.families.kinds(family));
-            self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
-            return None;
-        };
-        if let Some(preset) = node.get("preset") {
-            self.within("preset", |reader| reader.resolve(preset, None));
-        }
-        self.within("kind", |reader| reader.resolve(kind, Some(descriptor.model_version)));
-        let before = self.problems.len();
-        (descriptor.check)(&settings(node), self);
-        (self.problems.len() == before).then_some(descriptor)
-    }
-
-    fn bounded<T: FieldType>(&mut self, node: &Node, field: &Field) -> Option<T> {
-        let value = T::read(node, self)?;
-        if let Some((problem, remedy)) = bound_problem(&value, field) {
-            self.wrong(node, &problem, &remedy);
-            return None;
-        }
-        if !holds_tables(&field.shape, node) {
-            self.resolve(node, None);
-        }
-        Some(value)
-    }
-
     /// The value at the place where the reader is will be used.
-    fn resolve(&mut self, node: &Node, model_version: Option<u32>) {
+    pub(crate) fn resolve(&mut self, node: &Node, model_version: Option<u32>) {
         self.resolved.push(Resolved { path: self.path.clone(), node: node.clone(), model_version });
     }
 }
 
-/// Whether `node`, which has this shape, is tables, whose values are resolved one by one.
-fn holds_tables(shape: &Shape, node: &Node) -> bool {
-    match shape {
-        Shape::Slot(_) | Shape::Table(_) => true,
-        Shape::CountOr(_) => whole(&node.value).is_none(),
-        Shape::Optional(shape) | Shape::List(shape) => holds_tables(shape, node),
-        _ => false,
+/// What a room says about itself. Everything generated comes from here.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// Its name in documents; equal to its folder.
+    pub kind: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where its model comes from.
+    pub sources: &'static [&'static str],
+    /// Raised when its numbers change.
+    pub model_version: u32,
+    /// The module documentation of the room: Models, Leaves out, Sources, Checks.
+    pub doc: &'static str,
+    /// Its fields.
+    pub fields: fn() -> Vec<Field>,
+    /// Checks a table against its configuration.
+    pub check: fn(&Node, &mut Reader<'_>),
+    /// What it needs of the place where it stands, beyond what its family gives; empty for most rooms.
+    pub needs: &'static str,
+}
+
+impl Descriptor {
+    /// The descriptor of a room that needs `what` of the place where it stands.
+    #[must_use]
+    pub const fn needing(self, what: &'static str) -> Descriptor {
+        Descriptor { needs: what, ..self }
     }
 }
 
-/// The settings of the room in a slot: its table without the keys that chose the room.
-///
-/// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
-pub(crate) fn settings(node: &Node) -> Node {
-    let value = match &node.value {
-        Value::Table(entries) => {
-            let chose = |key: &str| matches!(key, "kind" | "preset");
-            entries.iter().filter(|(key, _)| !chose(key)).cloned().collect()
-        }
-        _ => Vec::new(),
-    };
-    Node { value: Value::Table(value), origin: node.origin.clone() }
+/// All families of the product; implemented by the one crate that knows every room.
+pub trait Families {
+    /// The descriptor of `kind` in `family`.
+    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;
+    /// The kinds of `family`.
+    fn kinds(&self, family: &str) -> Vec<&'static str>;
 }

@@ -1,32 +1,12 @@
 //! Rooms: the components a family offers, and the slots of a document that hold one.
 
-use crate::field::{Configuration, Field, FieldType, Shape, whole};
+use crate::field::{Configuration, FieldType, whole};
 use crate::node::{Node, Value};
-use crate::problem::Problems;
-use crate::reader::{Reader, settings};
+use crate::problem::{Problems, known_names};
+use crate::reader::{Descriptor, Families, Reader};
+use crate::shape::Shape;
 use nacre_kernel::Bytes;
 use std::marker::PhantomData;
-
-/// What a room says about itself. Everything generated comes from here.
-#[derive(Clone, Copy, Debug)]
-pub struct Descriptor {
-    /// Its name in documents; equal to its folder.
-    pub kind: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Where its model comes from.
-    pub sources: &'static [&'static str],
-    /// Raised when its numbers change.
-    pub model_version: u32,
-    /// The module documentation of the room: Models, Leaves out, Sources, Checks.
-    pub doc: &'static str,
-    /// Its fields.
-    pub fields: fn() -> Vec<Field>,
-    /// Checks a table against its configuration.
-    pub check: fn(&Node, &mut Reader<'_>),
-    /// What it needs of the place where it stands, beyond what its family gives; empty for most rooms.
-    pub needs: &'static str,
-}
 
 impl Descriptor {
     /// The descriptor of a room configured by `C`. `doc` is the source text of the room, whose module
@@ -51,12 +31,6 @@ impl Descriptor {
             },
             needs: "",
         }
-    }
-
-    /// The descriptor of a room that needs `what` of the place where it stands.
-    #[must_use]
-    pub const fn needing(self, what: &'static str) -> Descriptor {
-        Descriptor { needs: what, ..self }
     }
 }
 
@@ -95,14 +69,6 @@ pub type Table<F> = [Room<F>];
 pub fn room_of<F: Family>(table: &'static Table<F>, slot: &Slot<F>) -> &'static Room<F> {
     let found = table.iter().find(|room| room.descriptor.kind == slot.kind);
     found.unwrap_or_else(|| panic!("{} holds {:?}, which is not in the table", slot.path, slot.kind))
-}
-
-/// All families of the product; implemented by the one crate that knows every room.
-pub trait Families {
-    /// The descriptor of `kind` in `family`.
-    fn descriptor(&self, family: &str, kind: &str) -> Option<&'static Descriptor>;
-    /// The kinds of `family`.
-    fn kinds(&self, family: &str) -> Vec<&'static str>;
 }
 
 /// A place in a document that holds a room of family `F`.
@@ -243,4 +209,53 @@ fn in_full<F: Family>(node: &Node) -> Option<Node> {
     }
     full.insert("kind", Node { value: Value::Text(kind.into()), origin: short.origin.clone() });
     Some(full)
+}
+
+impl Reader<'_> {
+    /// Finds the room a slot asks for and checks its configuration. Used by [`crate::Slot`].
+    pub fn slot(&mut self, node: &Node, family: &str) -> Option<&'static Descriptor> {
+        let kind = match &node.value {
+            Value::Text(_) => node,
+            Value::Table(_) => match node.get("kind") {
+                Some(kind) => kind,
+                // A preset without a kind is unknown, which whoever resolves presets has reported.
+                None if node.get("preset").is_some() => return None,
+                None => {
+                    let kinds = self.families.kinds(family);
+                    let remedy =
+                        format!("give `kind`, one of {}, or a `preset` from the catalogue", kinds.join(", "));
+                    self.wrong(node, &format!("it does not say which {family}"), &remedy);
+                    return None;
+                }
+            },
+            _ => return self.expected(node, &Shape::Text),
+        };
+        let Some(word) = kind.text() else { return self.expected(kind, &Shape::Text) };
+        let Some(descriptor) = self.families.descriptor(family, word) else {
+            let remedy = known_names(word, &self.families.kinds(family));
+            self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
+            return None;
+        };
+        if let Some(preset) = node.get("preset") {
+            self.within("preset", |reader| reader.resolve(preset, None));
+        }
+        self.within("kind", |reader| reader.resolve(kind, Some(descriptor.model_version)));
+        let before = self.problems.len();
+        (descriptor.check)(&settings(node), self);
+        (self.problems.len() == before).then_some(descriptor)
+    }
+}
+
+/// The settings of the room in a slot: its table without the keys that chose the room.
+///
+/// `policy = "lru"` is short for `policy = { kind = "lru" }`, which has no settings.
+fn settings(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::Table(entries) => {
+            let chose = |key: &str| matches!(key, "kind" | "preset");
+            entries.iter().filter(|(key, _)| !chose(key)).cloned().collect()
+        }
+        _ => Vec::new(),
+    };
+    Node { value: Value::Table(value), origin: node.origin.clone() }
 }

@@ -1,0 +1,40 @@
+//! Where the values of a document come from.
+
+use std::sync::Arc;
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Written in a file.
+    File {
+        /// The file, as the user named it.
+        name: Arc<str>,
+        /// Line, from 1.
+        line: u32,
+    },
+    /// Set on the command line or by a program; holds the text of the override.
+    Override(Arc<str>),
+    /// Taken from a catalogue entry.
+    Catalog {
+        /// The entry.
+        entry: Arc<str>,
+        /// Where the number was published.
+        source: Arc<str>,
+        /// How far to trust it.
+        confidence: Arc<str>,
+    },
+    /// The default of a room; holds `"<confidence>: <where from>"`.
+    Default(&'static str),
+}
+
+impl Origin {
+    /// A short name of the place: `server.toml:9`, `--set run.seed=3`, `catalog pcm_ssd`, `default`.
+    pub fn place(&self) -> String {
+        match self {
+            Origin::File { name, line } => format!("{name}:{line}"),
+            Origin::Override(text) => format!("--set {text}"),
+            Origin::Catalog { entry, .. } => format!("catalog {entry}"),
+            Origin::Default(_) => "default".into(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a configuration may hold, as values: what is generated is made from it.
+
+use crate::node::{Node, Value};
+use crate::origin::Origin;
+
+/// One field of a configuration.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// What it means, for users.
+    pub doc: &'static str,
+    /// What it may hold.
+    pub shape: Shape,
+    /// The value where none is given.
+    pub default: Option<Literal>,
+    /// The smallest value allowed.
+    pub min: Option<Literal>,
+    /// The largest value allowed.
+    pub max: Option<Literal>,
+    /// Where the default comes from: `"<confidence>: <where from>"`.
+    pub source: Option<&'static str>,
+}
+
+impl Field {
+    /// Whether a document must give it.
+    pub fn is_required(&self) -> bool {
+        self.default.is_none() && !matches!(self.shape, Shape::Optional(_))
+    }
+}
+
+/// A value written in the code of a room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Literal {
+    /// Text, a quantity, a choice, or the kind of a slot.
+    Text(&'static str),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Float(f64),
+    /// True or false.
+    Flag(bool),
+}
+
+impl Literal {
+    /// The literal as a node that came from `origin`.
+    pub fn node(self, origin: Origin) -> Node {
+        let value = match self {
+            Literal::Text(text) => Value::Text(text.into()),
+            Literal::Integer(number) => Value::Integer(number),
+            Literal::Float(number) => Value::Float(number),
+            Literal::Flag(flag) => Value::Flag(flag),
+        };
+        Node { value, origin }
+    }
+
+    /// The literal without quotes.
+    pub fn plain(self) -> String {
+        match self {
+            Literal::Text(text) => text.into(),
+            Literal::Integer(number) => number.to_string(),
+            Literal::Float(number) => format!("{number:?}"),
+            Literal::Flag(flag) => flag.to_string(),
+        }
+    }
+}
+
+/// What a field may hold.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A number with a unit, as text.
+    Quantity {
+        /// What is measured: `duration`, `size`, ...
+        name: &'static str,
+        /// Completes "is not ...", with an example.
+        wanted: &'static str,
+        /// The units it may have.
+        units: &'static [&'static str],
+    },
+    /// A whole number, not negative.
+    Integer {
+        /// The largest that the type can hold and a document can say.
+        most: i64,
+    },
+    /// A number.
+    Float,
+    /// True or false.
+    Flag,
+    /// Any text.
+    Text,
+    /// Text of a certain form.
+    Form {
+        /// Completes "give ...", with an example.
+        wanted: &'static str,
+        /// The regular expression (of JSON Schema) that the whole text fits.
+        pattern: &'static str,
+    },
+    /// One of some words, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// A room of a family, by its name.
+    Slot(&'static str),
+    /// Values of one shape, at least one.
+    List(Box<Shape>),
+    /// A table with these fields.
+    Table(fn() -> Vec<Field>),
+    /// A whole number, or a room of a family.
+    CountOr(&'static str),
+    /// The shape, or nothing.
+    Optional(Box<Shape>),
+}
+
+impl Shape {
+    /// Whether it is a quantity that may be a plain number, without a unit and not in quotes.
+    pub fn takes_plain_numbers(&self) -> bool {
+        matches!(self, Shape::Quantity { units, .. } if units.contains(&""))
+    }
+
+    /// What is expected, in words.
+    pub fn expected(&self) -> String {
+        match self {
+            Shape::Quantity { wanted, .. } | Shape::Form { wanted, .. } => (*wanted).into(),
+            Shape::Integer { .. } => "a whole number".into(),
+            Shape::Float => "a number".into(),
+            Shape::Flag => "true or false".into(),
+            Shape::Text => "text".into(),
+            Shape::Choice(words) => {
+                let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Shape::Slot(family) => format!("a {family}: a table with `kind` or `preset`"),
+            Shape::CountOr(family) => {
+                format!("a whole number, or a {family}: a table with `kind` or `preset`")
+            }
+            Shape::List(shape) => format!("a list; each entry is {}", shape.expected()),
+            Shape::Table(_) => "a table".into(),
+            Shape::Optional(shape) => shape.expected(),
+        }
+    }
+}
