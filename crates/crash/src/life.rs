@@ -169,8 +169,8 @@ impl<'a> Life<'a> {
         let (done, status) = self.ask(self.now, op, first, count, way)?;
         self.latency = (done - self.now).max(Time::from_ns(1));
         let mut moment = self.now;
-        for segment in self.breakdown.segments() {
-            moment += segment.time;
+        for span in self.breakdown.spans() {
+            moment += span.time;
             if self.moments.len() == MOMENTS_MAX {
                 self.moments.swap_remove(moment.as_ps() as usize % MOMENTS_MAX);
             }

@@ -16,7 +16,7 @@ impl Parts {
         Parts { start, from: breakdown.mark(), done: start, status: Status::Done }
     }
 
-    /// Adds a part whose segments begin at mark `from`.
+    /// Adds a part whose spans begin at mark `from`.
     #[inline]
     pub(crate) fn add(&mut self, part: Completion, from: usize, breakdown: &mut Breakdown) {
         if part.done > self.done {

@@ -9,7 +9,7 @@ pub struct ComponentId(pub u8);
 
 /// Time one request spent in one component on one activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct Span {
     /// Where.
     pub component: ComponentId,
     /// Doing what.
@@ -19,7 +19,7 @@ pub struct Segment {
 }
 
 /// A span that is none.
-const EMPTY: Segment = Segment { component: ComponentId(0), activity: Activity::Queue, time: Time::ZERO };
+const EMPTY: Span = Span { component: ComponentId(0), activity: Activity::Queue, time: Time::ZERO };
 
 /// Where one request's time went: its critical path through the stack, in the order it was walked.
 ///
@@ -27,7 +27,7 @@ const EMPTY: Segment = Segment { component: ComponentId(0), activity: Activity::
 #[derive(Clone, Debug)]
 pub struct Breakdown {
     /// The first `count` are those of the request.
-    segments: Vec<Segment>,
+    spans: Vec<Span>,
     count: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for Breakdown {
 impl Breakdown {
     /// An empty breakdown.
     pub fn new() -> Breakdown {
-        Breakdown { segments: vec![EMPTY; 32], count: 0 }
+        Breakdown { spans: vec![EMPTY; 32], count: 0 }
     }
 
     /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
@@ -52,15 +52,15 @@ impl Breakdown {
     /// Adds several spans of one component, one after the other.
     #[inline(always)]
     pub fn add_all<const SPANS: usize>(&mut self, component: ComponentId, spans: [(Activity, Time); SPANS]) {
-        if self.count + SPANS > self.segments.len() {
+        if self.count + SPANS > self.spans.len() {
             self.grow();
         }
-        let room = &mut self.segments[self.count..][..SPANS];
+        let room = &mut self.spans[self.count..][..SPANS];
         let mut added = 0;
         for (activity, time) in spans {
             // Written in any case, and counted where there is something: whether a request waits is not to be
             // guessed by a processor.
-            room[added] = Segment { component, activity, time };
+            room[added] = Span { component, activity, time };
             added += usize::from(!time.is_zero());
         }
         self.count += added;
@@ -68,26 +68,26 @@ impl Breakdown {
 
     #[cold]
     fn grow(&mut self) {
-        self.segments.resize(2 * self.segments.len(), EMPTY);
+        self.spans.resize(2 * self.spans.len(), EMPTY);
     }
 
-    /// The segments so far.
+    /// The spans so far.
     #[inline]
-    pub fn segments(&self) -> &[Segment] {
-        &self.segments[..self.count]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans[..self.count]
     }
 
-    /// How many segments there are: a mark to come back to with [`Breakdown::drop_range`].
+    /// How many spans there are: a mark to come back to with [`Breakdown::drop_range`].
     #[inline]
     pub fn mark(&self) -> usize {
         self.count
     }
 
-    /// Removes the segments from mark `from` up to mark `to`: a part that was not on the critical path.
+    /// Removes the spans from mark `from` up to mark `to`: a part that was not on the critical path.
     #[inline]
     pub fn drop_range(&mut self, from: usize, to: usize) {
         if from != to {
-            self.segments.copy_within(to..self.count, from);
+            self.spans.copy_within(to..self.count, from);
             self.count -= to - from;
         }
     }
@@ -98,8 +98,8 @@ impl Breakdown {
         self.count = 0;
     }
 
-    /// The sum of the segments from mark `from` on.
+    /// The sum of the spans from mark `from` on.
     pub fn total_from(&self, from: usize) -> Time {
-        self.segments()[from..].iter().fold(Time::ZERO, |sum, segment| sum + segment.time)
+        self.spans()[from..].iter().fold(Time::ZERO, |sum, span| sum + span.time)
     }
 }

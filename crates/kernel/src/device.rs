@@ -29,7 +29,7 @@ pub trait Device: State + Send {
     /// Serves `request`, which reaches the device at `now`, and says when it is done and how it went.
     ///
     /// The device adds the time the request spent in it, and in its children, to `breakdown`; the added
-    /// segments sum to `done - now`. The request lies within [`Device::capacity`]. Where the device carries
+    /// spans sum to `done - now`. The request lies within [`Device::capacity`]. Where the device carries
     /// bytes, `data` holds those of a write, or the place for those of a read; elsewhere it is [`Data::None`].
     /// What was never written reads as zero. A trimmed byte reads as zero or as it was, until it is written again.
     fn submit(

@@ -46,7 +46,7 @@ pub mod timeline;
 pub mod transactions;
 pub mod units;
 
-pub use breakdown::{Breakdown, ComponentId, Segment};
+pub use breakdown::{Breakdown, ComponentId, Span};
 pub use capabilities::{Capabilities, Persistence};
 pub use data::Data;
 pub use device::{Burst, Completion, Device, Endured, Status};

@@ -86,10 +86,10 @@ fn one(device: &mut dyn Device, now: &mut Time, asked: &Asked) -> Answered {
     let completion = device.submit(issued, &request, Data::None, &mut breakdown);
     *now = completion.done;
     let report = device.report(completion.done - issued);
-    let spent = breakdown.segments().iter().map(|segment| Spent {
-        component: path_of(&report, segment.component).unwrap_or_default(),
-        activity: segment.activity.name(),
-        ns: segment.time.as_ns_f64(),
+    let spent = breakdown.spans().iter().map(|span| Spent {
+        component: path_of(&report, span.component).unwrap_or_default(),
+        activity: span.activity.name(),
+        ns: span.time.as_ns_f64(),
     });
     let mut counted = Vec::new();
     count(&report, &mut counted);

@@ -75,9 +75,8 @@ impl OpMeter {
     #[inline]
     fn note(&mut self, note: Note, breakdown: &Breakdown) -> bool {
         self.noted.push(note);
-        for segment in breakdown.segments() {
-            self.spent[segment.component.0 as usize][segment.activity as usize] +=
-                u128::from(segment.time.as_ps());
+        for span in breakdown.spans() {
+            self.spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
         }
         self.noted.len() == NOTED_MAX
     }

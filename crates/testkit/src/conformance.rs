@@ -75,8 +75,8 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Ru
         let done = device.submit(now, &request, Data::None, &mut breakdown).done;
         assert!(done >= now, "{request:?} is done at {done}, before {now}");
         assert_eq!(breakdown.total_from(mark), done - now, "the breakdown of {request:?} does not add up");
-        for segment in &breakdown.segments()[mark..] {
-            assert!(known.contains(&segment.component), "{segment:?} is of no component in the report");
+        for span in &breakdown.spans()[mark..] {
+            assert!(known.contains(&span.component), "{span:?} is of no component in the report");
         }
         completions.push(done);
         end = end.max(done);

@@ -46,8 +46,8 @@ impl Seen {
 
     fn record(&mut self, now: Time, done: Time, status: Status, breakdown: &Breakdown) {
         self.latency.record(done - now);
-        let waits = breakdown.segments().iter().filter(|segment| segment.activity == Activity::Queue);
-        self.queued = waits.fold(self.queued, |sum, segment| sum + segment.time);
+        let waits = breakdown.spans().iter().filter(|span| span.activity == Activity::Queue);
+        self.queued = waits.fold(self.queued, |sum, span| sum + span.time);
         self.errors += u64::from(status != Status::Done);
         self.end = self.end.max(done);
     }

@@ -111,7 +111,7 @@ impl Device for Planted {
             (Mistake::AcknowledgedEarly, Op::Write) => {
                 let mark = breakdown.mark();
                 let completion = self.inner.submit(now, request, data, breakdown);
-                let component = breakdown.segments()[mark..].first().map(|segment| segment.component);
+                let component = breakdown.spans()[mark..].first().map(|span| span.component);
                 let Some(component) = component else { return completion };
                 breakdown.drop_range(mark, breakdown.mark());
                 let early = Time::from_ps((completion.done - now).as_ps() / 4);

@@ -74,7 +74,7 @@ fn step(devices: &mut [&mut dyn Device], random: &mut Random, now: &mut Time) {
             device.advance(*now);
         }
         let mut breakdown = Breakdown::new();
-        (device.submit(*now, &request, Data::None, &mut breakdown), breakdown.segments().to_vec())
+        (device.submit(*now, &request, Data::None, &mut breakdown), breakdown.spans().to_vec())
     };
     let answers: Vec<_> = devices.iter_mut().map(&mut serve).collect();
     assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{request:?} at {now}: {answers:?}");

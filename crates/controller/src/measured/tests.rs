@@ -29,8 +29,8 @@ fn the_units_of_a_large_request_share_the_servers() {
     let mut breakdown = Breakdown::new();
     let done = ssd.submit(Time::ZERO, &request(Op::Read, 10 * 4096), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_us(30), "ten units on four servers take three rounds");
-    assert_eq!(breakdown.segments()[0].activity, Activity::Queue);
-    assert_eq!(breakdown.segments()[0].time, Time::from_us(20));
+    assert_eq!(breakdown.spans()[0].activity, Activity::Queue);
+    assert_eq!(breakdown.spans()[0].time, Time::from_us(20));
     assert_eq!(breakdown.total_from(0), done);
     assert_eq!(ssd.report(done).busy_s(Activity::Read), 100e-6);
 }
@@ -66,7 +66,7 @@ fn a_link_slower_than_the_device_limits_its_bandwidth() {
     let mut breakdown = Breakdown::new();
     let done = slow.submit(Time::ZERO, &request(Op::Read, 4096), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_ns(4096), "the transfer takes longer than the latency");
-    assert_eq!(breakdown.segments()[1].activity, Activity::Link);
+    assert_eq!(breakdown.spans()[1].activity, Activity::Link);
     assert_eq!(breakdown.total_from(0), done);
 }
 

@@ -62,7 +62,7 @@ impl<S: Store> Device for Ssd<S> {
 
     fn precondition(&mut self, requests: &[Request]) {
         for group in requests.chunks(PREFETCHED) {
-            self.warm_entries(group);
+            self.prefetch_entries(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
                 let (first, last) = self.units(request);
                 for unit in first..=last {
@@ -117,6 +117,6 @@ impl<S: Store> Device for Ssd<S> {
 
     #[inline]
     fn prefetch(&self, requests: &[Request]) {
-        self.warm_entries(requests);
+        self.prefetch_entries(requests);
     }
 }

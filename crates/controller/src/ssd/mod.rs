@@ -4,8 +4,8 @@
 //! `channels` with `ways` dies each, of `planes` planes. The host's driver takes CPU time for a request, data
 //! crosses the link (each way has its own), a processor of the drive works on it. Translation runs on either. With a
 //! `host`, such as NVMe, that is its driver and its link: commands, data page by page, completions and interrupts.
-//! The mapping knows *units* of the host's data; a page of flash holds some. A write is done when it is in the
-//! DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
+//! The mapping knows *mapping units* of the host's data (`unit`, for short); a page of flash holds some. A write is
+//! done when it is in the DRAM buffer; what the buffer holds of a unit is changed there. Full operations (a page of every plane, with
 //! multi-plane commands) go to the dies in turn, over channel, then die; the buffer's place is free when they are
 //! programmed, and a write that finds none waits for the oldest. Reads take die, then channel, and what is still
 //! in the buffer from there. A read goes before everything that waits for the die, and may suspend a program or

@@ -227,7 +227,7 @@ impl<S: Store> Ssd<S> {
     /// Reads what `requests` will need of the mapping, all at once, and then of the bits of what they replace,
     /// which is known only when the mapping has been read.
     #[inline]
-    pub(super) fn warm_entries(&self, requests: &[Request]) {
+    pub(super) fn prefetch_entries(&self, requests: &[Request]) {
         let entry = |request: &Request| {
             let entry = self.array.table.get((request.address >> self.unit_shift) as usize);
             entry.copied().unwrap_or(0)

@@ -209,7 +209,7 @@ impl<S: Store> Array<S> {
     ) -> u32 {
         let first = relocation.word * 64;
         let base = (relocation.superblock as usize) << self.geometry.shift;
-        self.warm_entries(first, bits, limit);
+        self.prefetch_entries(first, bits, limit);
         let (mut bits, mut copied) = (bits, 0);
         while bits != 0 && copied < limit {
             if self.room(frontier) == 0 {
@@ -252,7 +252,7 @@ impl<S: Store> Array<S> {
     /// Reads the mappings of the first `limit` units in `bits` all at once, so that changing them finds them in
     /// the processor's caches: loads wait for memory side by side, stores hardly do.
     #[inline]
-    fn warm_entries(&self, first: usize, bits: u64, limit: u32) {
+    fn prefetch_entries(&self, first: usize, bits: u64, limit: u32) {
         let (mut bits, mut left, mut sum) = (bits, limit, 0);
         while bits != 0 && left > 0 {
             sum ^= self.table[self.owners[first + bits.trailing_zeros() as usize] as usize];
@@ -336,7 +336,7 @@ impl<S: Store> Array<S> {
         let (mut number, mut reading) = (0, Reading::new(self.cells(old), cause));
         for word in base as usize / 64..(base + self.geometry.units_per_superblock).div_ceil(64) as usize {
             let mut bits = std::mem::take(&mut self.live[word]);
-            self.warm_entries(word * 64, bits, 64);
+            self.prefetch_entries(word * 64, bits, 64);
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;

@@ -15,7 +15,7 @@ pub(super) struct Visit<'a, 'd> {
 }
 
 impl Visit<'_, '_> {
-    /// Adds a part whose segments begin at mark `from`.
+    /// Adds a part whose spans begin at mark `from`.
     #[inline]
     pub(super) fn add(&mut self, part: Completion, from: usize) {
         self.parts.add(part, from, self.breakdown);

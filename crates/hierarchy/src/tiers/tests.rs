@@ -27,7 +27,7 @@ fn request(op: Op, address: u64, bytes: u32) -> Request {
 fn submit(device: &mut dyn Device, now: Time, request: Request) -> Time {
     let mut breakdown = Breakdown::new();
     let done = device.submit(now, &request, Data::None, &mut breakdown).done;
-    assert_eq!(breakdown.total_from(0), done - now, "the segments add up");
+    assert_eq!(breakdown.total_from(0), done - now, "the spans add up");
     done - now
 }
 

@@ -177,8 +177,8 @@ fn ask<S: Store>(envy: &mut Envy<S>, now: Time, op: Op, address: u64, bytes: u32
 }
 
 fn on(breakdown: &Breakdown, activity: Activity) -> Time {
-    let of = breakdown.segments().iter().filter(|segment| segment.activity == activity);
-    of.fold(Time::ZERO, |sum, segment| sum + segment.time)
+    let of = breakdown.spans().iter().filter(|span| span.activity == activity);
+    of.fold(Time::ZERO, |sum, span| sum + span.time)
 }
 
 #[test]

@@ -39,8 +39,8 @@ fn a_request_alone_takes_the_times_of_its_parts() {
         let now = Time::from_ms(1) + onyx.busy_until();
         let done = onyx.submit(now, &request(op, 0, bytes), Data::None, &mut breakdown).done;
         let spent = |activity| {
-            let of = breakdown.segments().iter().filter(|segment| segment.activity == activity);
-            of.fold(Time::ZERO, |sum, segment| sum + segment.time).as_ps()
+            let of = breakdown.spans().iter().filter(|span| span.activity == activity);
+            of.fold(Time::ZERO, |sum, span| sum + span.time).as_ps()
         };
         assert_eq!(spent(Activity::Software), 3_600_000 + 2_090_000);
         // 2 GB/s and 4 GB/s.

@@ -135,11 +135,8 @@ fn a_read_takes_driver_processor_page_channel_and_link_and_says_so() {
     let Completion { done, .. } = device.submit(Time::ZERO, &unit(Op::Read, 9), Data::None, &mut breakdown);
     let expected =
         [("software", 5e-6), ("software", 2e-6), ("read", 50e-6), ("transfer", 10.54e-6), ("link", 1.024e-6)];
-    let found: Vec<_> = breakdown
-        .segments()
-        .iter()
-        .map(|segment| (segment.activity.name(), segment.time.as_secs_f64()))
-        .collect();
+    let found: Vec<_> =
+        breakdown.spans().iter().map(|span| (span.activity.name(), span.time.as_secs_f64())).collect();
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for ((activity, time), (name, expected)) in found.iter().zip(expected) {
         assert_eq!(*activity, name);

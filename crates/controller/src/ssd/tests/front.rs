@@ -29,10 +29,10 @@ fn a_drive_behind_nvme_takes_driver_queues_and_link_on_top() {
         let off = found.as_ns_f64() - bare.as_ns_f64() - front.as_ns_f64();
         assert!(off.abs() < 1.0, "{op:?}: {found}, of which {bare} and {front}");
         let software: Time = breakdown
-            .segments()
+            .spans()
             .iter()
-            .filter(|segment| segment.activity == Activity::Software)
-            .fold(Time::ZERO, |sum, segment| sum + segment.time);
+            .filter(|span| span.activity == Activity::Software)
+            .fold(Time::ZERO, |sum, span| sum + span.time);
         assert_eq!(software, Time::from_us(3), "driver, interrupt and completion");
     }
 }

@@ -80,8 +80,8 @@ fn a_miss_reads_a_page_of_the_table_before_the_data() {
     let read = |device: &mut dyn Device, number, at| {
         let mut breakdown = Breakdown::new();
         let done = device.submit(at, &unit(Op::Read, number), Data::None, &mut breakdown).done;
-        let translated = breakdown.segments().iter().filter(|segment| segment.activity.name() == "translate");
-        let translated = translated.fold(Time::ZERO, |sum, segment| sum + segment.time);
+        let translated = breakdown.spans().iter().filter(|span| span.activity.name() == "translate");
+        let translated = translated.fold(Time::ZERO, |sum, span| sum + span.time);
         ((done - at).as_secs_f64(), translated.as_secs_f64())
     };
     // What was changed leaves first: its programs would be in the way.

@@ -81,7 +81,7 @@ fn a_request_that_comes_during_recovery_waits_for_its_end() {
     let (done, breakdown) = submit(&mut *device, at, &unit(Op::Read, 3));
     let (late, _) = submit(&mut *other, ready, &unit(Op::Read, 3));
     assert_eq!(done, late);
-    let first = breakdown.segments()[0];
+    let first = breakdown.spans()[0];
     assert_eq!((first.activity, first.time), (Activity::Queue, ready - at));
 }
 

@@ -66,7 +66,7 @@ fn the_trail_of_a_request_is_that_of_its_last_block() {
     let mut breakdown = Breakdown::new();
     let done = cache.submit(us(5100), &blocks(Op::Read, 0, 2), Data::None, &mut breakdown).done;
     assert_eq!(done, us(5920), "block 1 set out at 5001 us");
-    let path: Vec<_> = breakdown.segments().iter().map(|segment| (segment.activity, segment.time)).collect();
+    let path: Vec<_> = breakdown.spans().iter().map(|span| (span.activity, span.time)).collect();
     assert_eq!(path, [(Activity::Software, us(1)), (Activity::Merge, us(819))]);
 }
 
@@ -163,7 +163,7 @@ fn a_foreground_fill_is_waited_for() {
     let mut breakdown = Breakdown::new();
     let done = cache.submit(us(0), &blocks(Op::Read, 0, 2), Data::None, &mut breakdown).done;
     assert_eq!(done, Time::from_ps(1_047_300_000), "919 us and 128.3 us");
-    assert_eq!(breakdown.segments().last().map(|segment| segment.activity), Some(Activity::Fill));
+    assert_eq!(breakdown.spans().last().map(|span| span.activity), Some(Activity::Fill));
     assert_eq!(breakdown.total_from(0), done);
 }
 
