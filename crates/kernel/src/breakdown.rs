@@ -1,6 +1,6 @@
 //! Where the time of one request went.
 
-use crate::ledger::Activity;
+use crate::activity::Activity;
 use crate::time::Time;
 
 /// Names one component of a built stack; given out when the stack is built, parents before children.

@@ -9,6 +9,7 @@
 
 use crate::breakdown::Breakdown;
 use crate::capabilities::Capabilities;
+use crate::completion::Completion;
 use crate::data::Data;
 use crate::ledger::ComponentReport;
 use crate::power::Recovery;
@@ -118,24 +119,4 @@ pub enum Endured {
         /// The writes up to and with the one that did it.
         writes: u64,
     },
-}
-
-/// How a request ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// The device did what was asked.
-    Done,
-    /// The device could not return the data. Misbehaviour of a device is data, not an error.
-    MediaError,
-    /// The device takes no writes any more: its medium is worn out.
-    WriteRefused,
-}
-
-/// The answer to one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// When the host may go on.
-    pub done: Time,
-    /// How it ended.
-    pub status: Status,
 }

@@ -10,9 +10,11 @@
 //! | [`pcie`] | what packets, credits and round trips leave of a PCI Express link |
 //! | [`histogram`] | mergeable latency distributions |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
+//! | [`activity`] | what a component can be doing |
 //! | [`ledger`] | where the time and energy of a component's resources went |
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
+//! | [`completion`] | what it is answered |
 //! | [`device`] | the contract every storage component keeps |
 //! | [`breakdown`] | where the time of one request went |
 //! | [`data`] | the bytes that come with a request |
@@ -27,8 +29,10 @@
 // What the derives write names this crate as others do.
 extern crate self as nacre_kernel;
 
+pub mod activity;
 pub mod breakdown;
 pub mod capabilities;
+pub mod completion;
 pub mod data;
 pub mod device;
 pub mod histogram;
@@ -46,12 +50,14 @@ pub mod timeline;
 pub mod transactions;
 pub mod units;
 
+pub use activity::Activity;
 pub use breakdown::{Breakdown, ComponentId, Span};
 pub use capabilities::{Capabilities, Persistence};
+pub use completion::{Completion, Status};
 pub use data::Data;
-pub use device::{Burst, Completion, Device, Endured, Status};
+pub use device::{Burst, Device, Endured};
 pub use host_counts::HostCounts;
-pub use ledger::{Activity, Column, ComponentReport, Ledger, Resource, Spread, Wear};
+pub use ledger::{Column, ComponentReport, Ledger, Resource, Spread, Wear};
 pub use link::Link;
 pub use pcie::Pcie;
 pub use power::Recovery;

@@ -1,6 +1,7 @@
 //! A link: bytes cross it, one transfer after the other.
 
-use crate::ledger::{Activity, Ledger, Resource};
+use crate::activity::Activity;
+use crate::ledger::{Ledger, Resource};
 use crate::state::State;
 use crate::time::Time;
 use crate::timeline::Timeline;

@@ -1,6 +1,6 @@
 //! Transactions of a device: several writes that last as one.
 
-use crate::device::Completion;
+use crate::completion::Completion;
 use crate::time::Time;
 
 /// What a device with transactions does beside [`Device`](crate::Device). At most one is open at a time; a loss of

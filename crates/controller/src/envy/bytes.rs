@@ -1,21 +1,10 @@
 //! The bytes of the device.
 
-use super::model::Envy;
+use super::model::{Envy, Piece};
 use super::page_table::Location;
 use nacre_kernel::{Data, Time};
 use nacre_media::persistence::{Medium, Program, Write};
 use nacre_media::store::Store;
-
-/// The part of a request that lies in one page.
-pub(super) struct Piece {
-    /// Its first byte.
-    pub(super) address: u64,
-    /// When the controller begins with it, and when it is done.
-    pub(super) begin: Time,
-    pub(super) end: Time,
-    /// Where a write puts it.
-    pub(super) location: Location,
-}
 
 impl<S: Store> Envy<S> {
     /// Moves the bytes of `piece`, which was just read or written.

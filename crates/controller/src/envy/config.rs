@@ -1,14 +1,12 @@
 //! The configuration of eNVy.
 
-use super::geometry::Geometry;
-use super::page_table::PageTable;
 use crate::cleaning::CleaningFamily;
-use nacre_config::{Configuration, Reader, Slot};
+use nacre_config::{Configuration, Slot};
 use nacre_kernel::{Bytes, Energy, Price, Ratio, Time};
 
 /// Flash as main memory.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
+#[config(check = "super::checks::check")]
 pub struct Config {
     /// Segments: what is erased as a whole, an erase block of every chip of a bank.
     #[config(default = 128, min = 2, max = 1048576, source = "paper: wu-1994 section 5.1")]
@@ -111,99 +109,4 @@ impl Config {
     pub(super) fn buffer_pages(&self) -> u32 {
         (self.buffer.0 / self.page.0) as u32
     }
-}
-
-fn check(config: &Config, reader: &mut Reader<'_>) {
-    // What does not fit a page that is no page either would be a second word about one mistake.
-    if !power_of_two(reader, "page", config.page, "bytes of a page") {
-        return;
-    }
-    let sizes_fit = [
-        multiple(reader, "segment", config.segment, config.page),
-        multiple(reader, "buffer", config.buffer, config.page),
-        spares_leave_data(reader, config),
-    ];
-    if sizes_fit.contains(&false) {
-        return;
-    }
-    let geometry = Geometry::of(config);
-    check_places(reader, config, &geometry);
-    check_utilisation(reader, config, &geometry);
-    if let Some(preload) = config.preload
-        && preload.0 > geometry.capacity()
-    {
-        let remedy = format!("the host sees {}; give at most that", Bytes(geometry.capacity()));
-        reader.conflict("preload", &preload.to_string(), "it is more than the host sees", &remedy);
-    }
-    if config.concurrency > config.banks {
-        let remedy = format!("the largest allowed is {}, or give more banks", config.banks);
-        let given = config.concurrency.to_string();
-        reader.conflict("concurrency", &given, "a bank works on one operation at a time", &remedy);
-    }
-}
-
-fn power_of_two(reader: &mut Reader<'_>, field: &str, bytes: Bytes, what: &str) -> bool {
-    let fits = bytes.0.is_power_of_two();
-    if !fits {
-        let (below, above) = (bytes.0.next_power_of_two() / 2, bytes.0.next_power_of_two());
-        let remedy = format!("the nearest allowed are {} and {}", Bytes(below), Bytes(above));
-        reader.conflict(field, &bytes.to_string(), &format!("{what} are a power of two"), &remedy);
-    }
-    fits
-}
-
-/// A segment and the buffer have a power of two of pages, at least one.
-fn multiple(reader: &mut Reader<'_>, field: &str, bytes: Bytes, page: Bytes) -> bool {
-    let fits = bytes.0 >= page.0
-        && bytes.0.is_multiple_of(page.0)
-        && (field == "buffer" || bytes.0.is_power_of_two());
-    if !fits {
-        let (problem, remedy) = if field == "buffer" {
-            ("it is not a whole number of pages", format!("give a multiple of the page, {page}"))
-        } else {
-            let above = bytes.0.max(page.0).next_power_of_two();
-            ("it does not hold a power of two of pages", format!("the next allowed is {}", Bytes(above)))
-        };
-        reader.conflict(field, &bytes.to_string(), problem, &remedy);
-    }
-    fits
-}
-
-fn spares_leave_data(reader: &mut Reader<'_>, config: &Config) -> bool {
-    let fits = config.spare_segments < config.segments;
-    if !fits {
-        let remedy = format!("the largest allowed is {}", config.segments - 1);
-        let given = config.spare_segments.to_string();
-        reader.conflict("spare_segments", &given, "no segment is left for data", &remedy);
-    }
-    fits
-}
-
-/// Flash pages and slots of the buffer are told apart by four bytes.
-fn check_places(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
-    let places = geometry.flash_pages() + u64::from(config.buffer_pages());
-    if places > PageTable::PLACES_MAX {
-        let problem =
-            format!("flash and buffer have {places} pages, and {} are the most", PageTable::PLACES_MAX);
-        reader.conflict("page", &config.page.to_string(), &problem, "use larger pages, or fewer segments");
-    }
-}
-
-/// Every segment needs a page that is not live, or cleaning it gains nothing.
-fn check_utilisation(reader: &mut Reader<'_>, config: &Config, geometry: &Geometry) {
-    let most = geometry.data_pages() - u64::from(geometry.segments - geometry.spare_segments);
-    let given = percent(config.utilisation.0);
-    if geometry.logical_pages > most {
-        let share = (most as f64 / geometry.data_pages() as f64 * 1e4).floor() / 1e4;
-        let problem = "cleaning needs a page in every segment that is not live";
-        let remedy = format!("with these segments the largest allowed is {}", percent(share));
-        reader.conflict("utilisation", &given, problem, &remedy);
-    } else if geometry.logical_pages == 0 {
-        reader.conflict("utilisation", &given, "the host would not see a single page", "give a larger share");
-    }
-}
-
-/// A share as users write it.
-fn percent(share: f64) -> String {
-    format!("{} %", (share * 1e6).round() / 1e4)
 }

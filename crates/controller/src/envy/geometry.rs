@@ -1,6 +1,6 @@
 //! The sizes of an array, as whole numbers.
 
-use super::Config;
+use super::config::Config;
 
 /// Sizes that a checked configuration has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

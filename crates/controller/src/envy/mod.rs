@@ -39,6 +39,7 @@
 mod array;
 mod background;
 mod bytes;
+mod checks;
 mod completion;
 mod config;
 mod device;

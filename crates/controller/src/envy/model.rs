@@ -1,9 +1,8 @@
 //! The device: one controller that serves the host, word by word, and works in the flash when it is quiet.
 
-use super::Config;
 use super::array::{Array, Programs};
 use super::background::{Background, Pace, SPENT, Until};
-use super::bytes::Piece;
+use super::config::Config;
 use super::geometry::Geometry;
 use super::history::History;
 use super::page_table::Location;
@@ -66,6 +65,17 @@ pub(super) struct Book {
 pub(super) struct Visit<'a> {
     pub(super) at: Time,
     pub(super) breakdown: &'a mut Breakdown,
+}
+
+/// The part of a request that lies in one page.
+pub(super) struct Piece {
+    /// Its first byte.
+    pub(super) address: u64,
+    /// When the controller begins with it, and when it is done.
+    pub(super) begin: Time,
+    pub(super) end: Time,
+    /// Where a write puts it.
+    pub(super) location: Location,
 }
 
 impl<S: Store> Envy<S> {

@@ -119,6 +119,7 @@
 
 mod cache;
 mod cleaning;
+mod device;
 mod dirty;
 mod in_flight;
 mod levels;

@@ -1,7 +1,7 @@
 //! Extents that change places, chunk by chunk.
 
 use super::Config;
-use super::model::{Place, Tier};
+use super::tier::{Place, Tier};
 use crate::placement::Exchange;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Bandwidth, Breakdown, Data, Device, Op, Recovery, Request, Time};

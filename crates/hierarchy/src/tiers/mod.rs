@@ -47,22 +47,25 @@
 //! of the tiers' latencies weighted by accesses; parts and bytes are conserved; every extent is in one place
 //! and every place has one extent, after any number of exchanges.
 
+mod device;
 mod migration;
 pub mod mixes;
 mod model;
 mod report;
 #[cfg(test)]
 mod tests;
+mod tier;
 
 use crate::placement::assignment::Speed;
 use crate::placement::surface::boundary;
 use crate::placement::{self, Decider, PlacementContext, PlacementFamily, TIERS_MAX};
-use model::{Tier, Tiers};
+use model::Tiers;
 use nacre_config::{
     Configuration, Descriptor, Families, Family, Problem, Problems, Reader, Room, Slot, room_of,
 };
 use nacre_device::{Builder, DeviceFamily, SizedAccesses};
 use nacre_kernel::{Bandwidth, Bytes, Ratio};
+use tier::Tier;
 
 /// Extents over tiers of devices.
 #[derive(Clone, Debug, Configuration)]

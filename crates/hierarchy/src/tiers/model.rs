@@ -2,56 +2,12 @@
 
 use super::Config;
 use super::migration::Migration;
-use super::report;
+use super::tier::{Place, Tier};
 use crate::parts::Parts;
 use crate::placement::{Placement, View};
 use nacre_device::Accesses;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device, Endured,
-    Op, Random, Recovery, Request, Time, Transactions,
-};
-
-/// One tier: its device, and what it did for the host.
-#[derive(State)]
-pub(super) struct Tier {
-    pub(super) device: Box<dyn Device>,
-    #[state(same)]
-    pub(super) extents: u32,
-    pub(super) reads: u64,
-    pub(super) writes: u64,
-}
-
-impl Tier {
-    pub(super) fn new(device: Box<dyn Device>, extents: u32) -> Tier {
-        Tier { device, extents, reads: 0, writes: 0 }
-    }
-}
-
-/// The place of an extent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
-pub(super) struct Place {
-    /// The tier in the upper bits, the number of the place on its device in the lower 30.
-    packed: u32,
-}
-
-impl Place {
-    const NUMBER_BITS: u32 = 30;
-
-    pub(super) fn new(tier: usize, number: u32) -> Place {
-        Place { packed: (tier as u32) << Place::NUMBER_BITS | number }
-    }
-
-    #[inline]
-    pub(super) fn tier(self) -> usize {
-        (self.packed >> Place::NUMBER_BITS) as usize
-    }
-
-    #[inline]
-    pub(super) fn number(self) -> u32 {
-        self.packed & ((1 << Place::NUMBER_BITS) - 1)
-    }
-}
+use nacre_kernel::{Breakdown, Completion, ComponentId, Data, Op, Request, Time};
 
 /// How one epoch went, for drawing.
 #[derive(Clone, Copy, Debug, Value)]
@@ -86,7 +42,7 @@ pub(super) struct Tiers {
     epoch: Option<(Time, Time)>,
     /// Accesses of this epoch, in all and in the first tier.
     in_epoch: (u64, u64),
-    migrated_before: u64,
+    pub(super) migrated_before: u64,
     /// Epochs without accesses since the last decision.
     skipped: u64,
     #[state(varies)]
@@ -144,7 +100,7 @@ impl Tiers {
 
     /// Everything that was to happen up to `now`: chunks, and ends of epochs.
     #[inline]
-    fn catch_up(&mut self, now: Time) {
+    pub(super) fn catch_up(&mut self, now: Time) {
         if self.epoch.is_some_and(|(_, end)| end <= now) {
             self.end_epochs(now);
         }
@@ -186,7 +142,7 @@ impl Tiers {
 
     /// Serves the part of `request` that lies in `extent`.
     #[inline]
-    fn serve(
+    pub(super) fn serve(
         &mut self,
         now: Time,
         extent: u64,
@@ -215,7 +171,7 @@ impl Tiers {
 
     /// What `request` asks of `extent`: from and to, in bytes of the extent.
     #[inline]
-    fn range(&self, extent: u64, request: &Request) -> (u64, u64) {
+    pub(super) fn range(&self, extent: u64, request: &Request) -> (u64, u64) {
         let start = extent << self.shift;
         let from = request.address.max(start) - start;
         (from, (request.address + u64::from(request.bytes)).min(start + (1 << self.shift)) - start)
@@ -223,7 +179,7 @@ impl Tiers {
 
     /// The place of `extent`, and what `request` asks of it there.
     #[inline]
-    fn part(&self, extent: u64, request: &Request) -> (Place, Request) {
+    pub(super) fn part(&self, extent: u64, request: &Request) -> (Place, Request) {
         let (from, to) = self.range(extent, request);
         let place = self.places[extent as usize];
         let address = (u64::from(place.number()) << self.shift) + from;
@@ -250,7 +206,7 @@ impl Tiers {
 
     /// Counts one access to an extent.
     #[inline]
-    fn count(&mut self, extent: usize, op: Op) {
+    pub(super) fn count(&mut self, extent: usize, op: Op) {
         let tier = self.places[extent].tier();
         let (reads, writes) = (u64::from(op == Op::Read), u64::from(op == Op::Write));
         self.tiers[tier].reads += reads;
@@ -263,7 +219,7 @@ impl Tiers {
         }
     }
 
-    fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let mut parts = Parts::new(now, breakdown);
         for tier in &mut self.tiers {
             let mark = breakdown.mark();
@@ -271,120 +227,5 @@ impl Tiers {
             parts.add(done, mark, breakdown);
         }
         parts.completion()
-    }
-}
-
-impl Device for Tiers {
-    #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        mut data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        self.catch_up(now);
-        if request.op == Op::Flush {
-            return self.flush(now, request, breakdown);
-        }
-        let (first, count) = request.blocks(1 << self.shift);
-        if count == 1 {
-            self.count(first as usize, request.op);
-            return self.serve(now, first, request, data, breakdown);
-        }
-        let mut parts = Parts::new(now, breakdown);
-        for extent in first..first + count {
-            self.count(extent as usize, request.op);
-            let mark = breakdown.mark();
-            let (from, to) = self.range(extent, request);
-            let start = ((extent << self.shift) + from - request.address) as usize;
-            let data = data.part(start..start + (to - from) as usize);
-            let done = self.serve(now, extent, request, data, breakdown);
-            parts.add(done, mark, breakdown);
-        }
-        parts.completion()
-    }
-
-    fn advance(&mut self, to: Time) {
-        self.catch_up(to);
-        self.migration.settle(to);
-        self.tiers.iter_mut().for_each(|tier| tier.device.advance(to));
-    }
-
-    fn capacity(&self) -> Option<Bytes> {
-        Some(Bytes((self.places.len() as u64) << self.shift))
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let tiers = self.tiers.iter().map(|tier| tier.device.capabilities());
-        let all = tiers.reduce(Capabilities::and).expect("there is a tier");
-        Capabilities { transactions: false, rated_endurance: false, ..all }
-    }
-
-    fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.catch_up(at);
-        self.tiers.iter_mut().for_each(|tier| tier.device.power_fail(at, chance));
-        self.migration.power_fail(at);
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        let tiers = self.tiers.iter_mut().map(|tier| tier.device.recover(at));
-        let recovery = tiers.reduce(Recovery::beside).expect("there is a tier");
-        self.migration.recover(recovery, &mut self.tiers, self.shift)
-    }
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("which tier wears out first is not asked: it says so")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
-
-    fn busy_until(&self) -> Time {
-        self.tiers.iter().map(|tier| tier.device.busy_until()).fold(Time::ZERO, Time::max)
-    }
-
-    fn restart_ledger(&mut self) {
-        for tier in &mut self.tiers {
-            (tier.reads, tier.writes) = (0, 0);
-            tier.device.restart_ledger();
-        }
-        self.migration.restart_ledger();
-        self.migrated_before = 0;
-        self.epochs.clear();
-        self.epochs_ended = 0;
-    }
-
-    fn report(&self, elapsed: Time) -> ComponentReport {
-        report::of(self, elapsed)
-    }
-
-    fn check_invariants(&self) {
-        let mut taken: Vec<Vec<bool>> =
-            self.tiers.iter().map(|tier| vec![false; tier.extents as usize]).collect();
-        for (extent, place) in self.places.iter().enumerate() {
-            let was = std::mem::replace(&mut taken[place.tier()][place.number() as usize], true);
-            assert!(!was, "extent {extent} shares its place");
-        }
-        assert!(taken.iter().flatten().all(|&taken| taken), "a place has no extent");
-        self.tiers.iter().for_each(|tier| tier.device.check_invariants());
-    }
-
-    fn precondition(&mut self, requests: &[Request]) {
-        // Every write in its own tier, in its order there.
-        let mut by_tier: Vec<Vec<Request>> = vec![Vec::new(); self.tiers.len()];
-        for request in requests {
-            let (first, count) = request.blocks(1 << self.shift);
-            for extent in first..first + count {
-                let (place, part) = self.part(extent, request);
-                by_tier[place.tier()].push(part);
-            }
-        }
-        for (tier, requests) in self.tiers.iter_mut().zip(&by_tier) {
-            tier.device.precondition(requests);
-        }
     }
 }

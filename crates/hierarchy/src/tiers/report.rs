@@ -1,6 +1,7 @@
 //! What `tiers` says about itself.
 
-use super::model::{Epoch, Tier, Tiers};
+use super::model::{Epoch, Tiers};
+use super::tier::Tier;
 use crate::placement::TIERS_MAX;
 use nacre_kernel::{Column, ComponentReport, Time};
 

@@ -1,24 +1,10 @@
 //! The channel: open rows, and when the next command may be given.
 
+use super::kind::Kind;
 use super::part::Part;
 use super::rules::{Rule, Scope, rules};
 use super::slots::Slots;
 use nacre_kernel::state::State;
-
-/// What a command does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Opens a row.
-    Activate,
-    /// Reads a burst from the open row.
-    Read,
-    /// Writes a burst to the open row.
-    Write,
-    /// Closes the open row.
-    Precharge,
-    /// Refreshes a rank, all of whose rows are closed.
-    Refresh,
-}
 
 /// Kinds of commands.
 const KINDS: usize = 5;

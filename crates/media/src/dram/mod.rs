@@ -22,11 +22,13 @@
 //! model that compares all pairs of commands. Many bursts at once against as many one by one.
 
 mod channel;
+mod kind;
 mod part;
 mod rules;
 mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{Channel, Command, Kind, Place, Unready};
+pub use channel::{Channel, Command, Place, Unready};
+pub use kind::Kind;
 pub use part::Part;

@@ -1,6 +1,6 @@
 //! The timing constraints of a part as rows.
 
-use super::channel::Kind::{self, Activate, Precharge, Read, Refresh, Write};
+use super::kind::Kind::{self, Activate, Precharge, Read, Refresh, Write};
 use super::part::Part;
 
 /// Where an earlier command has to be for a rule to hold.

@@ -1,0 +1,45 @@
+//! A tier, and the places on it.
+
+use nacre_kernel::Device;
+use nacre_kernel::state::{State, Value};
+
+/// One tier: its device, and what it did for the host.
+#[derive(State)]
+pub(super) struct Tier {
+    pub(super) device: Box<dyn Device>,
+    #[state(same)]
+    pub(super) extents: u32,
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+}
+
+impl Tier {
+    pub(super) fn new(device: Box<dyn Device>, extents: u32) -> Tier {
+        Tier { device, extents, reads: 0, writes: 0 }
+    }
+}
+
+/// The place of an extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) struct Place {
+    /// The tier in the upper bits, the number of the place on its device in the lower 30.
+    packed: u32,
+}
+
+impl Place {
+    const NUMBER_BITS: u32 = 30;
+
+    pub(super) fn new(tier: usize, number: u32) -> Place {
+        Place { packed: (tier as u32) << Place::NUMBER_BITS | number }
+    }
+
+    #[inline]
+    pub(super) fn tier(self) -> usize {
+        (self.packed >> Place::NUMBER_BITS) as usize
+    }
+
+    #[inline]
+    pub(super) fn number(self) -> u32 {
+        self.packed & ((1 << Place::NUMBER_BITS) - 1)
+    }
+}

@@ -1,0 +1,23 @@
+//! What a host is answered.
+
+use crate::time::Time;
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The device did what was asked.
+    Done,
+    /// The device could not return the data. Misbehaviour of a device is data, not an error.
+    MediaError,
+    /// The device takes no writes any more: its medium is worn out.
+    WriteRefused,
+}
+
+/// The answer to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// When the host may go on.
+    pub done: Time,
+    /// How it ended.
+    pub status: Status,
+}
