@@ -2,12 +2,15 @@
 
     python tools/serve_speed.py --pairs 7 --seconds 1
 
-serves a device with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`,
-and has fio read and write 4 KiB at random addresses of each, one after the other, so often as
-there are pairs. It prints the median rate of each and the median of the ratios of neighbours,
-nacre over nbdkit. Then a device of a constant 100 us is served, and fio's median latency at one
-request at a time is set beside it. With each line stands the load average of the last minute: on
-a busy machine ratios of neighbours still say something, latencies do not.
+serves devices with `--timing none` and the same bytes with `nbdkit memory` and `nbdkit file`, and
+has fio read and write 4 KiB at random addresses of each, one after the other, so often as there are
+pairs. It prints the median rate of each and, below it, the median of the ratios of neighbours, it
+over `nbdkit memory`. The devices are one of constant latency, a flash drive whose bytes lie where
+its mapping says, a disk, and a cache before a device.
+
+Then a device of a constant 100 us is served, and fio's median latency at one request at a time is
+set beside it. With each line stands the load average of the last minute: on a busy machine ratios
+of neighbours still say something, latencies do not.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
 """
@@ -29,17 +32,36 @@ from statistics import median
 
 MIB = 256
 LATENCY_US = 100
-SCENARIO = f"""schema = 1
+HEAD = f"""schema = 1
 [workload]
 kind = "uniform"
 requests = 1
 footprint = "{MIB} MiB"
-[stack]
-kind = "measured"
+"""
+CONSTANT = f"""kind = "measured"
 capacity = "{MIB} MiB"
 read = "{LATENCY_US} us"
 write = "{LATENCY_US} us"
 """
+DEVICES = {
+    "measured": f"[stack]\n{CONSTANT}",
+    "ssd": """[stack]
+preset = "tlc_nvme"
+ways = 1
+planes = 1
+blocks = 48
+spare_blocks = 2
+over_provisioning = "20 %"
+""",
+    "hdd": '[stack]\npreset = "disk_15k"\n',
+    "cache": f"""[stack]
+kind = "server_cache"
+[[stack.level]]
+policy = "lru"
+device = {{ kind = "measured", capacity = "{MIB // 4} MiB", read = "1 us", write = "1 us" }}
+[stack.backing]
+{CONSTANT}""",
+}
 
 
 @contextmanager
@@ -59,10 +81,10 @@ def running(command: list[str], socket: Path) -> Iterator[str]:
             server.terminate()
 
 
-def nacre(folder: Path, name: str, *options: str) -> tuple[list[str], Path]:
+def nacre(folder: Path, name: str, device: str, *options: str) -> tuple[list[str], Path]:
     """The command that serves, and its socket."""
-    scenario, socket = folder / "device.toml", folder / f"{name}.sock"
-    scenario.write_text(SCENARIO)
+    scenario, socket = folder / f"{name}.toml", folder / f"{name}.sock"
+    scenario.write_text(HEAD + device)
     command = [str(Path(sys.executable).with_name("nacre")), "serve", str(scenario)]
     command += [str(folder / f"{name}.img"), "--listen", f"unix:{socket}", *options]
     return command, socket
@@ -92,17 +114,16 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
     file = folder / "file.img"
     with file.open("wb") as made:
         made.truncate(MIB << 20)
-    rivals = {
-        "nacre": nacre(folder, "nacre", "--timing", "none"),
-        "nbdkit memory": nbdkit(folder, "memory", "memory", f"{MIB}M"),
-        "nbdkit file": nbdkit(folder, "kit", "file", str(file)),
-    }
+    served = {name: nacre(folder, name, of, "--timing", "none") for name, of in DEVICES.items()}
+    served["nbdkit memory"] = nbdkit(folder, "memory", "memory", f"{MIB}M")
+    served["nbdkit file"] = nbdkit(folder, "kit", "file", str(file))
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
     with ExitStack() as stack:
-        uris = {name: stack.enter_context(running(*how)) for name, how in rivals.items()}
+        uris = {name: stack.enter_context(running(*how)) for name, how in served.items()}
         for uri in uris.values():
             fio(uri, "write", 4, "--bs=1m")
-        say(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris) + "  nacre over memory, file")
+        os.sync()
+        say(f"{'4 KiB':14}" + "".join(f"{name:>15}" for name in uris))
         for depth in (1, 8, 32):
             for pattern in ("randread", "randwrite"):
                 rates: dict[str, list[float]] = {name: [] for name in uris}
@@ -111,12 +132,13 @@ def compare(folder: Path, pairs: int, seconds: float) -> None:
                     for name in order:
                         rates[name].append(fio(uris[name], pattern, depth, *timed)[0])
                 cells = "".join(f"{median(of):15,.0f}" for of in rates.values())
+                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {load()}")
+                memory = rates["nbdkit memory"]
                 ratios = [
-                    median(own / its for own, its in zip(rates["nacre"], rates[name], strict=True))
-                    for name in list(uris)[1:]
+                    median(own / its for own, its in zip(of, memory, strict=True))
+                    for of in rates.values()
                 ]
-                shown = "  ".join(f"{ratio:.2f}" for ratio in ratios)
-                say(f"QD {depth:2} {pattern[4:]:8}{cells}  {shown}  {load()}")
+                say(" " * 14 + "".join(f"{ratio:15.2f}" for ratio in ratios))
 
 
 def punctual(folder: Path, rounds: int, seconds: float) -> None:
@@ -124,7 +146,7 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
     # What the rates wrote is on its way to the disk, and would be in the way.
     os.sync()
-    with running(*nacre(folder, "timed")) as uri:
+    with running(*nacre(folder, "timed", DEVICES["measured"])) as uri:
         fio(uri, "write", 4, "--bs=1m")
         for pattern in ("randread", "randwrite"):
             seen = median(fio(uri, pattern, 1, *timed)[1] for _ in range(rounds))
