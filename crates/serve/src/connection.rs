@@ -245,8 +245,8 @@ impl Line<'_> {
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
                     let served = self.disk.serve(&self.session, &request, payload, outages, &mut out);
-                    let earlier = |(op, reply): (_, TimedReply)| (op, reply.earlier(turnaround.excess()));
-                    outbox.put(out, Served { asked: served.asked.map(earlier), ..served });
+                    let moved = |(op, reply): (_, TimedReply)| (op, reply.moved(turnaround.beyond()));
+                    outbox.put(out, Served { asked: served.asked.map(moved), ..served });
                 }
                 Some(Found::Farewell) => is_leaving = true,
                 Some(Found::Part(count)) if outbox.is_empty() => is_leaving = !self.listen(count)?,

@@ -3,6 +3,7 @@
 use crate::failing::Outage;
 use crate::raw::io_error;
 use crate::transport::Transport;
+use crate::turnaround::Beyond;
 use nacre_image::Image;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Op, Persistence, Status, Time};
@@ -140,9 +141,12 @@ pub struct Reported {
 }
 
 impl TimedReply {
-    /// The same for a client to whom the way is so much longer.
-    pub(crate) fn earlier(self, by: Duration) -> TimedReply {
-        TimedReply { sent: self.sent - by, deadline: self.deadline - by, ..self }
+    /// The same for a client to whom the way is so much longer or shorter.
+    pub(crate) fn moved(self, by: Beyond) -> TimedReply {
+        match by {
+            Beyond::Sooner(by) => TimedReply { sent: self.sent - by, deadline: self.deadline - by, ..self },
+            Beyond::Later(by) => TimedReply { sent: self.sent + by, deadline: self.deadline + by, ..self },
+        }
     }
 }
 

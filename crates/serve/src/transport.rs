@@ -4,8 +4,9 @@
 //! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What the round
 //! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the model says.
 //! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The median
-//! of the round trips counts, but no more than half again the tenth from below in a hundred: what others take from a
-//! busy machine at this moment is not the way, and an answer should be late rather than early.
+//! of the round trips counts, but no more than half again the fastest of them: what others take from a busy machine at
+//! this moment is not the way, and an answer should be late rather than early. So no answer to such a client is early
+//! by more than the [spread](Transport::spread), a third of the way at most.
 //! Clients that are further away, busier or slower than that see the difference; a device that is faster than the way
 //! cannot be emulated, only dilated.
 
@@ -29,7 +30,7 @@ const ROUNDS: usize = 301;
 /// Bytes of an answer's head, and behind it where its data belongs, as a client takes them.
 const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
-/// The median counts up to so many times the tenth from below; of an undisturbed way it is 1.2 to 1.4 times that.
+/// The median counts up to so many times the fastest; of an undisturbed way it is 1.2 to 1.5 times that.
 const SPREAD_MAX: f64 = 1.5;
 /// What the device that is played takes.
 const WAIT: Duration = Duration::from_micros(100);
@@ -39,6 +40,7 @@ const WAIT: Duration = Duration::from_micros(100);
 pub struct Transport {
     base: Duration,
     nanoseconds_per_byte: f64,
+    spread: Duration,
 }
 
 impl Transport {
@@ -47,28 +49,48 @@ impl Transport {
         self.base + Duration::from_nanos((f64::from(bytes) * self.nanoseconds_per_byte) as u64)
     }
 
-    /// So long, whatever the bytes.
+    /// How much longer it usually takes than at its fastest: so much may an answer be early.
+    pub(crate) fn spread(&self) -> Duration {
+        self.spread
+    }
+
+    /// So long, whatever the bytes, and so much less at its fastest.
     #[cfg(test)]
-    pub(crate) fn of_small(base: Duration) -> Transport {
-        Transport { base, nanoseconds_per_byte: 0.0 }
+    pub(crate) fn of_small(base: Duration, spread: Duration) -> Transport {
+        Transport { base, nanoseconds_per_byte: 0.0, spread }
     }
 
     /// Measures it, over sockets as those of `address`. Where the system refuses, no time is subtracted.
     pub fn measured(address: &Address) -> Transport {
-        let Ok((short, long)) = measure(address) else { return Transport::default() };
-        let slope = (long.saturating_sub(short)).as_nanos() as f64 / (LONG - SHORT) as f64;
+        measure(address).map_or_else(|_| Transport::default(), |(short, long)| Transport::new(&short, &long))
+    }
+
+    fn new(short: &Rounds, long: &Rounds) -> Transport {
+        // The fastest ones: what others took from long answers and not from short ones is no matter of their length.
+        let slope = long.fastest.saturating_sub(short.fastest).as_nanos() as f64 / (LONG - SHORT) as f64;
         let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
-        Transport { base: short.saturating_sub(of_short), nanoseconds_per_byte: slope }
+        let usual = short.median.min(short.fastest.mul_f64(SPREAD_MAX));
+        Transport {
+            base: usual.saturating_sub(of_short),
+            nanoseconds_per_byte: slope,
+            spread: usual - short.fastest,
+        }
     }
 }
 
-fn measure(address: &Address) -> io::Result<(Duration, Duration)> {
+/// What round trips took.
+struct Rounds {
+    fastest: Duration,
+    median: Duration,
+}
+
+fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     let (client, server) = pair(address)?;
     // Without it clients will find processors as they are found here.
     let _awake = Awake::keep();
     std::thread::scope(|scope| {
         let echo = scope.spawn(move || answer(&server));
-        let way = undisturbed(&client, SHORT).and_then(|short| Ok((short, undisturbed(&client, LONG)?)));
+        let way = rounds(&client, SHORT).and_then(|short| Ok((short, rounds(&client, LONG)?)));
         client.end();
         // What it could not do shows on the way.
         let _ = echo.join();
@@ -99,8 +121,8 @@ fn answer(server: &Socket) -> io::Result<()> {
     }
 }
 
-/// What an undisturbed round trip takes longer than [`WAIT`].
-fn undisturbed(client: &Socket, bytes: usize) -> io::Result<Duration> {
+/// What round trips take longer than [`WAIT`].
+fn rounds(client: &Socket, bytes: usize) -> io::Result<Rounds> {
     let request = [u8::from(bytes == LONG); HEADER_BYTES];
     let mut answer = vec![0; bytes];
     let mut rounds = Vec::with_capacity(ROUNDS);
@@ -122,7 +144,7 @@ fn undisturbed(client: &Socket, bytes: usize) -> io::Result<Duration> {
         rounds.push((now() - began).saturating_sub(WAIT));
     }
     rounds.sort_unstable();
-    Ok(rounds[ROUNDS / 2].min(rounds[ROUNDS / 10].mul_f64(SPREAD_MAX)))
+    Ok(Rounds { fastest: rounds[0], median: rounds[ROUNDS / 2] })
 }
 
 fn pair(address: &Address) -> io::Result<(Socket, Socket)> {
@@ -145,4 +167,28 @@ fn pair(address: &Address) -> io::Result<(Socket, Socket)> {
 #[expect(clippy::disallowed_methods, reason = "the way is measured by the wall clock")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(fastest: u64, median: u64) -> Rounds {
+        Rounds { fastest: Duration::from_micros(fastest), median: Duration::from_micros(median) }
+    }
+
+    #[test]
+    fn an_undisturbed_way_takes_what_it_usually_takes() {
+        let way = Transport::new(&rounds(24, 30), &rounds(276, 300));
+        // 1 us for 1 KiB, of which 4 are in the short answers.
+        assert_eq!(way.of(4 << 10), Duration::from_micros(30));
+        assert_eq!(way.of(64 << 10), Duration::from_micros(90));
+        assert_eq!(way.spread(), Duration::from_micros(6));
+    }
+
+    #[test]
+    fn what_others_take_of_a_busy_machine_is_not_the_way() {
+        let way = Transport::new(&rounds(20, 4_000), &rounds(20, 12_000));
+        assert_eq!((way.of(4 << 10), way.spread()), (Duration::from_micros(30), Duration::from_micros(10)));
+    }
 }

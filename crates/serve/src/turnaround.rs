@@ -2,36 +2,44 @@
 //!
 //! Of a client that asks for one thing at a time and goes on at once this is all that it waits for besides the device:
 //! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a client of its
-//! own before anybody comes; a real one's library is slower, and a machine is not always the same. So what the client
-//! takes longer than that leaves the server earlier too.
+//! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine is not
+//! always the same. So what this client takes is what leaves the server earlier, once it is known.
 //!
 //! A client that computes between requests takes longer and should not be given that time. It often goes on at once
-//! now and then, so the lower third of the last turnarounds counts, and never more than [`EXCESS_MAX`] of the way that
-//! was measured: an answer may be so much too early for a client that always computes.
+//! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and the
+//! [spread](Transport::spread) of the way, and never more than [`LONGER_MAX`] of the way that was measured: an answer
+//! may be so much too early for a client that always computes.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
 
 /// Turnarounds that are remembered.
 const REMEMBERED: usize = 64;
-/// Turnarounds between two looks at them.
+/// Turnarounds between two looks at them, after the first ones.
 const GLANCE: usize = 16;
-/// Most that counts, in parts of the way.
-const EXCESS_MAX: f64 = 0.5;
+/// Most that counts beyond the way that was measured, in parts of it.
+const LONGER_MAX: f64 = 0.5;
 
 /// The last turnarounds of one client.
 pub(crate) struct Turnaround {
-    /// What they took longer than the way that was measured, in ns.
-    last: [u32; REMEMBERED],
+    /// What they took beyond the way that was measured, in ns; less than nothing where they were faster.
+    last: [i64; REMEMBERED],
     count: usize,
     /// When the last answer left, where the client waits for no other.
     answered: Option<Instant>,
-    excess: Duration,
+    beyond: Beyond,
+}
+
+/// How much sooner or later answers leave than the way that was measured asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Beyond {
+    Sooner(Duration),
+    Later(Duration),
 }
 
 impl Turnaround {
     pub(crate) fn new() -> Turnaround {
-        Turnaround { last: [0; REMEMBERED], count: 0, answered: None, excess: Duration::ZERO }
+        Turnaround { last: [0; REMEMBERED], count: 0, answered: None, beyond: Beyond::Sooner(Duration::ZERO) }
     }
 
     /// The answer that was the only one to be waited for left at `at`.
@@ -42,22 +50,29 @@ impl Turnaround {
     /// A request with `bytes` to be moved is there at `at`.
     pub(crate) fn asked(&mut self, at: Instant, bytes: u32, transport: &Transport) {
         let Some(answered) = self.answered.take() else { return };
-        let excess = (at - answered).saturating_sub(transport.of(bytes));
-        self.last[self.count % REMEMBERED] = u32::try_from(excess.as_nanos()).unwrap_or(u32::MAX);
+        self.last[self.count % REMEMBERED] = nanoseconds(at - answered) - nanoseconds(transport.of(bytes));
         self.count += 1;
-        if self.count.is_multiple_of(GLANCE) {
+        if self.count <= GLANCE || self.count.is_multiple_of(GLANCE) {
             let mut sorted = self.last;
             let known = &mut sorted[..self.count.min(REMEMBERED)];
             known.sort_unstable();
-            let third = Duration::from_nanos(u64::from(known[known.len() / 3]));
-            self.excess = third.min(transport.of(0).mul_f64(EXCESS_MAX));
+            let fastest = known[0] + nanoseconds(transport.spread());
+            let longest = nanoseconds(transport.of(0).mul_f64(LONGER_MAX));
+            let counts = known[known.len() / 3].min(fastest).min(longest);
+            let size = Duration::from_nanos(counts.unsigned_abs());
+            self.beyond = if counts < 0 { Beyond::Later(size) } else { Beyond::Sooner(size) };
         }
     }
 
-    /// What an answer leaves earlier than the way that was measured asks for.
-    pub(crate) fn excess(&self) -> Duration {
-        self.excess
+    /// How much sooner or later its answers leave than the way that was measured asks for.
+    pub(crate) fn beyond(&self) -> Beyond {
+        self.beyond
     }
+}
+
+fn nanoseconds(time: Duration) -> i64 {
+    // Nobody's turnaround takes centuries, and longer ones count as little.
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX / 2)
 }
 
 #[cfg(test)]
@@ -65,8 +80,8 @@ mod tests {
     use super::*;
 
     #[expect(clippy::disallowed_methods, reason = "any moment will do")]
-    fn excess(turnarounds: impl IntoIterator<Item = u64>) -> Duration {
-        let way = Transport::of_small(Duration::from_micros(20));
+    fn beyond(turnarounds: impl IntoIterator<Item = u64>) -> Beyond {
+        let way = Transport::of_small(Duration::from_micros(20), Duration::from_micros(6));
         let (mut client, mut at) = (Turnaround::new(), Instant::now());
         for turnaround in turnarounds {
             client.answered(at);
@@ -76,27 +91,46 @@ mod tests {
             at += Duration::from_micros(500);
             client.asked(at, 0, &way);
         }
-        client.excess()
+        client.beyond()
+    }
+
+    fn sooner(us: u64) -> Beyond {
+        Beyond::Sooner(Duration::from_micros(us))
     }
 
     #[test]
-    fn what_a_client_takes_longer_than_the_way_counts() {
-        assert_eq!(excess([27; 100]), Duration::from_micros(7));
-        assert_eq!(excess([12; 100]), Duration::ZERO);
+    fn what_a_client_takes_beyond_the_way_counts() {
+        assert_eq!(beyond([27; 100]), sooner(7));
+        assert_eq!(beyond([]), sooner(0));
+    }
+
+    #[test]
+    fn answers_of_a_client_that_is_faster_than_the_way_leave_later() {
+        assert_eq!(beyond([8; 100]), Beyond::Later(Duration::from_micros(12)));
+        // From its second request on.
+        assert_eq!(beyond([8]), Beyond::Later(Duration::from_micros(12)));
+    }
+
+    #[test]
+    fn no_answer_is_early_by_more_than_the_spread_of_the_way() {
+        // Slow ones are usual, and yet one in twenty took 15 us only.
+        let some = (0..100).map(|n| if n % 20 == 0 { 15 } else { 29 });
+        assert_eq!(beyond(some), sooner(15 + 6 - 20));
     }
 
     #[test]
     fn a_client_that_computes_now_and_then_is_known_by_its_other_requests() {
-        assert_eq!(excess((0..100).map(|n| if n % 2 == 0 { 24 } else { 900 })), Duration::from_micros(4));
+        assert_eq!(beyond((0..100).map(|n| if n % 2 == 0 { 24 } else { 900 })), sooner(4));
     }
 
     #[test]
     fn a_client_that_always_computes_is_given_half_of_the_way_at_most() {
-        assert_eq!(excess([5_000; 100]), Duration::from_micros(10));
+        assert_eq!(beyond([5_000; 100]), sooner(10));
     }
 
     #[test]
     fn the_past_is_forgotten() {
-        assert_eq!(excess([29; 200].into_iter().chain([22; 64])), Duration::from_micros(2));
+        assert_eq!(beyond([29; 200].into_iter().chain([22; 64])), sooner(2));
+        assert_eq!(beyond([9; 200].into_iter().chain([29; 80])), sooner(9));
     }
 }
