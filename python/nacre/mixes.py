@@ -16,7 +16,9 @@ import numpy as np
 from nacre import _core
 from nacre.errors import Error, Problem, config_error, unknown
 from nacre.prices import Prices, priced
+from nacre.quantity import parse
 from nacre.scenario import Scenario, assignments, read
+from nacre.text import size
 
 if TYPE_CHECKING:
     import altair as alt
@@ -44,6 +46,8 @@ class Tier:
     """Of a GiB, counted in `price_basis`."""
     price_basis: str | None = None
     """What the price is counted in, such as `USD 2023`; None where that is not said."""
+    measured_bytes: int | None = None
+    """Of a device known by its latencies: the longest access that takes one of them."""
 
 
 class Mixes:
@@ -83,17 +87,29 @@ class Mixes:
     @property
     def findings(self) -> list[str]:
         """What keeps the scores from being taken at their face."""
-        if len(self.bases) < 2:
-            return []
-        priced = ", ".join(
-            f"{tier.name} in {tier.price_basis or 'something not stated'}"
-            for tier in self.tiers
-            if tier.price is not None
+        found = []
+        if len(self.bases) > 1:
+            priced = ", ".join(
+                f"{tier.name} in {tier.price_basis or 'something not stated'}"
+                for tier in self.tiers
+                if tier.price is not None
+            )
+            found.append(
+                f"prices are counted in different things, so no mix has a cost: {priced};"
+                " give all tiers price and price_basis alike"
+            )
+        longest = max(
+            total / count if count else 0.0
+            for total, count in ((self.read_bytes, self.reads), (self.write_bytes, self.writes))
         )
-        return [
-            f"prices are counted in different things, so no mix has a cost: {priced};"
-            " give all tiers price and price_basis alike"
-        ]
+        for tier in self.tiers:
+            if tier.measured_bytes is not None and longest > tier.measured_bytes:
+                found.append(
+                    f"{tier.name} was measured with accesses of {size(tier.measured_bytes)}; one of"
+                    f" {size(longest)} takes the latency of each part in turn, which devices that"
+                    " stream do not"
+                )
+        return found
 
     @property
     def extents(self) -> int:
@@ -256,8 +272,20 @@ def mixes(
     text, columns = found
     document = source.placed({"origins": [], **json.loads(text)})
     tiers = tuple(
-        Tier(name, tier["read_s"] * 1e9, tier["write_s"] * 1e9, tier["price"], tier["price_basis"])
-        for name, tier in zip(_names(resolved), document["tiers"], strict=True)
+        Tier(
+            name,
+            tier["read_s"] * 1e9,
+            tier["write_s"] * 1e9,
+            tier["price"],
+            tier["price_basis"],
+            _measured_bytes(given["device"]),
+        )
+        for name, tier, given in zip(
+            _names(resolved),
+            document["tiers"],
+            resolved["scenario"]["stack"]["tier"],
+            strict=True,
+        )
     )
     counts = (int(document["reads"]), int(document["writes"]))
     sizes = (int(document["read_bytes"]), int(document["write_bytes"]))
@@ -287,6 +315,12 @@ def _names(resolved: Mapping[str, Any]) -> list[str]:
     return [
         name if names.count(name) == 1 else f"{name}_{number}" for number, name in enumerate(names)
     ]
+
+
+def _measured_bytes(device: Mapping[str, Any]) -> int | None:
+    if device["kind"] != "measured":
+        return None
+    return int(parse(device["unit"]).value) * int(device["parallelism"])
 
 
 def _frame(tiers: tuple[Tier, ...], columns: Mapping[str, np.ndarray[Any, Any]]) -> pl.DataFrame:

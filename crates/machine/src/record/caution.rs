@@ -19,6 +19,9 @@ const FIRST: f64 = 0.1;
 const DRIFT: f64 = 0.1;
 /// Standard errors by which they may.
 const DRIFT_ERRORS: f64 = 4.0;
+/// How many more units than work side by side the requests to a measured device have on average, from which on
+/// it matters that they were not measured so.
+const IN_TURN: f64 = 1.1;
 
 /// Everything there is to say against the figures of `record`.
 pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
@@ -30,6 +33,7 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
         }
     }
     found.extend(unknown(findings));
+    found.extend(findings.reports.iter().filter_map(longer_than_measured));
     if record.steadiness.as_ref().is_some_and(|steadiness| !steadiness.reached) {
         let text = "write amplification was not steady when the run began".to_string();
         found.push(Caution { kind: "not_steady", text, paths: Vec::new() });
@@ -121,6 +125,29 @@ fn drifting(op: &str, means: &BatchMeans) -> Option<Caution> {
         rounded(second.mean * 1e-9)
     );
     Some(Caution { kind: "not_steady", text, paths: Vec::new() })
+}
+
+/// A device is known by the latency of a unit, and what it was asked for takes many of them in turn.
+fn longer_than_measured(report: &nacre_kernel::ComponentReport) -> Option<Caution> {
+    let counter = |name| report.counters.iter().find(|counter| counter.0 == name).map(|counter| counter.1);
+    let side_by_side = report.resources.iter().find(|resource| resource.name == "servers")?.servers;
+    let longer: Vec<String> = [("reads", "units_read"), ("writes", "units_written")]
+        .into_iter()
+        .filter_map(|(requests, units)| {
+            let mean = counter(units)? as f64 / counter(requests)?.max(1) as f64;
+            (mean > IN_TURN * f64::from(side_by_side)).then(|| format!("{requests} of {mean:.1}"))
+        })
+        .collect();
+    (!longer.is_empty()).then(|| {
+        let text = format!(
+            "{}: requests were longer than the unit its latencies were measured at, {} units on average, and took \
+             the latency of every unit, {side_by_side} at a time; devices that stream take less: give unit and \
+             latencies of this size, or a device that is modelled",
+            report.path,
+            longer.join(" and ")
+        );
+        Caution { kind: "longer_than_measured", text, paths: vec![report.path.clone()] }
+    })
 }
 
 /// Latencies depend on those long before them, and the run has not seen enough to say how much.

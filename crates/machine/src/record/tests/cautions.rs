@@ -114,3 +114,27 @@ fn latencies_that_go_on_changing_are_said_to_be_not_steady() {
     let half = cold.latency.read.expect("there are reads");
     assert_close("as many missed as there are blocks, less those never asked", half.mean_ns, 446_000.0, 0.1);
 }
+
+/// Reads of so many bytes, one at a time, of a device that is known by 5 ms for 4 KiB.
+fn measured(request: &str, parallelism: u32) -> Record {
+    record(&format!(
+        "[workload]\nkind = \"uniform\"\nrequests = 100\nfootprint = \"1 MiB\"\nrequest = \"{request}\"\n\
+         read_share = \"100 %\"\narrival = {{ kind = \"closed\", queue_depth = 1 }}\n\
+         [stack]\nkind = \"measured\"\nread = \"5 ms\"\nwrite = \"5 ms\"\nparallelism = {parallelism}\n"
+    ))
+}
+
+#[test]
+fn requests_that_take_many_measured_latencies_in_turn_are_said() {
+    let long = measured("64 KiB", 1);
+    assert_close("sixteen in turn", long.latency.read.as_ref().expect("reads").mean_ns, 16.0 * 5e6, 1e-9);
+    assert_eq!(kinds(&long), ["longer_than_measured"]);
+    let text = &long.findings[0].text;
+    assert!(
+        text.contains("reads of 16.0 units on average, and took the latency of every unit, 1 at a time"),
+        "{text}"
+    );
+    assert_eq!(long.findings[0].paths, ["stack"]);
+    assert!(kinds(&measured("4 KiB", 1)).is_empty());
+    assert!(kinds(&measured("64 KiB", 16)).is_empty(), "all of a request's units work side by side");
+}
