@@ -47,7 +47,8 @@ def trace_shape(found: View) -> Table:
         rows.append(["Zipf exponent", significant(profile.zipf_theta, 2)])
     misses = profile.misses
     for part in (0.01, 0.1):
-        at = part * profile.blocks.count * profile.block_bytes
+        # Of a few blocks a share is less than one, and no cache is.
+        at = max(1, round(part * profile.blocks.count)) * profile.block_bytes
         # Past its last size the curve is level; where nothing was used again it has no sizes.
         beyond = misses["all"][-1] if misses["all"] else 1.0
         curve = zip(misses.bytes, misses["all"], strict=True)

@@ -142,6 +142,7 @@ _SAID = {
     "not_steady": "the run was not in a steady state",
     "dependent": "the mean of a run has no interval: give run.warm_up, or more requests",
     "not_narrow": "the mean of a run is not known as well as run.until asks",
+    "longer_than_measured": "requests took a measured latency for each of their units in turn",
     "energy_incomplete": "the energy is without devices or settings that have none",
     "lifetime_incomplete": "the lifetime is without devices whose endurance is not known",
     "cost_incomplete": "the cost is without devices whose price is not known",
@@ -173,7 +174,9 @@ def _remarks(result: StudyResult) -> list[str]:
 def _has_holes(result: StudyResult) -> bool:
     """Whether axes cross and combinations of them have no numbers, or will not have any."""
     sound = result.table.height - result.failed.height
-    return len(result.questions.axes) > 1 and sound < result.total
+    names = [axis.name for axis in result.questions.axes]
+    unset = any(result.table[name].null_count() for name in names)
+    return len(names) > 1 and (sound < result.total or unset)
 
 
 def failures(result: StudyResult, most: int = 3) -> list[str]:
@@ -220,6 +223,7 @@ def title(name: str) -> str:
         "iops_per_cost": "IOPS per cost",
         "bytes_per_s": "bytes/s",
         "energy_j": "energy",
+        "lifetime_days": "lifetime in days",
     }
     if name in special:
         return special[name]
