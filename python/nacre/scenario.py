@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -200,16 +201,39 @@ def _assignment(path: object, item: object) -> tuple[str, str]:
 
 
 def _from_here(path: str, value: str) -> str:
-    """The value; a file that lies in the working directory by its whole path.
+    """The value; files that lie in the working directory by their whole paths.
 
     A scenario names files relative to itself, and who gives a setting means what lies here.
     """
-    if path.rpartition(".")[2] != "file" or "\0" in value:
+    name = path.rpartition(".")[2]
+    if name == "file":
+        found = _whole(value.strip("\"'"))
+        return value if found is None else toml.value(found)
+    if not value.lstrip().startswith(("{", "[")):
         return value
-    name = value.strip("\"'")
-    found = Path(name)
-    is_here = name and not found.is_absolute() and found.is_file()
-    return toml.value(str(found.absolute())) if is_here else value
+    try:
+        given = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return value  # whoever reads it says what is wrong
+    moved = _files_from_here(name, given)
+    return value if moved == given else toml.value(moved)
+
+
+def _files_from_here(name: str, item: object) -> object:
+    """The setting of this name, with the whole paths of files in the working directory."""
+    if isinstance(item, dict):
+        return {key: _files_from_here(key, each) for key, each in item.items()}
+    if isinstance(item, list):
+        return [_files_from_here("file" if name == "files" else "", each) for each in item]
+    found = _whole(item) if name == "file" and isinstance(item, str) else None
+    return item if found is None else found
+
+
+def _whole(name: str) -> str | None:
+    """The whole path of a file that lies in the working directory."""
+    if not name or "\0" in name or Path(name).is_absolute() or not Path(name).is_file():
+        return None
+    return str(Path(name).absolute())
 
 
 def _utf8(text: str, what: str) -> str:
