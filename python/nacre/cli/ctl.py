@@ -22,6 +22,7 @@ from nacre.cli.terminal import (
 )
 from nacre.control import Control, Harm, Statistics
 from nacre.errors import ConfigError, Error, Problem, config_error
+from nacre.quantity import maybe
 from nacre.saving import look, write_file
 from nacre.summary import Table
 from nacre.summary_served import (
@@ -52,6 +53,16 @@ Served = Annotated[
 Export = Annotated[
     str | None, typer.Option(metavar="NAME", help="Which device, of several; default: the first.")
 ]
+
+
+def _bytes(text: str) -> int:
+    """An amount of bytes, with a unit or without."""
+    quantity = maybe(text)
+    if text.strip().isdecimal():
+        return int(text)
+    if quantity is None or quantity.base != "bytes" or quantity.value % 1:
+        raise typer.BadParameter(f'"{text}" is no number of bytes; write 4096 or "4 KiB"')
+    return int(quantity.value)
 
 
 @app.command()
@@ -102,7 +113,8 @@ def wear(
         found = control.stats(columns=out is not None).export(export)
     table = wear_table(found.components)
     if not table.rows:
-        raise Error(f"{found.name} has no medium whose wear is modelled")
+        problem = f"{found.name} has no medium whose wear is modelled"
+        raise mistake(problem, "serve a device of flash or PCM, such as ssd, envy or onyx")
     if out:
         from nacre.figures.export import image as drawing
 
@@ -168,8 +180,13 @@ def power_fail(image: Served, export: Export = None, as_json: Json = False) -> N
 @guarded
 def media_error(
     image: Served,
-    offset: Annotated[int, typer.Argument(min=0, help="The first byte.")],
-    length: Annotated[int, typer.Argument(min=1, help="Bytes; whole sectors fail.")],
+    offset: Annotated[
+        int,
+        typer.Argument(metavar="OFFSET", parser=_bytes, help='The first byte, as "1 MiB".'),
+    ],
+    length: Annotated[
+        int, typer.Argument(metavar="LENGTH", parser=_bytes, help="Bytes; whole sectors fail.")
+    ],
     writes: Annotated[bool, typer.Option("--writes", help="Writes fail, until healed.")] = False,
     heal: Annotated[bool, typer.Option("--heal", help="Everything works again.")] = False,
     export: Export = None,
@@ -178,18 +195,21 @@ def media_error(
     """Make reads of sectors fail, until they are written."""
     if writes and heal:
         raise mistake("--writes breaks and --heal mends", "give one of them")
+    if length < 1:
+        raise mistake("the range is empty", "give at least one byte")
     harm: Harm = "heal" if heal else "writes" if writes else "reads"
     with Control(image) as control:
         control.media_error(offset, length, harm, export=export)
+    first, end = offset // SECTOR, -(-(offset + length) // SECTOR)
     if as_json:
-        write_json({"offset": offset, "length": length, "harm": harm})
+        failing = {"offset": first * SECTOR, "length": (end - first) * SECTOR}
+        write_json({**failing, "harm": harm})
         return
     what = {
         "reads": "reads fail until it is written",
         "writes": "writes fail until it is healed",
         "heal": "works again",
     }
-    first, end = offset // SECTOR, -(-(offset + length) // SECTOR)
     sectors = "1 sector" if end - first == 1 else f"{end - first:,} sectors"
     span = f"bytes {first * SECTOR:,} to {end * SECTOR - 1:,}"
     write_line(f"{span}, {sectors} of {SECTOR} bytes: {what[harm]}")
