@@ -58,6 +58,7 @@ check: environment ## formatting, lints, types, tidiness, licences
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python tools/typed_examples.py
 	$(BIN)/python -m mypy.stubtest nacre._core
 	@if cargo deny --version >/dev/null 2>&1; then cargo deny --locked check; \
 	else echo "NOT CHECKED: licences and advisories of crates; cargo install cargo-deny" >&2; fi

@@ -19,7 +19,7 @@ import sys
 TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
 
 if TYPE_CHECKING:
-    from nacre import config, trace
+    from nacre import config, figures, policies, trace
     from nacre._core import CleaningView, __version__
     from nacre.cache_curves import CacheCurves
     from nacre.catalog import catalog
@@ -72,8 +72,10 @@ __all__ = [
     "config",
     "crash",
     "crash_drawn",
+    "figures",
     "mixes",
     "open",
+    "policies",
     "reproduce",
     "run",
     "run_split",
@@ -136,7 +138,7 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from importlib import import_module
 
-        if name in ("config", "trace"):
+        if name in ("config", "figures", "policies", "trace"):
             return import_module(f"nacre.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

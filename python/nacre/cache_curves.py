@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -54,18 +55,14 @@ class CacheCurves:
         found: list[Kind] = [kind for kind in KINDS[1:] if self.about[kind] > 0]
         return ["all", *found] if len(found) > 1 else found
 
-    def miss_ratio(
-        self, policy: str, size: int, kind: Kind = "all", by: Unit = "block"
-    ) -> float | None:
-        """The share that a cache of so many bytes misses; None where nothing is asked for.
+    def miss_ratio(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
+        """The share that a cache of so many bytes misses; NaN where nothing is asked for.
 
         Raises `TraceError` for a policy or a size that was not simulated.
         """
         return self._number(policy, size, kind, by)
 
-    def within(
-        self, policy: str, size: int, kind: Kind = "all", by: Unit = "block"
-    ) -> float | None:
+    def within(self, policy: str, size: int, kind: Kind = "all", by: Unit = "block") -> float:
         """Half of the 95 % confidence interval of a miss ratio; 0 where all blocks are followed."""
         return self._number(policy, size, f"{kind}_within", by)
 
@@ -113,12 +110,12 @@ class CacheCurves:
         named = of_bytes.rename({name: f"byte_{name}" for name in of_bytes.columns})
         return pl.concat([self.frame(), named], how="horizontal")
 
-    def _number(self, policy: str, size: int, key: str, by: Unit) -> float | None:
+    def _number(self, policy: str, size: int, key: str, by: Unit) -> float:
         blocks = size // int(self.about.block_bytes)
         for row in self._rows:
             if row["policy"] == policy and row["blocks"] == blocks:
-                value: float | None = row[by][key]
-                return value
+                value = row[by][key]
+                return math.nan if value is None else float(value)
         raise TraceError(
             f"no {policy} of {size} bytes was simulated; there are {', '.join(self.policies)}"
             f" of {', '.join(map(str, self.sizes))} bytes"

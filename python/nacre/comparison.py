@@ -91,7 +91,7 @@ def _row(name: str, record: Record) -> dict[str, object]:
                 within = summary.mean_ci95_ns if summary else None
                 row[f"{op}_mean_within_us"] = None if within is None else within / 1000
     row |= {"cost": record.cost, "cost_basis": record.cost_basis}
-    row["read_hit_ratio"] = record.hit_ratio()
+    row["read_hit_ratio"] = record.find_hit_ratio()
     row["units_per_s"] = record.throughput.units_per_s
     row["findings"] = ", ".join(finding.kind for finding in record.findings) or None
     return row | {field: record[field] for field in _SOME[1:]}

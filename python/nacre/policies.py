@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from nacre._core import CleaningView
+from nacre._core import CleaningView as CleaningView
 
 if TYPE_CHECKING:
     import numpy as np

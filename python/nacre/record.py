@@ -193,11 +193,18 @@ class Record(RecordFields):
         """The record as JSON text."""
         return json.dumps(self._data, indent=indent, ensure_ascii=False, allow_nan=False)
 
-    def hit_ratio(self) -> float | None:
-        """Share of block reads the outermost cache answered; None without a cache.
+    def hit_ratio(self) -> float:
+        """Share of block reads the outermost cache answered; raises `Error` if there are none.
 
         Who waits for a block that is already on its way does not ask the backing: a hit.
         """
+        found = self.find_hit_ratio()
+        if found is None:
+            raise Error("no cache was asked for a block, so there is no share of hits")
+        return found
+
+    def find_hit_ratio(self) -> float | None:
+        """The hit ratio, or None where no cache was asked for a block."""
         for component in self.components:
             if "read_hits" in component.counters:
                 counters = component.counters

@@ -53,7 +53,7 @@ def facts(record: Record) -> list[str]:
         lines.append(f"{count(requests.issued - requests.completed)} requests never completed")
     if requests.errors:
         lines.append(f"{count(requests.errors)} requests ended in an error of the device")
-    if (ratio := record.hit_ratio()) is not None:
+    if (ratio := record.find_hit_ratio()) is not None:
         lines.append(f"{percent(ratio)} of the blocks read were in a cache")
     lines += [f"{name} {value}" for name, value in _totals(record)]
     return lines + _split(record) + _steady(record) + _cautions(record)

@@ -80,7 +80,7 @@ def size(value: float | None) -> str:
 
 def percent(share: float | None) -> str:
     """A share as a percentage: `41.3 %`."""
-    return NOTHING if share is None else f"{100 * share:.1f} %"
+    return NOTHING if share is None or math.isnan(share) else f"{100 * share:.1f} %"
 
 
 def one_line(record: Record) -> str:

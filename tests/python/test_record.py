@@ -242,7 +242,8 @@ def test_records_side_by_side_make_one_row_each(record: Record) -> None:
 
 
 def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:
-    assert record.hit_ratio() is None
+    with pytest.raises(nacre.Error, match="no cache was asked for a block"):
+        record.hit_ratio()
     outer = STACK | {"counters": {"read_hits": 6, "read_misses": 3, "read_merged": 1}}
     inner = STACK | {"counters": {"read_hits": 0, "read_misses": 4, "read_merged": 0}}
     assert Record(DATA | {"components": [outer, inner]}).hit_ratio() == 0.7

@@ -50,7 +50,7 @@ def cache_curves(curves: CacheCurves, by: Unit = "block") -> alt.LayerChart:
 def _title(curves: CacheCurves, by: Unit) -> alt.TitleParams:
     kind = curves.kinds()[0]
     middle = curves.sizes[len(curves.sizes) // 2]
-    best = min(curves.policies, key=lambda each: curves.miss_ratio(each, middle, kind, by) or 0.0)
+    best = min(curves.policies, key=lambda each: curves.miss_ratio(each, middle, kind, by))
     accesses = count(curves.about.reads + curves.about.writes)
     subtitle = f"{curves.name}: {accesses} accesses to blocks of {size(curves.about.block_bytes)}"
     if curves.sampled:

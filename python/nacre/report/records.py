@@ -131,7 +131,7 @@ def _compared(records: Mapping[str, Record]) -> Table:
             cells += [duration(latency.mean_ns if latency else None)]
             cells += [duration(latency.p99_ns if latency else None)]
         watts = sum(record.energy_j.values()) / (record.simulated_s or 1.0) or None
-        cells += [percent(record.hit_ratio()), _number(watts, "W"), _price(record, basis)]
+        cells += [percent(record.find_hit_ratio()), _number(watts, "W"), _price(record, basis)]
         found = ", ".join(finding.kind.replace("_", " ") for finding in record.findings)
         rows.append([*cells, found or NOTHING])
     columns = ["", "requests/s", "read mean", "read p99", "write mean", "write p99"]

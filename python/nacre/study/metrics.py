@@ -71,7 +71,7 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
     "p99_ns": _worst("p99"),
     "p999_ns": _worst("p999"),
     **{f"{op}_{name}_ns": _latency(op, name) for op in _OPS for name in _STATISTICS},
-    "hit_ratio": lambda record: Record(record).hit_ratio(),
+    "hit_ratio": lambda record: Record(record).find_hit_ratio(),
     "write_amplification": _at("write_amplification"),
     "cleaning_cost": _at("cleaning_cost"),
     "erases": _at("erases"),
