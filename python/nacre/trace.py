@@ -431,9 +431,7 @@ def _text(name: str) -> str:
 
 
 def _options(options: Options) -> dict[str, object]:
-    chosen: dict[str, object] = {
-        "format": None, "time_unit": None, "strict": False, "action": None, "limit": None,
-    }  # fmt: skip
+    chosen: dict[str, object] = dict.fromkeys(Options.__annotations__)
     for name in options:
         if name not in chosen:
             meant = nearest(name, chosen)

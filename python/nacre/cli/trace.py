@@ -14,6 +14,7 @@ from nacre import trace
 from nacre.cache_curves import CacheCurves, Unit
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
+from nacre.cli.reading import NONE, reading
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import SEED_MAX, TraceError
 from nacre.fitted import FittedWorkload
@@ -22,7 +23,7 @@ from nacre.progress import Bar
 from nacre.saving import look, write_file
 from nacre.summary import Table
 from nacre.text import count, percent, size
-from nacre.trace import LIMIT_MAX, Options
+from nacre.trace import Options
 from nacre.trace_summary import request_sizes, trace_facts, trace_shape
 from nacre.view import View
 
@@ -48,19 +49,6 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Several are merged by time; - is standard input."),
 ]
-Format = Annotated[
-    str | None, typer.Option("--format", help="Format of the files, where it is not recognised.")
-]
-TimeUnit = Annotated[
-    str | None, typer.Option("--time-unit", help="Unit of its times: ns, 100ns, us, ms, s.")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damaged record.")]
-Action = Annotated[
-    str | None, typer.Option("--action", help="blktrace, blkparse: the action that counts, as Q.")
-]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read so many requests.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Output = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write.")
@@ -72,13 +60,10 @@ To = Annotated[
 
 @app.command()
 @guarded
+@reading
 def info(
     files: Files,
-    format_: Format = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    action: Action = None,
-    limit: Limit = None,
+    options: Options = NONE,
     as_json: Json = False,
     html: Annotated[
         Path | None,
@@ -90,9 +75,7 @@ def info(
     if html is not None:
         look(html, replace=force)
     with _watched("reading") as tick:
-        found = trace.info(
-            files, progress=tick, **_options(format_, time_unit, strict, action, limit)
-        )
+        found = trace.info(files, progress=tick, **options)
     if html is not None:
         from nacre.report.trace import trace_page
 
@@ -108,6 +91,7 @@ def info(
 
 @app.command()
 @guarded
+@reading
 def mrc(
     files: Files,
     output: Annotated[
@@ -145,11 +129,7 @@ def mrc(
         MissesOf, typer.Option(help="Of simulated caches: misses as a share of blocks or of bytes.")
     ] = MissesOf.BLOCK,
     seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
-    format_: Format = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    action: Action = None,
-    limit: Limit = None,
+    options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -169,7 +149,7 @@ def mrc(
                 sample=sample,
                 seed=seed,
                 progress=tick,
-                **_options(format_, time_unit, strict, action, limit),
+                **options,
             )
         if output is not None:
             curves.save(output, replace=force)
@@ -188,7 +168,7 @@ def mrc(
             blocks=blocks,
             seed=seed,
             progress=tick,
-            **_options(format_, time_unit, strict, action, limit),
+            **options,
         )
     if output is not None:
         curve.save(output, replace=force)
@@ -202,15 +182,12 @@ def mrc(
 
 @app.command()
 @guarded
+@reading
 def convert(
     files: Files,
     output: Output,
     to: To = None,
-    format_: Format = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    action: Action = None,
-    limit: Limit = None,
+    options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -222,13 +199,14 @@ def convert(
             to=to,
             replace=force,
             progress=tick,
-            **_options(format_, time_unit, strict, action, limit),
+            **options,
         )
     _report(written, output, as_json=as_json)
 
 
 @app.command()
 @guarded
+@reading
 def sample(
     files: Files,
     output: Output,
@@ -244,11 +222,7 @@ def sample(
     ] = Sampling.BLOCK,
     seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Chooses the sample.")] = 1,
     to: To = None,
-    format_: Format = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    action: Action = None,
-    limit: Limit = None,
+    options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -263,13 +237,14 @@ def sample(
             to=to,
             replace=force,
             progress=tick,
-            **_options(format_, time_unit, strict, action, limit),
+            **options,
         )
     _report(written, output, as_json=as_json)
 
 
 @app.command()
 @guarded
+@reading
 def fit(
     files: Files,
     output: Annotated[
@@ -279,11 +254,7 @@ def fit(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=SEED_MAX, help="Of the run it is judged by.")] = 1,
-    format_: Format = None,
-    time_unit: TimeUnit = None,
-    strict: Strict = False,
-    action: Action = None,
-    limit: Limit = None,
+    options: Options = NONE,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -295,7 +266,7 @@ def fit(
             files,
             seed=seed,
             progress=tick,
-            **_options(format_, time_unit, strict, action, limit),
+            **options,
         )
     if output is not None:
         found.save(output, replace=force)
@@ -313,16 +284,6 @@ def fit(
 def _requests(found: FittedWorkload) -> int:
     sizes = found.workload.sizes
     return int(sum(sizes.reads) + sum(sizes.writes))
-
-
-def _options(
-    format_: str | None,
-    time_unit: str | None,
-    strict: bool,
-    action: str | None,
-    limit: int | None,
-) -> Options:
-    return Options(format=format_, time_unit=time_unit, strict=strict, action=action, limit=limit)
 
 
 @contextmanager

@@ -1,0 +1,56 @@
+"""The options of how to read a trace, which every command that reads one has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from nacre.trace import LIMIT_MAX, Options
+
+NONE: Options = {}
+"""Nothing is said: name and content of the files say it all."""
+
+_OPTIONS: Mapping[str, Any] = {
+    "format": Annotated[
+        str | None,
+        typer.Option("--format", help="Format of the files, where it is not recognised."),
+    ],
+    "time_unit": Annotated[
+        str | None, typer.Option("--time-unit", help="Unit of its times: ns, 100ns, us, ms, s.")
+    ],
+    "strict": Annotated[bool, typer.Option("--strict", help="Stop at the first damaged record.")],
+    "action": Annotated[
+        str | None,
+        typer.Option("--action", help="blktrace, blkparse: the action that counts, as Q."),
+    ],
+    "limit": Annotated[
+        int | None, typer.Option("--limit", min=1, max=LIMIT_MAX, help="Read so many requests.")
+    ],
+}
+
+
+def reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Puts these options in the place of the argument `options`, which takes what they say."""
+    own = inspect.signature(command, eval_str=True)
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters: list[inspect.Parameter] = []
+    for parameter in own.parameters.values():
+        if parameter.name != "options":
+            parameters.append(parameter.replace(kind=keyword))
+            continue
+        for name, kind in _OPTIONS.items():
+            default = False if name == "strict" else None
+            parameters.append(inspect.Parameter(name, keyword, default=default, annotation=kind))
+
+    @wraps(command)
+    def read(**given: Any) -> None:
+        said = {name: given.pop(name) for name in _OPTIONS}
+        command(**given, options=said)
+
+    read.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    read.__annotations__ = {each.name: each.annotation for each in parameters}
+    return read
