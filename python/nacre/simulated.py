@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nacre import quantity
 from nacre.record import Record
 from nacre.run import Progress, check, run
 from nacre.scenario import Scenario
@@ -96,11 +97,13 @@ def simulate(
     from nacre.summary_mixes import by
 
     chosen = mixes.best(count, by(mixes))
-    extent = check(scenario, overrides).scenario.stack.extent
+    extent = quantity.parse(check(scenario, overrides).scenario.stack.extent)
     records: list[Record] = []
     for row in chosen.to_dicts():
         held = [row[f"{name}_extents"] for name in mixes.names]
-        settings = dict(overrides or {}) | {"stack.capacity": f"{_bytes(extent) * sum(held)} B"}
+        settings = dict(overrides or {}) | {
+            "stack.capacity": f"{int(extent.value) * sum(held)} B"
+        }
         for number, share in enumerate(_shares(held)):
             settings[f"stack.tier[{number}].share"] = share
         records.append(run(scenario, settings, progress=progress or False))
@@ -117,9 +120,3 @@ def _shares(held: Sequence[int]) -> list[str]:
     return [
         f"{(after - before) / 10_000:.4f} %" for before, after in itertools.pairwise([0, *upto])
     ]
-
-
-def _bytes(size: str) -> int:
-    """A size as a resolved scenario gives it."""
-    number, unit = size.split()
-    return int(float(number) * 1024 ** ("B", "KiB", "MiB", "GiB", "TiB").index(unit))

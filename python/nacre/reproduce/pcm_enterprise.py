@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nacre import quantity
 from nacre.mixes import Mixes
 from nacre.record import Record
 from nacre.simulated import mean_ns
+from nacre.view import View
 
 
 def _iops(record: Record) -> float | None:
@@ -25,9 +27,13 @@ def _price(record: Record) -> float:
     if store.kind == "tiers":
         tiers = record.scenario.stack.tier
         extents = record.columns[f"{store.path}.tiers.extents"]
-        prices = [float(str(tier.device.price).split()[0]) for tier in tiers]
+        prices = [_per_gib(tier.device) for tier in tiers]
         return float((extents * prices).sum() / extents.sum())
-    return float(str(record.scenario.stack.price).split()[0])
+    return _per_gib(record.scenario.stack)
+
+
+def _per_gib(device: View) -> float:
+    return float(quantity.parse(device.price).value)
 
 
 def _iops_per_cost(record: Record) -> float | None:
@@ -45,7 +51,7 @@ def _share(tier: int) -> Callable[[Record], float]:
     """Percent of the capacity that a tier is to have."""
 
     def share(record: Record) -> float:
-        return float(str(record.scenario.stack.tier[tier].share).split()[0])
+        return float(100 * quantity.parse(record.scenario.stack.tier[tier].share).value)
 
     return share
 
