@@ -17,12 +17,14 @@ from nacre import _core
 from nacre.errors import Error, Problem, config_error, unknown
 from nacre.prices import Prices, priced
 from nacre.quantity import parse
-from nacre.scenario import Scenario, assignments, read
+from nacre.scenario import Scenario, Source, assignments, read
 from nacre.text import size
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+
+Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 
 STEPS_MAX = 1000
 
@@ -262,15 +264,33 @@ def mixes(
             tick = stack.enter_context(Bar("counting", "requests"))
         else:
             tick = progress or None
-        answering = None if tick is None else _answering(tick)
-        with source.cited():
-            given = (source.text, source.name, source.directory, settings)
-            found = _core.mixes(*given, count, answering)
-            if found is None:
-                raise Error("stopped before the whole workload was counted")
-            resolved = json.loads(_core.check(*given))
+        document, columns = counted(source, settings, count, tick)
+    return of(document, columns)
+
+
+def counted(
+    source: Source,
+    settings: list[tuple[str, str]],
+    steps: int,
+    progress: Progress | None = None,
+) -> tuple[dict[str, Any], Columns]:
+    """What `of` makes mixes of: tiers and accesses, and the columns of every mix."""
+    answering = None if progress is None else _answering(progress)
+    with source.cited():
+        given = (source.text, source.name, source.directory, settings)
+        found = _core.mixes(*given, steps, answering)
+        if found is None:
+            raise Error("stopped before the whole workload was counted")
+        resolved = json.loads(_core.check(*given))
     text, columns = found
     document = source.placed({"origins": [], **json.loads(text)})
+    devices = [tier["device"] for tier in resolved["scenario"]["stack"]["tier"]]
+    measured = [_measured_bytes(device) for device in devices]
+    return {**document, "names": _names(resolved), "measured_bytes": measured}, columns
+
+
+def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
+    """The mixes that were counted."""
     tiers = tuple(
         Tier(
             name,
@@ -278,13 +298,10 @@ def mixes(
             tier["write_s"] * 1e9,
             tier["price"],
             tier["price_basis"],
-            _measured_bytes(given["device"]),
+            measured,
         )
-        for name, tier, given in zip(
-            _names(resolved),
-            document["tiers"],
-            resolved["scenario"]["stack"]["tier"],
-            strict=True,
+        for name, tier, measured in zip(
+            document["names"], document["tiers"], document["measured_bytes"], strict=True
         )
     )
     counts = (int(document["reads"]), int(document["writes"]))
@@ -323,7 +340,7 @@ def _measured_bytes(device: Mapping[str, Any]) -> int | None:
     return int(parse(device["unit"]).value) * int(device["parallelism"])
 
 
-def _frame(tiers: tuple[Tier, ...], columns: Mapping[str, np.ndarray[Any, Any]]) -> pl.DataFrame:
+def _frame(tiers: tuple[Tier, ...], columns: Columns) -> pl.DataFrame:
     import polars as pl
 
     names = [tier.name for tier in tiers]

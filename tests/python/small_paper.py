@@ -1,12 +1,17 @@
 """A paper of two figures whose answers follow from one server: shared by tests of reproductions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 from nacre.cli import reproduce as command
 from nacre.reproduce import work
 from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.runs import Runs
+from nacre.study.local import Local
+from nacre.study.store import Memory
+from nacre.study.task import Base, Outcome, Task
 
 SCENARIO = """\
 schema = 1
@@ -115,6 +120,24 @@ def written(folder: Path, claims: str = CLAIMS, plan: str = PLAN) -> Path:
 
 def reproduced(folder: Path, name: str | None = None) -> Reproduction:
     return work.conduct(work.targets(name, folder), watch=None)
+
+
+class Counting(Local):
+    """The cores of this machine, and the keys of what was handed to them."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        super().__init__(workers)
+        self.ran: list[str] = []
+
+    def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
+        self.ran += [task.key for task in tasks]
+        yield from super().outcomes(base, tasks)
+
+
+@contextmanager
+def running() -> Iterator[Runs]:
+    with Local() as engine:
+        yield Runs(engine, Memory(None))
 
 
 def status(targets: Sequence[Target], out: Path | None = None, *, as_json: bool = False) -> int:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,9 +14,10 @@ import pytest
 from nacre.cli import reproduce as command
 from nacre.errors import ConfigError, Error
 from nacre.record import Record
-from nacre.reproduce import execute, work
+from nacre.reproduce import work
 from nacre.reproduce.paper import read
-from small_paper import CLAIMS, PLAN, SCENARIO, reproduced, status, written
+from nacre.study.local import Local
+from small_paper import CLAIMS, PLAN, SCENARIO, Counting, reproduced, status, written
 
 ROW = {
     "id", "paper", "figure", "metric", "published", "simulated", "unit", "error", "kind", "class",
@@ -67,20 +67,10 @@ def test_the_rows_are_a_frame_and_the_records_have_names(folder: Path) -> None:
         assert said in found._repr_html_()
 
 
-def test_a_run_that_several_points_share_is_run_once(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ran: list[object] = []
-    lock = threading.Lock()
-
-    def counting(scenario: str, overrides: dict[str, object], **_: object) -> Record:
-        with lock:
-            ran.append(overrides)
-        return nacre.run(scenario, overrides)
-
-    monkeypatch.setattr(execute, "run", counting)
-    found = reproduced(folder)
-    assert len(ran) == 3
+def test_a_run_that_several_points_share_is_run_once(folder: Path) -> None:
+    engine = Counting()
+    found = work.conduct(work.targets(None, folder), engine=engine, watch=None)
+    assert len(engine.ran) == 3
     assert found.records["tiny/alone"] == found.records["tiny/depths: 1"]
 
 
@@ -90,13 +80,9 @@ def test_a_figure_takes_only_the_points_it_needs(folder: Path) -> None:
     assert list(found.records) == ["tiny/alone"]
 
 
-def test_whatever_the_order_of_the_runs_the_rows_are_the_same(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = []
-    for cores in (1, 3):
-        monkeypatch.setattr(execute, "_cores", lambda cores=cores: cores)
-        found.append(reproduced(folder).listed)
+def test_whatever_the_order_of_the_runs_the_rows_are_the_same(folder: Path) -> None:
+    targets = work.targets(None, folder)
+    found = [work.conduct(targets, engine=Local(cores), watch=None).listed for cores in (1, 3)]
     assert found[0] == found[1]
 
 
@@ -174,7 +160,8 @@ def test_what_is_kept_is_whole(folder: Path, tmp_path: Path) -> None:
     targets = work.targets(None, folder)
     assert status(targets, out) == 0
     assert sorted(path.name for path in out.iterdir()) == [
-        "records", "rows.html", "rows.json", "rows.parquet", "runs.json",
+        ".lock", "points", "records", "rows.html", "rows.json", "rows.parquet", "runs.json",
+        "study.json",
         "tiny-fig1.html", "tiny-fig1.png", "tiny-fig1.svg",
         "tiny-rate.html", "tiny-rate.png", "tiny-rate.svg",
     ]  # fmt: skip
@@ -188,7 +175,32 @@ def test_what_is_kept_is_whole(folder: Path, tmp_path: Path) -> None:
     assert len({run["record"] for run in runs}) == 3
     for run in runs:
         assert Record.load(out / run["record"]).complete
-    assert status([targets[0]], out) == 0
+    with pytest.raises(ConfigError, match="holds a reproduction already; give --resume"):
+        status(targets, out)
+
+
+def test_a_reproduction_goes_on_with_what_is_kept(folder: Path, tmp_path: Path) -> None:
+    out, targets = tmp_path / "out", work.targets(None, folder)
+    with work.keeping(targets, out, resume=False) as kept:
+        first = work.conduct(targets, engine=Local(1), kept=kept, watch=lambda done, *_: done > 0)
+    begun = Counting(1)
+    with work.keeping(targets, out, resume=True) as kept:
+        found = work.conduct(targets, engine=begun, kept=kept, watch=None)
+    assert not first.complete
+    assert len(begun.ran) == 3 - len(first.by_job)
+    assert found.listed == reproduced(folder).listed
+    for name, record in reproduced(folder).records.items():
+        assert found.records[name] == record, "columns and all"
+    with work.keeping(targets, out, resume=True) as kept:
+        again = Counting()
+        work.conduct(targets, engine=again, kept=kept, watch=None)
+    assert again.ran == []
+    small = folder / "tiny" / "small.toml"
+    small.write_text(SCENARIO.replace('read = "10 us"', 'read = "11 us"'))
+    with work.keeping(targets, out, resume=True) as kept:
+        other = Counting()
+        work.conduct(work.targets(None, folder), engine=other, kept=kept, watch=None)
+    assert len(other.ran) == 3, "what is kept of another scenario answers nothing"
 
 
 def test_figures_of_earlier_rows_do_not_stay(folder: Path, tmp_path: Path) -> None:
@@ -202,10 +214,10 @@ def test_figures_of_earlier_rows_do_not_stay(folder: Path, tmp_path: Path) -> No
 def test_a_place_that_cannot_be_written_is_told_before_any_run(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*_: object, **__: object) -> Record:
+    def never(*_: object, **__: object) -> None:
         raise AssertionError("a run began")
 
-    monkeypatch.setattr(execute, "run", never)
+    monkeypatch.setattr(Local, "outcomes", never)
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         command.carry_out(work.targets(None, folder), tmp_path / "file", as_json=False)
@@ -247,8 +259,7 @@ def test_ctrl_c_leaves_finished_records_and_rows(folder: Path, tmp_path: Path) -
         [sys.executable, "-c", code, str(folder), str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    record = out / "records" / "tiny" / "alone" / "record.json"
-    while not record.exists():
+    while not list(out.glob("points/*.parquet")):
         assert process.poll() is None
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
@@ -257,7 +268,7 @@ def test_ctrl_c_leaves_finished_records_and_rows(folder: Path, tmp_path: Path) -
     assert "interrupted: this is what was finished" in said
     assert [row["pass"] for row in json.loads(printed)] == [None, None, True, None]
     assert json.loads((out / "rows.json").read_text()) == json.loads(printed)
-    assert Record.load(record.parent).complete
+    assert Record.load(out / "records" / "tiny" / "alone").complete
     assert [path.name for path in (out / "records" / "tiny").iterdir()] == ["alone"]
 
 

@@ -8,7 +8,7 @@ from nacre.cli import reproduce as command
 from nacre.reproduce import judge, work
 from nacre.reproduce.sensitivity import LESS, MORE, Value, sensitivity
 from nacre.reproduce.table import verdict
-from small_paper import CLAIMS, reproduced, status, written
+from small_paper import CLAIMS, reproduced, running, status, written
 
 
 @pytest.fixture
@@ -63,7 +63,8 @@ def test_as_many_fitted_values_as_predictions_that_hold_fail_the_paper(
 def test_predictions_are_moved_by_what_was_assumed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (found,) = sensitivity(work.targets(None, folder)[0], None) or []
+    with running() as runs:
+        (found,) = sensitivity(work.targets(None, folder)[0], runs, None) or []
     assert (found["id"], found["simulated"], found["holds"]) == ("tiny/rate/rate", 100_000, True)
     assert found["half_width"] == 0  # every read takes 10 us, whatever the seed
     values = {doubt["value"]: doubt for doubt in found["values"]}

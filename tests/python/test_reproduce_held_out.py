@@ -8,7 +8,8 @@ from nacre.cli import reproduce as command
 from nacre.reproduce import work
 from nacre.reproduce.held_out import held_out
 from nacre.reproduce.judge import said
-from small_paper import CLAIMS, SCENARIO, written
+from nacre.reproduce.runs import Runs
+from small_paper import CLAIMS, SCENARIO, Counting, running, written
 
 FITTED = (
     'read = { value = "10 us", source = "gives 100,000 requests a second", confidence = "fitted" }'
@@ -32,7 +33,8 @@ def folder(tmp_path: Path) -> Path:
 def test_rows_are_judged_without_a_fitted_value(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (held,) = held_out(work.targets(None, folder)[0], None) or []
+    with running() as runs:
+        (held,) = held_out(work.targets(None, folder)[0], runs, None) or []
     assert (held["value"], held["neutral"], held["why"]) == (
         "stack.read.latency = 10 us", "20 us", "as a write",
     )  # fmt: skip
@@ -61,14 +63,7 @@ def test_a_neutral_value_the_model_refuses_is_said(
     assert "refused" in capsys.readouterr().out
 
 
-WITHOUT = ("drives",)
-"""Each of their fitted values is of one data sheet, and nothing is known to stand in its place."""
-
-
-@pytest.mark.parametrize(
-    "paper",
-    [target.paper.name for target in work.targets(None) if target.paper.name not in WITHOUT],
-)
+@pytest.mark.parametrize("paper", [target.paper.name for target in work.targets(None)])
 def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
     """Of the runs that answer its rows; what is only drawn beside them decides none."""
     (target,) = work.targets(paper)
@@ -88,5 +83,13 @@ def test_every_fitted_value_of_a_paper_can_be_held_out(paper: str) -> None:
 
 
 def test_questions_are_asked_one_at_a_time() -> None:
-    with pytest.raises(nacre.ConfigError, match="--hold-out and --out exclude each other"):
-        command._apart({"--sensitivity": False, "--hold-out": True, "--out": True})
+    with pytest.raises(nacre.ConfigError, match="--sensitivity and --hold-out exclude each other"):
+        command._apart({"--sensitivity": True, "--hold-out": True})
+
+
+def test_what_was_held_out_is_gone_on_with(folder: Path, tmp_path: Path) -> None:
+    targets, out = work.targets(None, folder), tmp_path / "out"
+    command.carry_out_held_out(targets, out, as_json=True)
+    with work.keeping(targets, out, resume=True) as kept, Counting() as engine:
+        assert held_out(targets[0], Runs(engine, kept), None)
+    assert engine.ran == []

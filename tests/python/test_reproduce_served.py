@@ -5,9 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,16 @@ import pytest
 import typer
 from nacre.cli import reproduce as command
 from nacre.errors import Error
-from nacre.reproduce import execute, served, work
+from nacre.reproduce import served, work
 from nacre.reproduce.paper import read
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Reproduction
+from nacre.reproduce.runs import Runs
 from nacre.reproduce.served import NotRunError, Served
+from nacre.reproduce.tasks import Serving
+from nacre.study.local import Local
+from nacre.study.store import Memory
+from nacre.study.task import Base, Outcome, Task
 
 FIGURE = "pcm-enterprise/sysbench"
 SCENARIO = """\
@@ -57,21 +61,39 @@ def job(tmp_path: Path) -> Job:
     return Job(str(tmp_path / "small.toml"), (), dilate=100.0)
 
 
-def reproduced(made: Callable[[Job, threading.Event], Served | None]) -> Reproduction:
+class Making(Local):
+    """An engine that makes up what is seen of served devices, and knows what is asked together."""
+
+    def __init__(self, made: Callable[[Task], dict[str, Any]]) -> None:
+        super().__init__()
+        self._made = made
+        self.waves: list[list[Task]] = []
+
+    def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
+        self.waves.append(list(tasks))
+        yield from super().outcomes(base, [t for t in tasks if not isinstance(t, Serving)])
+        for task in filter(lambda t: isinstance(t, Serving), tasks):
+            try:
+                yield Outcome(task.key, json.dumps(self._made(task)), None, 0.0)
+            except Error as error:
+                yield Outcome(task.key, None, str(error), 0.0)
+
+
+def reproduced(made: Callable[[Task], dict[str, Any]]) -> Reproduction:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(served, "run", made)
-        return work.conduct(work.targets(FIGURE), watch=None)
+        patch.setattr(served, "lacking", list)
+        return work.conduct(work.targets(FIGURE), engine=Making(made), watch=None)
 
 
-def reading(iops: Callable[[str, int], float]) -> Callable[[Job, threading.Event], Served]:
+def reading(iops: Callable[[str, int], float]) -> Callable[[Task], dict[str, Any]]:
     """Served devices by how fast they are: the kind of device, the number of threads."""
 
-    def made(job: Job, _stop: threading.Event) -> Served:
-        settings = dict(job.settings)
+    def made(task: Task) -> dict[str, Any]:
+        settings = dict(task.settings)
         stack = settings.get("stack", "")
         kind = "cache" if "server_cache" in stack else "PCM" if "pcm_ssd" in stack else "eMLC"
         threads = int(settings["workload.arrival.queue_depth"])
-        return Served({"throughput": {"iops": iops(kind, threads)}})
+        return {"origins": [], "throughput": {"iops": iops(kind, threads)}}
 
     return made
 
@@ -105,15 +127,13 @@ def test_without_programs_the_rows_are_not_run_and_say_what_to_install(
     assert err.startswith(f"warning: {FIGURE} is not run: it needs sysbench, ")
 
 
-def test_without_root_or_devices_nothing_is_tried(
-    monkeypatch: pytest.MonkeyPatch, job: Job
-) -> None:
+def test_without_root_or_devices_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(served, "DEVICES", ("/dev/none",))
     monkeypatch.setattr(served, "caged", lambda *_: pytest.fail("it was tried"))
     with pytest.raises(NotRunError, match="needs root, /dev/none"):
-        served.run(job, threading.Event())
+        served.check_here()
 
 
 def test_results_are_judged() -> None:
@@ -139,7 +159,7 @@ def test_every_served_row_can_fail(wrong: Callable[[str, int], float], fails: se
 
 
 def test_a_run_that_goes_wrong_fails_its_rows() -> None:
-    def broken(_job: Job, _stop: threading.Event) -> Served:
+    def broken(_task: Task) -> dict[str, Any]:
         raise Error("mkfs.ext4: no")
 
     found = reproduced(broken)
@@ -148,20 +168,13 @@ def test_a_run_that_goes_wrong_fails_its_rows() -> None:
 
 
 def test_served_runs_come_last_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch, job: Job) -> None:
-    running = [0]
-    order: list[float] = []
-
-    def made(_job: Job, _stop: threading.Event) -> Served:
-        running[0] += 1
-        assert running[0] == 1
-        time.sleep(0.005)
-        running[0] -= 1
-        return Served({})
-
-    monkeypatch.setattr(served, "run", made)
+    monkeypatch.setattr(served, "lacking", list)
     jobs = {Job(job.scenario, (("run.seed", f"{n}"),), dilate=float(n % 2)): 1.0 for n in range(6)}
-    assert execute.execute(jobs, lambda job, _: order.append(job.dilate), lambda *_: False)
-    assert order == [0.0] * 3 + [1.0] * 3
+    with Making(lambda _: {"origins": []}) as engine:
+        assert Runs(engine, Memory(None)).run(jobs, None)
+    assert [len(wave) for wave in engine.waves] == [3, 1, 1, 1]
+    served_ones = [task for wave in engine.waves for task in wave if isinstance(task, Serving)]
+    assert [[task] for task in served_ones] == engine.waves[1:]
 
 
 def test_what_sysbench_says_is_put_into_the_time_of_the_device(tmp_path: Path) -> None:
@@ -184,7 +197,7 @@ def test_a_workload_that_sysbench_cannot_do_is_refused(job: Job, setting: str) -
     if "poisson" in value:
         settings = {"workload.arrival": '{ kind = "poisson", rate = "1 Hz" }'}
     with pytest.raises(Error, match="sysbench reads everywhere alike"):
-        served.run(Job(job.scenario, tuple(settings.items()), dilate=1.0), threading.Event())
+        served.load_of(Job(job.scenario, tuple(settings.items()), dilate=1.0))
 
 
 def test_a_group_is_either_mixed_or_served(tmp_path: Path) -> None:
@@ -199,37 +212,22 @@ def test_a_group_is_either_mixed_or_served(tmp_path: Path) -> None:
 CHILD = "import os, sys, time; print(os.getpid(), file=open(sys.argv[1], 'w')); time.sleep(60)"
 
 
-def test_what_was_started_ends_when_it_is_told_to(tmp_path: Path) -> None:
-    stop, told = threading.Event(), tmp_path / "pid"
-
-    def tell() -> None:
-        while not (told.exists() and told.read_text().strip()):
-            time.sleep(0.01)
-        stop.set()
-
-    teller = threading.Thread(target=tell)
-    teller.start()
-    assert served.caged([sys.executable, "-S", "-c", CHILD, str(told)], stop) is None
-    teller.join()
-    gone(int(told.read_text()))
-
-
 def test_what_was_started_ends_when_it_takes_too_long(tmp_path: Path) -> None:
     started = [sys.executable, "-S", "-c", CHILD, str(tmp_path / "pid")]
     with pytest.raises(Error, match="did not end within"):
-        served.caged(started, threading.Event(), limit_s=0.3)
+        served.caged(started, limit_s=0.3)
 
 
 def test_what_failed_says_why() -> None:
     started = [sys.executable, "-S", "-c", "import sys; sys.exit('mount: no')"]
     with pytest.raises(Error, match="ended with 1: mount: no"):
-        served.caged(started, threading.Event())
+        served.caged(started)
 
 
 PARENT = """
-import sys, threading
+import sys
 from nacre.reproduce import served
-served.caged([*served._CAGE, *sys.argv[1:]], threading.Event())
+served.caged([*served._CAGE, *sys.argv[1:]])
 """
 NESTED = """
 mount -t tmpfs nacre "$1" && touch "$1/inside" && touch "$2"

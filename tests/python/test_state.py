@@ -1,5 +1,6 @@
 """States of runs: saved, gone on from, and refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,14 @@ def test_points_that_are_prepared_alike_are_prepared_once(tmp_path: Path) -> Non
     scenario = {**SCENARIO, "run": {"precondition": 9000, "requests": 300}}
     source = read(scenario)
     depths = [(("workload.arrival.queue_depth", str(depth)),) for depth in (1, 2, 8)]
-    tasks = {f"{key}": Task(f"{key}", settings) for key, settings in enumerate(depths)}
-    tasks["other"] = Task("other", (("stack.channels", "4"),))
-    assert prepared_alike(source, tasks) == ["0", "1", "2"]
-    assert prepared_alike(read(SCENARIO), tasks) == []
-    alone = [outcome.record for outcome in evaluate(Base(source, identity()), list(tasks.values()))]
-    base = Base(source, identity(), str(tmp_path))
-    together = [task._replace(is_prepared=True) for task in tasks.values()]
+    tasks = {f"{key}": Task(f"{key}", source, settings) for key, settings in enumerate(depths)}
+    tasks["other"] = Task("other", source, (("stack.channels", "4"),))
+    assert prepared_alike(tasks) == ["0", "1", "2"]
+    fresh = {key: replace(task, source=read(SCENARIO)) for key, task in tasks.items()}
+    assert prepared_alike(fresh) == []
+    assert prepared_alike({"0": tasks["0"], "fresh": fresh["1"]}) == []
+    alone = [outcome.record for outcome in evaluate(Base(identity()), list(tasks.values()))]
+    base = Base(identity(), str(tmp_path))
+    together = [replace(task, is_prepared=True) for task in tasks.values()]
     assert [outcome.record for outcome in evaluate(base, together)] == alone
     assert len(list(tmp_path.glob("*.state"))) == 2

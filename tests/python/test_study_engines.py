@@ -24,6 +24,7 @@ from nacre.study.engine import Chunks
 from nacre.study.local import Local
 from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
 
+SOURCE = Source("", "x", ".")
 NACRE = Path(sys.executable).with_name("nacre")
 STUDY: dict[str, Any] = {
     "scenario": {
@@ -156,8 +157,8 @@ def test_an_answer_that_is_lost_with_its_worker_is_waited_for(
 ) -> None:
     engine = Cluster("tcp://here")
     monkeypatch.setattr(engine, "_client", LosingClient())
-    base = Base(Source("", "x", "."), identity())
-    tasks = [Task(str(number), ()) for number in range(3)]
+    base = Base(identity())
+    tasks = [Task(str(number), SOURCE, ()) for number in range(3)]
     found = [each.key for each in engine.outcomes(base, tasks) if each is not None]
     assert sorted(found) == ["0", "1", "2"]
 
@@ -224,7 +225,7 @@ def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
 
 
 def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -> None:
-    tasks = [Task(str(number), ()) for number in range(1000)]
+    tasks = [Task(str(number), SOURCE, ()) for number in range(1000)]
     chunks = Chunks(tasks, 0.25, 64)
     assert [task.key for task in chunks.next(2)] == ["0"]
     for _ in range(50):
@@ -258,7 +259,7 @@ def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
     engine = Local(2)
     for points, ahead in ((9 + 1, 2), (8 + 1, 1), (1, 1)):
         chunks, worker = (
-            Chunks([Task(str(number), ()) for number in range(points)], 0.25, 64),
+            Chunks([Task(str(number), SOURCE, ()) for number in range(points)], 0.25, 64),
             Worker(),
         )
         chunks.took(1.0)
@@ -271,7 +272,7 @@ def test_a_worker_is_a_point_ahead_until_few_are_left() -> None:
 
 def test_a_worker_with_another_nacre_is_refused() -> None:
     with pytest.raises(Error, match=r"another Nacre: .*, not 0\.0\.1"):
-        evaluate(Base(Source("", "x", "."), "0.0.1"), [])
+        evaluate(Base("0.0.1"), [])
     assert identity().startswith(nacre.__version__)
 
 
@@ -281,8 +282,8 @@ def test_an_engine_that_is_left_stops_its_work() -> None:
 
         endless = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 10**12}}
         design, planner = sound(endless)
-        tasks = [Task(point.key, point.settings) for point in planner.ask()]
-        outcomes = engine.outcomes(Base(design.source, identity()), tasks)
+        tasks = [Task(point.key, design.source, point.settings) for point in planner.ask()]
+        outcomes = engine.outcomes(Base(identity()), tasks)
         assert next(outcomes) is None
         pids = [worker._process.pid for worker in engine._workers]
     for pid in pids:

@@ -16,15 +16,17 @@ from nacre.cli.terminal import flush, write_json, write_line, write_prose, write
 from nacre.errors import Problem, config_error
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.held_out import held_out
+from nacre.reproduce.output import Output
 from nacre.reproduce.progress import RunsBar
 from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.runs import Runs, Watch
 from nacre.reproduce.sensitivity import sensitivity
-from nacre.reproduce.store import Store
 from nacre.reproduce.table import claims, moves, notes, without
-from nacre.reproduce.trial import Progress
-from nacre.reproduce.work import conduct, targets
+from nacre.reproduce.work import conduct, keeping, targets
+from nacre.study.local import Local
 
 Told = TypeVar("Told")
+_AGAIN = "this is what was finished; --resume goes on with it"
 
 
 @guarded
@@ -37,8 +39,15 @@ def reproduce(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", parser=place, help="Write rows, records and figures there."),
+        typer.Option(
+            metavar="DIR",
+            parser=place,
+            help="Keep runs there as they end, then rows, records and figures.",
+        ),
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the runs the directory holds.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     vary: Annotated[
         bool,
@@ -57,13 +66,13 @@ def reproduce(
     ] = False,
 ) -> None:
     """Recompute published results, and say how far off each one is."""
-    _apart({"--sensitivity": vary, "--hold-out": hold_out, "--out": out is not None})
+    _apart({"--sensitivity": vary, "--hold-out": hold_out})
     if hold_out:
-        carry_out_held_out(targets(name), as_json=as_json)
+        carry_out_held_out(targets(name), out, resume=resume, as_json=as_json)
     elif vary:
-        carry_out_moves(targets(name), as_json=as_json)
+        carry_out_moves(targets(name), out, resume=resume, as_json=as_json)
     else:
-        carry_out(targets(name), out, as_json=as_json)
+        carry_out(targets(name), out, resume=resume, as_json=as_json)
 
 
 def _apart(given: Mapping[str, bool]) -> None:
@@ -77,10 +86,11 @@ def _apart(given: Mapping[str, bool]) -> None:
         raise config_error([problem])
 
 
-def carry_out_moves(chosen: list[Target], *, as_json: bool) -> None:
+def carry_out_moves(
+    chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
+) -> None:
     """Says how far predictions move."""
-    with Interruption() as interruption:
-        found = _each(chosen, sensitivity, interruption)
+    found, interrupted = _each(chosen, sensitivity, out, resume=resume)
     if as_json:
         write_json(found)
     else:
@@ -88,13 +98,14 @@ def carry_out_moves(chosen: list[Target], *, as_json: bool) -> None:
             write_table(table)
             write_line()
         write_line("values that are not listed move nothing by more than 1 %")
-    _end(interruption)
+    _end(out, interrupted=interrupted)
 
 
-def carry_out_held_out(chosen: list[Target], *, as_json: bool) -> None:
+def carry_out_held_out(
+    chosen: list[Target], out: Path | None = None, *, resume: bool = False, as_json: bool
+) -> None:
     """Says what the rows are without one fitted value at a time."""
-    with Interruption() as interruption:
-        found = _each(chosen, held_out, interruption)
+    found, interrupted = _each(chosen, held_out, out, resume=resume)
     if as_json:
         write_json(found)
     else:
@@ -103,42 +114,51 @@ def carry_out_held_out(chosen: list[Target], *, as_json: bool) -> None:
         for held in found:
             write_prose(f"{held['value']}: {held['neutral']} in its place, {held['why']}")
         write_line("rows that are not listed move by no more than 1 %")
-    _end(interruption)
+    _end(out, interrupted=interrupted)
 
 
 def _each(
     chosen: Sequence[Target],
-    tell: Callable[[Target, Progress], list[Told] | None],
-    interruption: Interruption,
-) -> list[Told]:
-    """What is told of each target, up to the one in which it was interrupted."""
+    tell: Callable[[Target, Runs, Watch], list[Told] | None],
+    out: Path | None,
+    *,
+    resume: bool,
+) -> tuple[list[Told], bool]:
+    """What is told of each target, up to the one in which it was interrupted, and if it was."""
     found: list[Told] = []
-    with RunsBar() as bar:
+    with ExitStack() as stack:
+        kept = stack.enter_context(keeping(chosen, out, resume=resume))
+        interruption = stack.enter_context(Interruption())
+        runs = Runs(stack.enter_context(Local()), kept)
+        bar = stack.enter_context(RunsBar())
 
         def watch(done: int, total: int, share: float) -> bool:
             bar(done, total, share)
             return interruption.asked
 
         for target in chosen:
-            rows = tell(target, watch)
+            rows = tell(target, runs, watch)
             if rows is None:
                 break
             found += rows
-    return found
+        return found, interruption.asked
 
 
-def _end(interruption: Interruption) -> None:
+def _end(out: Path | None, *, interrupted: bool) -> None:
     flush()
-    if interruption.asked:
-        complain("interrupted: this is what was finished")
+    if interrupted:
+        complain(f"interrupted: {_AGAIN if out else 'this is what was finished'}")
         raise typer.Exit(INTERRUPTED)
 
 
-def carry_out(chosen: list[Target], out: Path | None, *, as_json: bool) -> None:
+def carry_out(
+    chosen: list[Target], out: Path | None, *, resume: bool = False, as_json: bool
+) -> None:
     """Reproduces, stores, prints, and ends in a status."""
     failure: Failure | None = None
     with ExitStack() as stack:
-        store = stack.enter_context(Store(out, chosen)) if out else None
+        kept = stack.enter_context(keeping(chosen, out, resume=resume))
+        output = stack.enter_context(Output(out, chosen)) if out else None
         interruption = stack.enter_context(Interruption())
         with RunsBar() as bar:
 
@@ -146,15 +166,12 @@ def carry_out(chosen: list[Target], out: Path | None, *, as_json: bool) -> None:
                 bar(done, total, share)
                 return interruption.asked
 
-            if store:
-                found = conduct(chosen, ended=store.record, watch=watch)
-            else:
-                found = conduct(chosen, watch=watch)
+            found = conduct(chosen, kept=kept, watch=watch)
         drawn = True
-        if store:
-            store.rows(found)
+        if output:
+            output.write(found)
             try:
-                drawn = store.figures(found, lambda: interruption.asked)
+                drawn = output.figures(found, lambda: interruption.asked)
             except Exception as error:
                 failure = failure_of(error)
     if as_json:
@@ -168,7 +185,7 @@ def carry_out(chosen: list[Target], out: Path | None, *, as_json: bool) -> None:
         complain(
             *failure.lines, f"rows and records are complete and kept in {out}; figures are not"
         )
-    _conclude(found, interrupted=interruption.asked, drawn=drawn)
+    _conclude(found, interrupted=interruption.asked, drawn=drawn, is_kept=out is not None)
     if failure:
         raise typer.Exit(FAILED)
 
@@ -182,11 +199,11 @@ def _show(found: Reproduction) -> None:
         write_line(line)
 
 
-def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
+def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool, is_kept: bool) -> None:
     for figure, why in found.not_run.items():
         warn(f"{figure} is not run: it {why}")
     if not found.complete:
-        complain("interrupted: this is what was finished")
+        complain(f"interrupted: {_AGAIN if is_kept else 'this is what was finished'}")
         raise typer.Exit(INTERRUPTED)
     if interrupted:
         complain(f"interrupted; every run is complete{'' if drawn else '; figures are missing'}")

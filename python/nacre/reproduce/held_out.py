@@ -10,7 +10,8 @@ from nacre.reproduce.judge import said
 from nacre.reproduce.paper import HeldOut
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
-from nacre.reproduce.trial import Progress, Swaps, Trial, with_setting
+from nacre.reproduce.runs import Runs, Watch
+from nacre.reproduce.trial import Swaps, Trial, with_setting
 
 _JUDGED = ("prediction", "calibration", "trend")
 """Classes that a fitted value can decide; arithmetic follows from inputs."""
@@ -38,7 +39,7 @@ class Held(TypedDict):
     rows: list[Without]
 
 
-def held_out(target: Target, watch: Progress | None) -> list[Held] | None:
+def held_out(target: Target, runs: Runs, watch: Watch | None) -> list[Held] | None:
     """One for each fitted value that the target's runs used; None if `watch` ended it.
 
     The neutral values are the paper's: `[[held_out]]` in its `claims.toml`.
@@ -48,7 +49,7 @@ def held_out(target: Target, watch: Progress | None) -> list[Held] | None:
         for claim in target.paper.claims
         if claim.figure in target.figures and claim.grade in _JUDGED
     ]
-    trial = Trial(target, claims)
+    trial = Trial(target, claims, runs)
     if not trial.run([trial.jobs], watch):
         return None
     swaps = {

@@ -158,7 +158,7 @@ def _over(claim: Claim, results: Results) -> bool:
     """
     ended = [results.outcomes.ended.get(job) for job in _jobs(claim, results)]
     told = [one for one in ended if one is not None and not isinstance(one, NotRunError)]
-    return len(told) == len(ended) or any(isinstance(one, BaseException) for one in told)
+    return len(told) == len(ended) or any(isinstance(one, Exception) for one in told)
 
 
 def _jobs(claim: Claim, results: Results) -> list[Job]:

@@ -27,7 +27,7 @@ class UnknownError(Exception):
 class Outcomes:
     """Records and failures by job; a job in neither has not ended."""
 
-    ended: Mapping[Job, Result | BaseException]
+    ended: Mapping[Job, Result | Exception]
 
     def result(self, point: Point) -> Result:
         """The result of a point; raises `UnknownError` where there is none."""
@@ -36,7 +36,7 @@ class Outcomes:
                 raise UnknownError(f"not run to its end: {point.name}")
             case NotRunError() as error:
                 raise UnknownError(f"{NOT_RUN}{error}")
-            case BaseException() as error:
+            case Exception() as error:
                 raise UnknownError(f"{point.name} failed: {' / '.join(str(error).splitlines())}")
             case result:
                 return result
@@ -44,7 +44,7 @@ class Outcomes:
     def get(self, point: Point) -> Result | None:
         """The result of a point, if there is one."""
         found = self.ended.get(point.job)
-        return None if isinstance(found, BaseException) else found
+        return None if isinstance(found, Exception) else found
 
     def why_not_run(self, point: Point) -> str | None:
         """What the run of a point needs that is not here; None where it could be made."""

@@ -41,9 +41,7 @@ class Target:
 class Reproduction:
     """What the model says to published results, row by row."""
 
-    def __init__(
-        self, targets: Sequence[Target], ended: Mapping[Job, Result | BaseException]
-    ) -> None:
+    def __init__(self, targets: Sequence[Target], ended: Mapping[Job, Result | Exception]) -> None:
         self._targets = tuple(targets)
         self._outcomes = Outcomes(dict(ended))
 
@@ -113,6 +111,12 @@ class Reproduction:
         }
 
     @property
+    def by_job(self) -> Mapping[Job, Result]:
+        """The same by what was run, each once."""
+        ended = self._outcomes.ended.items()
+        return {job: of for job, of in ended if not isinstance(of, Exception)}
+
+    @property
     def not_run(self) -> Mapping[str, str]:
         """By figure, `pcm-enterprise/sysbench`: what its runs need that is not here."""
         return {
@@ -143,14 +147,12 @@ class Reproduction:
 
     def save(self, directory: str | os.PathLike[str], *, figures: bool = True) -> Path:
         """Writes rows, records and figures, as `nacre reproduce --out` does."""
-        from nacre.reproduce.store import Store
+        from nacre.reproduce.output import Output
 
-        with Store(Path(directory), self._targets) as store:
-            for job, outcome in self._outcomes.ended.items():
-                store.record(job, outcome)
-            store.rows(self)
+        with Output(Path(directory), self._targets) as output:
+            output.write(self)
             if figures:
-                store.figures(self)
+                output.figures(self)
         return Path(directory)
 
     def __repr__(self) -> str:

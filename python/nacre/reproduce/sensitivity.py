@@ -12,7 +12,8 @@ from nacre.reproduce.claim import Claim
 from nacre.reproduce.judge import Row, said
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
-from nacre.reproduce.trial import Progress, Swaps, Trial, with_setting
+from nacre.reproduce.runs import Runs, Watch
+from nacre.reproduce.trial import Swaps, Trial, with_setting
 from nacre.study.noise import half_width
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
@@ -82,14 +83,14 @@ class Value:
         return _times(self.given, factor)
 
 
-def sensitivity(target: Target, watch: Progress | None) -> list[Sensitivity] | None:
+def sensitivity(target: Target, runs: Runs, watch: Watch | None) -> list[Sensitivity] | None:
     """One for each prediction about the figures of the target; None if `watch` ended it."""
     predictions = [
         claim
         for claim in target.paper.claims
         if claim.figure in target.figures and claim.grade == "prediction"
     ]
-    trial = Trial(target, predictions)
+    trial = Trial(target, predictions, runs)
     seeds = [
         {job: with_setting(job, "run.seed", str(seed)) for job in trial.jobs} for seed in SEEDS
     ]

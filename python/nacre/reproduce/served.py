@@ -18,9 +18,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,6 @@ LIMIT_S = 180.0
 """A run that takes longer than this has gone wrong."""
 
 _CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
-_PATIENCE_S = 0.1
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _FILE_SYSTEM_MIB = 16
@@ -110,23 +108,23 @@ def _forbidden() -> list[str]:
     return []
 
 
-def run(job: Job, stop: threading.Event) -> Served | None:
-    """Serves the device of a job and has sysbench read it; None if `stop` ended that.
-
-    Raises `NotRunError` where that is not possible here, and `Error` where it goes wrong.
-    """
-    load = _load(job)
+def check_here() -> None:
+    """Raises `NotRunError` where nothing can be served and mounted."""
     if needs := lacking():
         raise NotRunError(f"needs {', '.join(needs)}")
-    with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
-        command = [*_CAGE, sys.executable, "-m", __name__, folder, json.dumps(load)]
-        said = caged(command, stop)
-    return None if said is None else Served(json.loads(said))
 
 
-def caged(command: Sequence[str], stop: threading.Event, limit_s: float = LIMIT_S) -> str | None:
-    """What a program printed; None if `stop` ended it. Whatever happens, it has ended then."""
-    ends = time.monotonic() + limit_s
+def run(load: Mapping[str, Any], folder: str | None = None) -> str:
+    """Serves a device and has sysbench read it; what was seen is the JSON text of a `Served`.
+
+    Its files lie in a directory within `folder`. Raises `Error` where it goes wrong.
+    """
+    with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
+        return caged([*_CAGE, sys.executable, "-m", __name__, place, json.dumps(load)])
+
+
+def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
+    """What a program printed. Whatever happens, also to whoever asked, it has ended then."""
     with subprocess.Popen(  # noqa: S603 (our own interpreter)
         command,
         stdin=subprocess.DEVNULL,
@@ -136,14 +134,9 @@ def caged(command: Sequence[str], stop: threading.Event, limit_s: float = LIMIT_
         start_new_session=True,
     ) as process:
         try:
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    said, wrong = process.communicate(timeout=_PATIENCE_S)
-                    break
-                if stop.is_set():
-                    return None
-                if time.monotonic() > ends:
-                    raise Error(f"a served run did not end within {limit_s:g} s")
+            said, wrong = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            raise Error(f"a served run did not end within {limit_s:g} s") from None
         finally:
             process.kill()
     if process.returncode:
@@ -152,7 +145,7 @@ def caged(command: Sequence[str], stop: threading.Event, limit_s: float = LIMIT_
     return said
 
 
-def _load(job: Job) -> dict[str, Any]:
+def load_of(job: Job) -> dict[str, Any]:
     """What is to be served and done; raises `Error` for a workload that sysbench cannot do."""
     resolved = check(job.scenario, job.overrides())
     workload = resolved.scenario.workload

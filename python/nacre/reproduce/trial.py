@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from nacre.record import Record
 from nacre.reproduce.claim import Claim
-from nacre.reproduce.execute import execute
 from nacre.reproduce.judge import Row, row_of
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import Outcomes, Result
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
+from nacre.reproduce.runs import Runs, Watch
 
 Swaps: TypeAlias = Mapping[Job, Job]
 """Runs that are made in place of others."""
-Progress: TypeAlias = Callable[[int, int, float], bool | None]
 
 
 class Trial:
     """The runs of some claims, and those made in place of them."""
 
-    def __init__(self, target: Target, claims: Sequence[Claim]) -> None:
-        self._target = target
-        self._ended: dict[Job, Result | BaseException] = {}
+    def __init__(self, target: Target, claims: Sequence[Claim], runs: Runs) -> None:
+        self._target, self._runs = target, runs
+        self._ended: dict[Job, Result | Exception] = {}
         self.jobs: dict[Job, float] = {}
         for claim in claims:
             for job, seconds in self._needed(claim).items():
                 self.jobs[job] = seconds
 
-    def run(self, groups: Iterable[Iterable[Job]], watch: Progress | None) -> bool:
+    def run(self, groups: Iterable[Iterable[Job]], watch: Watch | None) -> bool:
         """Runs what has not been run; False if `watch` ended it."""
         usual = max(self.jobs.values(), default=1.0)
         wanted = {job: self.jobs.get(job, usual) for group in groups for job in group}
         jobs = {job: seconds for job, seconds in wanted.items() if job not in self._ended}
-        return execute(
-            jobs,
-            self._ended.__setitem__,
-            lambda done, share: bool(watch and watch(done, len(jobs), share)),
-        )
+        complete = self._runs.run(jobs, watch)
+        self._ended |= self._runs.ended(jobs)
+        return complete
 
     def origins(self) -> Iterator[tuple[Job, Mapping[str, Any]]]:
         """Every value that a run used, with where it came from."""

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeAlias
 
-from nacre.reproduce.execute import Ended, Watch, execute
-from nacre.reproduce.outcome import Result
 from nacre.reproduce.paper import SHIPPED, figure_of, find, papers
 from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Reproduction, Target
+from nacre.reproduce.runs import Runs, Watch
+from nacre.study.engine import Engine
+from nacre.study.local import Local
+from nacre.study.store import Memory, Store
+from nacre.study.work import keeping_nothing
 
-Progress: TypeAlias = Callable[[int, int, float], bool | None]
-"""Called about ten times a second with runs ended, runs in all and the share of all work that is
-done; returning True ends the reproduction there, with what is finished so far."""
+Progress = Watch
+_RUN_BYTES = 1 << 16
+"""What a run takes of the disk, about."""
 
 
 def reproduce(
-    paper: str | None = None, figure: str | None = None, *, progress: bool | Progress = False
+    paper: str | None = None,
+    figure: str | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool | Progress = False,
 ) -> Reproduction:
     """Recomputes what a paper published by running the model, on all cores.
 
     `paper` is the name of one, also as `"envy/fig8"`; None takes all there are. `figure` takes
-    only what one figure needs. `progress` shows a bar on standard error, or calls a function of
-    yours.
+    only what one figure needs. `out` is a directory that keeps runs as they end, and then rows,
+    records and figures; `resume` goes on with the runs it holds. `progress` shows a bar on standard
+    error, or calls a function of yours.
 
     Raises `ConfigError` for a name nobody knows. A run that fails is a row that fails.
     """
@@ -36,14 +45,18 @@ def reproduce(
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
     chosen = targets(name)
     with ExitStack() as stack:
-        tick: Progress | None
+        tick: Watch | None
         if progress is True:
             from nacre.reproduce.progress import RunsBar
 
             tick = stack.enter_context(RunsBar())
         else:
             tick = progress or None
-        return conduct(chosen, watch=tick)
+        kept = stack.enter_context(keeping(chosen, out, resume=resume))
+        found = conduct(chosen, kept=kept, watch=tick)
+        if out is not None:
+            found.save(out)
+    return found
 
 
 def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
@@ -57,19 +70,35 @@ def targets(name: str | None, folder: Path = SHIPPED) -> list[Target]:
     return [Target(found, [figure_of(found, figure)])]
 
 
+def keeping(
+    chosen: Sequence[Target], out: str | os.PathLike[str] | None, *, resume: bool
+) -> Memory:
+    """Where the runs of targets go; raises `ConfigError` where there is nothing to go on with."""
+    if out is None:
+        return keeping_nothing(None, resume=resume)
+    document = {"reproduces": [f"{t.paper.name}/{name}" for t in chosen for name in t.figures]}
+    return Store(
+        Path(out), document, None, points=len(jobs_of(chosen)), resume=resume,
+        what="reproduction", point_bytes=_RUN_BYTES,
+    )  # fmt: skip
+
+
 def conduct(
-    chosen: Sequence[Target], *, ended: Ended = lambda _job, _outcome: None, watch: Progress | None
+    chosen: Sequence[Target],
+    *,
+    engine: Engine | None = None,
+    kept: Memory | None = None,
+    watch: Watch | None,
 ) -> Reproduction:
-    """Runs what the targets need, each run once, and judges the outcome."""
-    jobs = _jobs(chosen)
-    outcomes: dict[Job, Result | BaseException] = {}
+    """Runs what the targets need, each run once, and judges the outcome.
 
-    def note(job: Job, outcome: Result | BaseException) -> None:
-        outcomes[job] = outcome
-        ended(job, outcome)
-
-    execute(jobs, note, _watching(watch, len(jobs)))
-    return Reproduction(chosen, outcomes)
+    What is kept of earlier runs is taken from there; without an engine all cores run.
+    """
+    jobs = jobs_of(chosen)
+    with ExitStack() as stack:
+        runs = Runs(stack.enter_context(engine or Local()), kept or Memory(None))
+        runs.run(jobs, watch)
+    return Reproduction(chosen, runs.ended(jobs))
 
 
 def _whole(name: str, folder: Path) -> Target:
@@ -77,7 +106,7 @@ def _whole(name: str, folder: Path) -> Target:
     return Target(paper, paper.figures)
 
 
-def _jobs(chosen: Iterable[Target]) -> dict[Job, float]:
+def jobs_of(chosen: Iterable[Target]) -> dict[Job, float]:
     """The runs, with about the seconds each takes."""
     jobs: dict[Job, float] = {}
     for target in chosen:
@@ -85,10 +114,3 @@ def _jobs(chosen: Iterable[Target]) -> dict[Job, float]:
             seconds = target.paper.plan[point.group].seconds
             jobs[point.job] = max(seconds, jobs.get(point.job, 0.0))
     return jobs
-
-
-def _watching(watch: Progress | None, runs: int) -> Watch:
-    if watch is None:
-        return lambda _finished, _share: False
-    call = watch
-    return lambda finished, share: bool(call(finished, runs, share))

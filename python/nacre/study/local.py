@@ -40,7 +40,7 @@ class Local:
     def __init__(self, workers: int | None = None) -> None:
         self._number = workers or cores()
         self._workers: list[_Worker] = []
-        self._preparations: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -52,9 +52,9 @@ class Local:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
-        if self._preparations is not None:
-            self._preparations.cleanup()
-            self._preparations = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
 
     def stop(self) -> None:
         """Ends all workers, whatever they do."""
@@ -64,9 +64,9 @@ class Local:
 
     def outcomes(self, base: Base, tasks: Sequence[Task]) -> Iterator[Outcome | None]:
         """Each outcome once, as it comes, and None whenever none came for a while."""
-        if self._preparations is None:
-            self._preparations = tempfile.TemporaryDirectory(prefix="nacre-study-")
-        base = replace(base, preparations=self._preparations.name)
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="nacre-study-")
+        base = replace(base, folder=self._folder.name)
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         alone: deque[Task] = deque()
         deaths: Counter[str] = Counter()

@@ -11,6 +11,7 @@ from nacre.errors import Error, Problem, config_error
 from nacre.record import Record
 from nacre.study import document, store
 from nacre.study.document import Questions
+from nacre.study.parquet import record
 from nacre.study.store import Memory
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class StudyResult:
             if self._kept is not None:
                 data = self._kept.record(found[0])
             elif self._directory is not None:
-                data = store.record(self._directory, found[0])
+                data = record(self._directory, found[0])
         if data is None:
             raise Error(f"the study has no record of a point {point}")
         return Record(data, {})

@@ -17,7 +17,7 @@ from nacre.saving import write_file
 from nacre.scenario import Scenario, Source, assignments, read
 from nacre.study.engine import Engine, Name
 from nacre.study.point import Points
-from nacre.study.task import Base, Task, identity
+from nacre.study.task import Base, Part, Task, identity
 from nacre.study.tls import Files
 from nacre.study.work import engine_called
 
@@ -110,7 +110,7 @@ def planned(
             together.pop(path, None)
             together[path] = value
         point = points.point(place, place, {}, tuple(together.items()))
-        tasks.append(Task(point.key, point.settings, is_part=True))
+        tasks.append(Part(point.key, source, point.settings))
     by_size = sorted(range(len(parts)), key=lambda place: -parts[place][1])
     return Plan(
         source, settings, way, [task.key for task in tasks], [tasks[place] for place in by_size]
@@ -159,7 +159,7 @@ def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = Non
     left = [task for task in plan.tasks if not kept.has(task.key)]
     total, number = len(plan.keys), {key: place for place, key in enumerate(plan.keys)}
     done = total - len(left)
-    outcomes = engine.outcomes(Base(plan.source, identity()), left) if left else iter(())
+    outcomes = engine.outcomes(Base(identity()), left) if left else iter(())
     try:
         if watch is not None and watch(done, total):
             return None

@@ -13,16 +13,16 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
-from nacre.errors import Problem, config_error
 from nacre.saving import write_file
 from nacre.study.metrics import Value, measured
+from nacre.study.parquet import POINTS, frame, mistake, parts, record, table, unpacked
 from nacre.study.task import Outcome
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "nacre-study-1"
 STUDY_FILE = "study.json"
-POINTS = "points"
 LOCK = ".lock"
 FLUSH_S = (0.25, 2.0)
 """How long points wait for others: at first, and later, when there are many files already."""
@@ -43,13 +42,17 @@ Row = dict[str, Value]
 
 
 class Memory:
-    """Keeps the columns of points, and nothing on a disk."""
+    """Keeps what became of points, and nothing on a disk.
 
-    def __init__(self, paths: Mapping[str, str]) -> None:
+    `paths` are columns of its rows beside those that every study has; with None rows only say
+    whether a point failed.
+    """
+
+    def __init__(self, paths: Mapping[str, str] | None) -> None:
         self.rows: dict[str, Row] = {}
         self.reused = 0
         self._paths = paths
-        self._records: dict[str, str] = {}
+        self._ended: dict[str, Outcome] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -65,38 +68,48 @@ class Memory:
     def add(self, outcome: Outcome) -> None:
         """Takes what became of a point."""
         self._note(outcome)
-        if outcome.record is not None:
-            self._records[outcome.key] = outcome.record
+        self._ended[outcome.key] = outcome
 
     def flush(self, *, at_once: bool = False) -> None:
         """Makes what was added safe, if it is time."""
 
+    def has(self, key: str) -> bool:
+        """Whether running the point again would change nothing: it has ended well."""
+        return key in self.rows and self.rows[key]["error"] is None
+
     def record(self, key: str) -> dict[str, Any] | None:
         """The record of a point."""
-        text = self._records.get(key)
-        return None if text is None else json.loads(text)
+        found = self._ended.get(key)
+        return None if found is None or found.record is None else json.loads(found.record)
+
+    def ended(self) -> Iterator[Outcome]:
+        """What became of every point, with the columns where they were wanted."""
+        yield from self._ended.values()
 
     def _note(self, outcome: Outcome) -> None:
         row: Row = {"error": outcome.error}
-        if outcome.record is not None:
+        if outcome.record is not None and self._paths is not None:
             row |= measured(json.loads(outcome.record), self._paths)
         self.rows[outcome.key] = row
 
 
 class Store(Memory):
-    """A directory of points."""
+    """A directory of points; `what` it is of, in a word, and what each takes of the disk, about."""
 
     def __init__(
         self,
         directory: Path,
         study: Mapping[str, object],
-        paths: Mapping[str, str],
+        paths: Mapping[str, str] | None,
         *,
         points: int,
         resume: bool,
+        what: str = "study",
+        point_bytes: int = POINT_BYTES,
     ) -> None:
         super().__init__(paths)
         self.directory = directory
+        self._what, self._point_bytes = what, point_bytes
         self._study, self._expected, self._resume = study, points, resume
         self._lock: int | None = None
         self._made: list[Path] = []
@@ -138,12 +151,19 @@ class Store(Memory):
         patience = min(later, first * 2 ** min(self._written, 10))
         waited = time.monotonic() - self._since
         if self._pending and (at_once or waited >= patience or len(self._pending) >= FLUSH_POINTS):
-            self._write(_frame(self._pending))
+            self._write(frame(self._pending))
             self._pending = []
 
     def record(self, key: str) -> dict[str, Any] | None:
         """The record of a point."""
         return record(self.directory, key)
+
+    def ended(self) -> Iterator[Outcome]:
+        """What became of every point, with the columns where they were wanted."""
+        self.flush(at_once=True)
+        if files := parts(self.directory):
+            for key, text, error, seconds, packed in table(files).iter_rows():
+                yield Outcome(key, text, error, seconds, unpacked(packed))
 
     def expect(self, points: int) -> None:
         """Says how many points the study has, where that was not known when it began."""
@@ -154,11 +174,11 @@ class Store(Memory):
     def compact(self) -> None:
         """Makes one file of all; a kill in between leaves some points in two."""
         self.flush(at_once=True)
-        parts = _parts(self.directory)
-        if len(parts) > 1:
-            self._write(_points(parts))
-            for part in parts:
-                part.unlink()
+        files = parts(self.directory)
+        if len(files) > 1:
+            self._write(table(files))
+            for file in files:
+                file.unlink()
 
     def _open(self) -> None:
         for path in reversed([self.directory, *self.directory.parents]):
@@ -170,8 +190,8 @@ class Store(Memory):
         if found is None:
             self._check_empty()
         elif not self._resume:
-            raise _mistake(
-                f"{self.directory} holds a study already",
+            raise mistake(
+                f"{self.directory} holds a {self._what} already",
                 "give --resume to go on with it, or another directory",
             )
         self._check_room()
@@ -188,15 +208,15 @@ class Store(Memory):
         except BlockingIOError:
             os.close(lock)
             holder = path.read_text().strip() or "?"
-            raise _mistake(
-                f"another study writes to {self.directory} (process {holder})",
+            raise mistake(
+                f"another {self._what} writes to {self.directory} (process {holder})",
                 "wait for it, or give another directory",
             ) from None
         self._lock = lock
         if os.read(lock, 16).strip(b"0123456789\n"):
             os.close(lock)
             self._lock = None
-            raise _mistake(f"{path} is no study's", "give another directory")
+            raise mistake(f"{path} is no {self._what}'s", "give another directory")
         os.truncate(lock, 0)
         os.lseek(lock, 0, os.SEEK_SET)
         os.write(lock, f"{os.getpid()}\n".encode())
@@ -212,15 +232,16 @@ class Store(Memory):
         found = {path.name for path in self.directory.iterdir()} - {LOCK}
         is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
         if found and not is_begun:
-            raise _mistake(
-                f"{self.directory} has files in it that are no study's", "give another directory"
+            raise mistake(
+                f"{self.directory} has files in it that are no {self._what}'s",
+                "give another directory",
             )
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self.directory).free
-        needed = MARGIN_BYTES + POINT_BYTES * self._expected
+        needed = MARGIN_BYTES + self._point_bytes * self._expected
         if free < needed:
-            raise _mistake(
+            raise mistake(
                 f"{self.directory} is on a disk with {free >> 20} MiB left;"
                 f" {self._expected:,} points need about {-(-needed >> 20)} MiB",
                 "make room, or give another directory",
@@ -231,18 +252,18 @@ class Store(Memory):
         for pattern in (f"{POINTS}/.[0-9]*", ".study-*", ".results-*"):
             for path in self.directory.glob(pattern):
                 path.unlink()
-        parts = _parts(self.directory)
-        self._next = max((int(part.stem) for part in parts), default=-1) + 1
-        if not parts:
+        files = parts(self.directory)
+        self._next = max((int(file.stem) for file in files), default=-1) + 1
+        if not files:
             return
-        for key, text, error, seconds in _points(parts).iter_rows():
+        for key, text, error, seconds in table(files, with_columns=False).iter_rows():
             self._note(Outcome(key, text, error, seconds))
         self.reused = len(self.rows)
 
-    def _write(self, frame: pl.DataFrame) -> None:
+    def _write(self, rows: pl.DataFrame) -> None:
         target = self.directory / POINTS / f"{self._next:06}.parquet"
         data = io.BytesIO()
-        frame.write_parquet(data, compression="zstd", metadata={"nacre": SCHEMA})
+        rows.write_parquet(data, compression="zstd", metadata={"nacre": SCHEMA})
         _write(target, data.getvalue())
         self._next += 1
         self._written += 1
@@ -265,29 +286,11 @@ class Store(Memory):
                 path.rmdir()
 
 
-def record(directory: Path, key: str) -> dict[str, Any] | None:
-    """The record that a store has under a key, without the origins of its values."""
-    import polars as pl
-
-    for part in reversed(_parts(directory)):
-        found = pl.scan_parquet(part).filter(pl.col("key") == key).collect()
-        texts = [text for text in found["record"] if text is not None]
-        if texts:
-            data: dict[str, Any] = json.loads(texts[-1])
-            return data | {"origins": []}
-    return None
-
-
-def is_final(row: Mapping[str, Value]) -> bool:
-    """Whether running the point again would change nothing: it has a record."""
-    return row["error"] is None
-
-
 def opened(directory: Path) -> dict[str, Any]:
     """What `study.json` of a directory says; raises `ConfigError` where there is no store."""
     found = _identity(directory)
     if found is None:
-        raise _mistake(f"{directory} holds no study", "give the directory of one")
+        raise mistake(f"{directory} holds no study", "give the directory of one")
     return found
 
 
@@ -301,45 +304,13 @@ def _identity(directory: Path) -> dict[str, Any] | None:
         found = None
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
-        raise _mistake(
+        raise mistake(
             f"{directory} is a store of another version: {schema or 'an unknown one'},"
             f" and this Nacre {_core.__version__} writes {SCHEMA}",
             "go on with the Nacre that wrote it, or give another directory",
         )
     known: dict[str, Any] = found
     return known
-
-
-def _parts(directory: Path) -> list[Path]:
-    return sorted((directory / POINTS).glob("[0-9]*.parquet"))
-
-
-def _points(parts: Iterable[Path]) -> pl.DataFrame:
-    """The points of several files, each once: what was written last."""
-    import polars as pl
-
-    frames = []
-    for part in parts:
-        try:
-            frames.append(pl.read_parquet(part.read_bytes()).select(list(_schema())))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _mistake(
-                f"{part} cannot be read: {' '.join(str(error).split())}",
-                "remove it; its points are run again",
-            ) from None
-    return pl.concat(frames).unique("key", keep="last", maintain_order=True)
-
-
-def _schema() -> dict[str, Any]:
-    import polars as pl
-
-    return {"key": pl.String, "record": pl.String, "error": pl.String, "seconds": pl.Float64}
-
-
-def _frame(outcomes: Iterable[Outcome]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(list(outcomes), schema=_schema(), orient="row")
 
 
 def _write(target: Path, data: bytes) -> None:
@@ -354,7 +325,3 @@ def _write(target: Path, data: bytes) -> None:
 
 def _json(document: object) -> bytes:
     return f"{json.dumps(document, indent=2, ensure_ascii=False, default=str)}\n".encode()
-
-
-def _mistake(problem: str, hint: str) -> Exception:
-    return config_error([Problem(path="--out", problem=problem, hint=hint)])

@@ -1,18 +1,23 @@
-"""One point run to its record, wherever that happens."""
+"""One piece of work carried out to its end, wherever that happens."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from nacre import _core
 from nacre.errors import Error
 from nacre.scenario import Source
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 
 DIED = (
     "the process that ran this point died of it, whenever it was tried;"
@@ -23,38 +28,68 @@ DIED = (
 
 @dataclass(frozen=True)
 class Base:
-    """What all points of a study have in common, and the Nacre that is to run them."""
+    """What all tasks have in common: the Nacre that is to carry them out."""
 
-    source: Source
     nacre: str
-    preparations: str | None = None
-    """The folder that keeps what preconditioning leads to, where workers share one."""
+    folder: str | None = None
+    """Where workers of one machine keep what preconditioning leads to, and what is theirs alone."""
 
 
-class Task(NamedTuple):
-    """A point to run, or a part of a run that is split."""
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A scenario to run, of which the record is wanted without what can be asked for again."""
 
     key: str
+    source: Source
     settings: tuple[tuple[str, str], ...]
-    is_part: bool = False
     is_prepared: bool = False
     """Whether others are preconditioned alike, so that it is worth keeping what that leads to."""
 
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:
+        """The document as JSON text, and the columns that are wanted beside it."""
+        data, _ = self.ran(base)
+        # Where each value came from can be asked of the scenario at any time, and is long.
+        del data["origins"]
+        return compact(data), None
+
+    def ran(self, base: Base) -> tuple[dict[str, Any], Columns]:
+        """The record of the run and its columns."""
+        source = self.source
+        with source.cited():
+            text, columns = _core.run(
+                source.text,
+                source.name,
+                source.directory,
+                list(self.settings),
+                preparations=base.folder if self.is_prepared else None,
+            )
+        return source.placed(json.loads(text)), columns
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Task):
+    """A part of a run that is split; its text becomes a record with those of the other parts."""
+
+    def carried_out(self, base: Base) -> tuple[str, Columns | None]:  # noqa: ARG002 (none is common)
+        """The text of the part."""
+        source = self.source
+        with source.cited():
+            text = _core.run_part(source.text, source.name, source.directory, list(self.settings))
+        return text, None
+
 
 class Outcome(NamedTuple):
-    """What became of it: the record as JSON text, or the error; and how long it took.
-
-    Of a part, the record is the text that becomes a record with those of the other parts.
-    """
+    """What became of a task: its document as JSON text, or the error; and how long it took."""
 
     key: str
     record: str | None
     error: str | None
     seconds: float
+    columns: Columns | None = None
 
 
 def evaluate(base: Base, tasks: Sequence[Task]) -> list[Outcome]:
-    """Runs points, one after the other."""
+    """Carries out tasks, one after the other."""
     if base.nacre != identity():
         raise Error(f"a worker has another Nacre: {identity()}, not {base.nacre}")
     return [_evaluated(base, task) for task in tasks]
@@ -66,30 +101,18 @@ def identity() -> str:
     return f"{_core.__version__} ({hashlib.sha256(_core.rooms().encode()).hexdigest()[:12]})"
 
 
+def compact(data: Mapping[str, Any]) -> str:
+    """A document as JSON text without blanks."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
 def _evaluated(base: Base, task: Task) -> Outcome:
     began = time.perf_counter()
-    record = error = None
-    source = base.source
+    record = error = columns = None
     try:
-        if task.is_part:
-            settings = list(task.settings)
-            with source.cited():
-                text = _core.run_part(source.text, source.name, source.directory, settings)
-            return Outcome(task.key, text, None, time.perf_counter() - began)
-        with source.cited():
-            text, _ = _core.run(
-                source.text,
-                source.name,
-                source.directory,
-                list(task.settings),
-                preparations=base.preparations if task.is_prepared else None,
-            )
-        data = source.placed(json.loads(text))
-        # Where each value came from can be asked of the scenario at any time, and is long.
-        del data["origins"]
-        record = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        record, columns = task.carried_out(base)
     except (Error, OSError) as failure:
         error = str(failure)
     except Exception as failure:
         error = f"{type(failure).__name__}: {failure}"
-    return Outcome(task.key, record, error, time.perf_counter() - began)
+    return Outcome(task.key, record, error, time.perf_counter() - began, columns)

@@ -6,8 +6,9 @@ import io
 import json
 import os
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
@@ -21,7 +22,7 @@ from nacre.study.plan import Planner, sound
 from nacre.study.point import Point
 from nacre.study.preparations import prepared_alike
 from nacre.study.result import TABLE_FILE, StudyResult
-from nacre.study.store import Memory, Store, is_final
+from nacre.study.store import Memory, Store
 from nacre.study.task import Base, Task, identity
 from nacre.study.tls import Files, tls_of
 
@@ -92,13 +93,18 @@ def keeping(
 ) -> Memory:
     """Where the points go."""
     if out is None:
-        if resume:
-            problem = Problem(path="resume", problem="there is nothing to go on with",
-                              hint="give out, the directory of the study")  # fmt: skip
-            raise config_error([problem])
-        return Memory(design.paths)
+        return keeping_nothing(design.paths, resume=resume)
     document = {**design.document, "name": design.name}
     return Store(Path(out), document, design.paths, points=planner.total, resume=resume)
+
+
+def keeping_nothing(paths: Mapping[str, str] | None, *, resume: bool) -> Memory:
+    """Where points go that nobody keeps; raises `ConfigError` where they are to be gone on with."""
+    if resume:
+        problem = Problem(path="resume", problem="there is nothing to go on with",
+                          hint="give out, the directory that keeps what was run")  # fmt: skip
+        raise config_error([problem])
+    return Memory(paths)
 
 
 def engine_called(
@@ -137,13 +143,18 @@ def conduct(
     watch: Progress | None = None,
 ) -> tuple[StudyResult, End]:
     """Runs what is not there yet, and says what came out."""
-    base = Base(design.source, identity())
     points: list[Point] = []
     clock = _Clock(design.budget.seconds)
     end = End.DONE
     while end is End.DONE and (asked := planner.ask()):
         points += asked
-        end = _run(asked, base, engine, kept, _Watch(watch, len(points), planner.total, clock))
+        tasks = {
+            point.key: Task(point.key, design.source, point.settings)
+            for point in asked
+            if point.mistake is None
+        }
+        told = _Watch(watch, len(points), planner.total, clock)
+        end = carry_out(tasks, engine, kept, told)
         if end is End.DONE:
             planner.tell({point.key: _row(point, kept.rows) for point in asked})
     from nacre.study import table as tables
@@ -178,20 +189,23 @@ def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda
     return True
 
 
-def _run(asked: Sequence[Point], base: Base, engine: Engine, kept: Memory, watch: _Watch) -> End:
-    """Runs the points that have no record, each once; points that failed are tried again."""
-    tasks: dict[str, Task] = {}
-    for point in asked:
-        known = kept.rows.get(point.key)
-        if point.mistake is None and (known is None or not is_final(known)):
-            tasks[point.key] = Task(point.key, point.settings)
-    for key in prepared_alike(base.source, tasks):
-        tasks[key] = tasks[key]._replace(is_prepared=True)
-    end = watch(tasks)
-    if not tasks or end is not End.DONE:
+def carry_out(
+    tasks: Mapping[str, Task],
+    engine: Engine,
+    kept: Memory,
+    watch: Callable[[Mapping[str, Task]], End],
+) -> End:
+    """Carries out the tasks that have not ended well before, in their order.
+
+    `watch` is told what is left, about ten times a second, and says whether it goes on.
+    """
+    left = {key: task for key, task in tasks.items() if not kept.has(key)}
+    end = watch(left)
+    if not left or end is not End.DONE:
         return end
-    left = dict(tasks)
-    outcomes = engine.outcomes(base, list(tasks.values()))
+    for key in prepared_alike(left):
+        left[key] = replace(left[key], is_prepared=True)
+    outcomes = engine.outcomes(Base(identity()), list(left.values()))
     try:
         for outcome in outcomes:
             if outcome is not None:

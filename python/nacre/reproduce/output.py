@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from nacre.reproduce.outcome import Result
 from nacre.reproduce.plan import Job
 from nacre.saving import Staging
 
@@ -22,11 +21,10 @@ ROWS_FILE = "rows.json"
 _FIGURE_SUFFIXES = ("svg", "png", "html")
 
 
-class Store:
+class Output:
     """A directory of rows, records and figures; each file appears complete or not at all.
 
-    Records are there as soon as their runs end, so that what was finished stays when the rest is
-    stopped. `runs.json` says which record belongs to which points.
+    `runs.json` says which record belongs to which points.
     """
 
     def __init__(self, directory: Path, targets: Sequence[Target]) -> None:
@@ -35,7 +33,7 @@ class Store:
         self._places = _places(targets)
         self._staging = Staging(directory, (ROWS_FILE, "runs.json", "rows.parquet"))
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> Output:
         self._staging.__enter__()
         return self
 
@@ -47,15 +45,15 @@ class Store:
     ) -> None:
         self._staging.__exit__(kind, error, trace)
 
-    def record(self, job: Job, outcome: Result | BaseException) -> None:
-        """Writes the record, or the mixes, of a run that ended well."""
-        if not isinstance(outcome, BaseException):
-            outcome.save(self.directory / self._places[job])
+    def write(self, reproduction: Reproduction) -> None:
+        """Writes what every run gave, then the rows, a page of them and the list of runs.
 
-    def rows(self, reproduction: Reproduction) -> None:
-        """Writes the rows, a page of them and the list of runs. Figures of earlier rows go."""
+        Figures of earlier rows go.
+        """
         from nacre.reproduce.page import page
 
+        for job, result in reproduction.by_job.items():
+            result.save(self.directory / self._places[job])
         parquet = io.BytesIO()
         reproduction.rows.write_parquet(parquet)
         self._staging.write("rows.parquet", parquet.getvalue())
