@@ -215,12 +215,13 @@ impl Store for Kept {
         Store::page_bytes(&self.inner().memory)
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
         let mut inner = self.inner();
-        Store::read(&inner.memory, page, offset, into);
+        let is_programmed = Store::read(&inner.memory, page, offset, into);
         if inner.faulty.is_some() && !into.is_empty() && inner.strikes(Fault::BitRot, page) {
             into[0] ^= 1;
         }
+        is_programmed
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {

@@ -27,15 +27,19 @@ impl Store for ImageStore {
         self.page_bytes
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
         assert!(offset + into.len() <= self.page_bytes, "a read stays within its page");
         let mut held = self.image.hold();
-        let Some(place) = held.extents.find(page) else { return into.fill(0xFF) };
+        let Some(place) = held.extents.find(page) else {
+            into.fill(0xFF);
+            return false;
+        };
         let read = held.buffers.read(self.image.disk(), place + offset as u64, into);
         if let Err(error) = read {
             into.fill(0xFF);
             held.fail("reading a page", &error);
         }
+        true
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {

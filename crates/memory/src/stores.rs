@@ -71,17 +71,18 @@ impl Store for Part {
         self.page_bytes
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        let mut at = 0;
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
+        let (mut at, mut is_programmed) = (0, false);
         while at < into.len() {
             let (page, offset) = (
                 self.place(page) + ((offset + at) / self.image_page) as u64,
                 (offset + at) % self.image_page,
             );
             let end = into.len().min(at + self.image_page - offset);
-            Store::read(&self.store, page, offset, &mut into[at..end]);
+            is_programmed |= Store::read(&self.store, page, offset, &mut into[at..end]);
             at = end;
         }
+        is_programmed
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {

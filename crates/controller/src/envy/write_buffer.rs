@@ -50,8 +50,9 @@ pub(super) struct WriteBuffer {
     #[state(skip = "they follow from the slots")]
     counts: [u32; SlotState::COUNT],
     /// Bytes of the slots; empty where no bytes are carried.
+    #[state(varies)]
     bytes: Vec<u8>,
-    #[state(same)]
+    #[state(skip = "whether there are bytes is not part of the state")]
     page_bytes: usize,
 }
 
@@ -225,6 +226,12 @@ impl WriteBuffer {
     }
 
     fn rebuild(&mut self) -> Result<(), String> {
+        let (found, expected) = (self.bytes.len(), self.slots.len() * self.page_bytes);
+        if found != expected && found > 0 && expected > 0 {
+            return Err(format!("{found} bytes in slots for {expected}"));
+        }
+        // What was written while no bytes were carried is zero.
+        self.bytes.resize(expected, 0);
         self.counts = [0; SlotState::COUNT];
         self.slots.iter().for_each(|slot| self.counts[slot.state as usize] += 1);
         let mut listed = vec![false; self.slots.len()];

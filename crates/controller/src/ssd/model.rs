@@ -16,6 +16,7 @@ use nacre_media::store::Store;
 
 /// A page-mapped SSD.
 #[derive(State)]
+#[state(after = "Self::check_restored")]
 #[state(bound = "S: Store")]
 pub(super) struct Ssd<S> {
     #[state(skip = "from the configuration")]

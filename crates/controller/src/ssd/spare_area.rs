@@ -3,6 +3,9 @@
 //! Beside its data a page has the number of the logical unit (the array's owners) and a sequence number, which
 //! grows with every page that is programmed, copies included. Of the pages of one unit the one with the largest
 //! number is its newest. A trim programs none: it stands in a journal, with a sequence number of its own.
+//!
+//! A state that was saved without bytes has none of this. Whoever takes it on with bytes numbers the newest pages,
+//! so that they are found again, and leaves the others without a number.
 
 use nacre_kernel::state::State;
 use std::collections::BTreeMap;
@@ -11,6 +14,7 @@ use std::collections::BTreeMap;
 #[derive(State)]
 pub(super) struct SpareArea {
     /// By physical unit; 0 is a page that holds none.
+    #[state(varies)]
     sequences: Vec<u64>,
     newest: u64,
     /// By logical unit, when it was trimmed last.
@@ -36,6 +40,21 @@ impl SpareArea {
 
     pub(super) fn erase(&mut self, first: u32, count: u32) {
         self.sequences[first as usize..][..count as usize].fill(0);
+    }
+
+    /// Makes what was restored that of a device that carries bytes, or that does not. `table` has the newest page of
+    /// each unit, counted from 1.
+    pub(super) fn fit(&mut self, carries_bytes: bool, units: usize, table: &[u32]) -> Result<(), String> {
+        match self.sequences.len() {
+            _ if !carries_bytes => *self = SpareArea::new(0),
+            0 => {
+                *self = SpareArea::new(units);
+                table.iter().filter(|&&entry| entry != 0).for_each(|&entry| self.program(entry - 1));
+            }
+            found if found == units => {}
+            found => return Err(format!("{found} spare areas of {units}")),
+        }
+        Ok(())
     }
 
     /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of

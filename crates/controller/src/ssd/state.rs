@@ -2,7 +2,20 @@
 
 use super::array::Array;
 use super::frontier::NOBODY;
+use super::model::Ssd;
+use super::unlanded::Unlanded;
 use nacre_media::store::Store;
+
+impl<S: Store> Ssd<S> {
+    /// Who carries no bytes knows nothing of what has not landed.
+    pub(super) fn check_restored(&mut self) -> Result<(), String> {
+        if !S::CARRIES_BYTES {
+            self.unlanded = Unlanded::default();
+            self.schedule.issued.clear();
+        }
+        Ok(())
+    }
+}
 
 impl<S: Store> Array<S> {
     pub(super) fn check_restored(&mut self) -> Result<(), String> {
@@ -28,6 +41,7 @@ impl<S: Store> Array<S> {
         below("superblock", largest(&mut open), superblocks)?;
         below("place", largest(&mut self.place_of.iter().copied().filter(real)), places)?;
         below("place", largest(&mut self.empty.iter().copied()), places)?;
-        below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)
+        below("active place", largest(&mut self.partitions.iter().map(|part| part.active as u32)), places)?;
+        self.spare.fit(S::CARRIES_BYTES, self.owners.len(), &self.table)
     }
 }

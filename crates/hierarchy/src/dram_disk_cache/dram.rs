@@ -102,8 +102,9 @@ impl<S: Store> Memory for Dram<S> {
 
     #[inline]
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        if S::CARRIES_BYTES {
-            self.store.read(u64::from(frame), 0, into);
+        // What was written while no bytes were carried is zero.
+        if S::CARRIES_BYTES && !self.store.read(u64::from(frame), 0, into) {
+            into.fill(0);
         }
     }
 

@@ -104,8 +104,7 @@ impl<S: Store> Array<S> {
             energy = decoding.work.energy;
         }
         if S::CARRIES_BYTES {
-            self.flash.read(page, &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize]);
-            verdict = bytes::decode(&*self.codes[code], &mut self.buffer, verdict);
+            verdict = self.decode(page, code, verdict);
         }
         let sensed = self.occupy(block, now, self.cells.read(mode) * u64::from(1 + senses), activity);
         let begin = self.decoder.reserve(sensed, decode);
@@ -120,13 +119,22 @@ impl<S: Store> Array<S> {
     /// are in the buffer.
     pub(super) fn look_at(&mut self, page: u32, code: u8, now: Time) -> Sensed {
         let wrong = self.flash.wrong_bits(page, now);
-        let code = &*self.codes[code as usize];
-        let mut verdict = code.decoding(wrong).verdict;
+        let mut verdict = self.codes[code as usize].decoding(wrong).verdict;
         if S::CARRIES_BYTES {
-            self.flash.read(page, &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize]);
-            verdict = bytes::decode(code, &mut self.buffer, verdict);
+            verdict = self.decode(page, code as usize, verdict);
         }
         Sensed { done: now, verdict, wrong }
+    }
+
+    /// Brings the bytes of `page` into the buffer, as they are decoded; zeroes, where it was programmed while no bytes
+    /// were carried. What the decoder finds.
+    fn decode(&mut self, page: u32, code: usize, expected: Verdict) -> Verdict {
+        let stored = &mut self.buffer[..(FLASH_PAGE + self.cells.spare.0) as usize];
+        if !self.flash.read(page, stored) {
+            stored.fill(0);
+            return expected;
+        }
+        bytes::decode(&*self.codes[code], &mut self.buffer, expected)
     }
 
     /// How the time of a read that began at `now` was spent.

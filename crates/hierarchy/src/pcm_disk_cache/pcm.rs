@@ -67,7 +67,11 @@ impl<S: Store> Pcm<S> {
     fn decode(&mut self, frame: u32, into: &mut [u8], expected: Verdict) -> Verdict {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
-        self.store.read(u64::from(frame), 0, &mut self.buffer[..whole]);
+        if !self.store.read(u64::from(frame), 0, &mut self.buffer[..whole]) {
+            // It was written while no bytes were carried.
+            into.fill(0);
+            return expected;
+        }
         self.cells.invert(frame, &mut self.buffer[..whole]);
         let (data, beside) = self.buffer.split_at_mut(size);
         let verdict = match self.code.codec() {
@@ -151,7 +155,9 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        self.store.read(u64::from(frame), 0, into);
+        if !self.store.read(u64::from(frame), 0, into) {
+            into.fill(0);
+        }
     }
 
     fn forget_before(&mut self, to: Time) {

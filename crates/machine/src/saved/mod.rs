@@ -235,7 +235,5 @@ fn settings(lines: &str) -> BTreeMap<&str, &str> {
 
 fn misread(path: &str, error: &state::StateError) -> Problems {
     let problem = format!("the state does not fit: {error}");
-    let remedy = "save it again with this Nacre; of flash (ssd, envy) a run, which has no bytes, and an image have \
-         different states, and neither goes on from the other";
-    Problem::new(path, None, problem).remedy(remedy).into()
+    Problem::new(path, None, problem).remedy("save it again with this Nacre").into()
 }

@@ -185,13 +185,15 @@ impl<S: Store> DualModeFlash<S> {
         u32::from(state.wrong)
     }
 
-    /// Copies the bytes of `page`, of which the first are data, with its wrong bits into `into`.
-    pub fn read(&self, page: u32, into: &mut [u8]) {
-        if S::CARRIES_BYTES {
-            self.store.read(u64::from(page), 0, into);
+    /// Copies the bytes of `page`, of which the first are data, with its wrong bits into `into`; `false` where there are
+    /// none, for it was programmed while no bytes were carried.
+    pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
+        let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
+        if has_bytes {
             let Page { wrong, serial, bits, .. } = self.pages[page as usize];
             wrong_bits::invert(into, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
         }
+        has_bytes
     }
 
     /// Erases `block`.

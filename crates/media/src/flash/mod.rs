@@ -96,10 +96,17 @@ impl<S: Store> Flash<S> {
         }
     }
 
-    /// Copies bytes of `page` from `offset` on.
+    /// Copies bytes of `page` from `offset` on. One that was programmed while no bytes were carried reads as zero.
     #[inline]
     pub fn read(&self, page: u32, offset: usize, into: &mut [u8]) {
-        self.store.read(u64::from(page), offset, into);
+        if !self.store.read(u64::from(page), offset, into) && self.is_programmed(page) {
+            into.fill(0);
+        }
+    }
+
+    fn is_programmed(&self, page: u32) -> bool {
+        let index = page & ((1 << self.page_shift) - 1);
+        index < self.blocks[self.block_of(page) as usize].programmed
     }
 
     /// Erases `block`.

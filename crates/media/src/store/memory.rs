@@ -69,11 +69,13 @@ impl Store for Memory {
         self.page_bytes
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        match self.programmed(page) {
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
+        let programmed = self.programmed(page);
+        match programmed {
             Some(bytes) => into.copy_from_slice(&bytes[offset..offset + into.len()]),
             None => into.fill(0xFF),
         }
+        programmed.is_some()
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {

@@ -23,8 +23,9 @@ pub trait Store: Send {
     /// Bytes of a page; 0 where nothing is carried.
     fn page_bytes(&self) -> usize;
 
-    /// Copies the bytes of `page` from `offset` on into `into`. A page never programmed reads as 0xFF.
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]);
+    /// Copies the bytes of `page` from `offset` on into `into`. A page never programmed reads as 0xFF, and is told by
+    /// `false`.
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
 
     /// Programs a whole page.
     fn program(&mut self, page: u64, bytes: &[u8]);
@@ -41,7 +42,7 @@ pub trait Pages: Send {
     /// As [`Store::page_bytes`].
     fn page_bytes(&self) -> usize;
     /// As [`Store::read`].
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]);
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool;
     /// As [`Store::program`].
     fn program(&mut self, page: u64, bytes: &[u8]);
     /// As [`Store::copy`].
@@ -55,8 +56,8 @@ impl<S: Store> Pages for S {
         Store::page_bytes(self)
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        Store::read(self, page, offset, into);
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
+        Store::read(self, page, offset, into)
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {
@@ -79,8 +80,8 @@ impl Store for Box<dyn Pages> {
         (**self).page_bytes()
     }
 
-    fn read(&self, page: u64, offset: usize, into: &mut [u8]) {
-        (**self).read(page, offset, into);
+    fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
+        (**self).read(page, offset, into)
     }
 
     fn program(&mut self, page: u64, bytes: &[u8]) {
@@ -120,7 +121,9 @@ impl Store for Nothing {
     }
 
     #[inline]
-    fn read(&self, _page: u64, _offset: usize, _into: &mut [u8]) {}
+    fn read(&self, _page: u64, _offset: usize, _into: &mut [u8]) -> bool {
+        false
+    }
 
     #[inline]
     fn program(&mut self, _page: u64, _bytes: &[u8]) {}
