@@ -111,7 +111,12 @@ class Memory:
 
     @staticmethod
     def open(
-        scenario: str, name: str, directory: str, overrides: _Overrides, image: str | None
+        scenario: str,
+        name: str,
+        directory: str,
+        overrides: _Overrides,
+        image: str | None,
+        start: str | None = None,
     ) -> Memory: ...
     @property
     def capacity(self) -> int: ...

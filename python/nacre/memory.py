@@ -11,7 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, overload
 
 from nacre import _core
-from nacre.record import Component
+from nacre.record import Component, Record
+from nacre.run import state_of
 from nacre.scenario import Scenario, assignments, read
 from nacre.view import View
 
@@ -43,6 +44,7 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     overrides: Mapping[str, object] | None = None,
     *,
     image: str | os.PathLike[str] | None = None,
+    start: str | os.PathLike[str] | Record | None = None,
 ) -> Memory:
     """Opens the memory that the stack of a scenario is, such as `"envy"`.
 
@@ -50,13 +52,17 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     Every operation that has returned is in it, even when the process is killed; an open
     transaction is then taken back, as by a power failure. Without, they end with the process.
 
+    It begins as new, or with `start` as a run left it: the file of the state that was saved, or
+    the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
+    begins so may not be there yet.
+
     Raises `ConfigError` for mistakes in the scenario and for stacks without bytes, `Error` for a
     file that is no image of this memory, which is left as it is.
     """
     source, settings = read(scenario), assignments(overrides)
-    path = None if image is None else os.fspath(image)
+    path, begin = None if image is None else os.fspath(image), state_of(start)
     with source.cited():
-        core = _core.Memory.open(source.text, source.name, source.directory, settings, path)
+        core = _core.Memory.open(source.text, source.name, source.directory, settings, path, begin)
     return Memory(core, path)
 
 

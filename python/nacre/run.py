@@ -62,7 +62,7 @@ def run(
     priced(source, settings, prices)
     if until is not None:
         settings += _going_on(source, settings, until)
-    begin, place = _state_of(start), None if save_state is None else os.fspath(save_state)
+    begin, place = state_of(start), None if save_state is None else os.fspath(save_state)
     if not (isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is True, False or a function; given {progress!r}")
     with ExitStack() as stack:
@@ -136,7 +136,7 @@ def _seed(seed: int | None) -> int | None:
     return number
 
 
-def _state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
+def state_of(start: str | os.PathLike[str] | Record | None) -> str | None:
     """The file of a state."""
     if not isinstance(start, Record):
         return None if start is None else os.fspath(start)

@@ -12,6 +12,8 @@ from typing import ClassVar, Literal, TypeAlias
 from nacre import _core
 from nacre.control import ExportStatistics
 from nacre.errors import Problem, config_error
+from nacre.record import Record
+from nacre.run import state_of
 from nacre.scenario import Scenario, Source, assignments, read
 from nacre.view import View
 
@@ -44,7 +46,7 @@ def serve(
     timing: Timing = "emulated",
     dilate: float = 1.0,
     read_only: bool = False,
-    start: str | os.PathLike[str] | None = None,
+    start: str | os.PathLike[str] | Record | None = None,
     tls: str | os.PathLike[str] | None = None,
     control: str | os.PathLike[str] | None = None,
     metrics: str | None = None,
@@ -64,7 +66,8 @@ def serve(
     duration times `dilate`; with `"none"` at once. An image that is there goes on where its
     server ended, however that was; one that a `Memory` left is served, and the other way round,
     as long as the stack is the same. A new image begins with the device as new, or as the saved
-    state `start` of a run leaves it. `tell` is called with each line that its user should know.
+    state `start` of a run (its file, or the record) leaves it; what a run wrote had no bytes, and
+    reads as zero. `tell` is called with each line that its user should know.
     Then `ready` is called with the URI for clients
     and the size in bytes of each device; `stop` about twenty times a second.
 
@@ -85,6 +88,7 @@ def serve(
     ]
     for name, (other, place) in (exports or {}).items():
         devices.append((read(other), [], place, name))
+    begin = state_of(start)
     for source, settings, *_ in devices:
         settings[:0] = _without_workload(source, settings)
         for notice in _ignored(source, settings):
@@ -96,7 +100,7 @@ def serve(
             "directory": source.directory,
             "overrides": settings,
             "image": os.fspath(place),
-            "start": os.fspath(start) if start is not None and name is None else None,
+            "start": begin if name is None else None,
             "export": name,
         }
         for source, settings, place, name in devices

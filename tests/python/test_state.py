@@ -88,6 +88,28 @@ def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) ->
         nacre.run(SCENARIO, start=tmp_path / "missing.state")
 
 
+def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) -> None:
+    image = tmp_path / "warm.img"
+    warmed = nacre.run(SCENARIO, save_state=tmp_path / "warm.state")
+    with nacre.open(SCENARIO, image=image, start=warmed) as memory:
+        begun = memory.now
+        assert begun > 0
+        assert not any(memory[: 24 << 20])
+        memory[4096:8192] = b"x" * 4096
+        programs = memory.statistics().counters["host_writes"]
+    assert programs == 1
+    with nacre.open(SCENARIO, image=image) as memory:
+        assert memory[4095:4097] == b"\x00x"
+        assert memory.now > begun
+    onwards = nacre.run(SCENARIO, start=image)
+    fresh = nacre.run(SCENARIO)
+    assert onwards.components[0].counters["unwritten_reads"] < fresh.components[0].counters["unwritten_reads"]
+    with pytest.raises(Error, match="there is already a file of this name"):
+        nacre.open(SCENARIO, image=image, start=warmed)
+    with pytest.raises(ConfigError, match=r"stack\.channels is 2 in the state and 4 here"):
+        nacre.open(SCENARIO, {"stack.channels": 4}, start=warmed)
+
+
 def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
     def greedy(view: nacre.CleaningView) -> int:
         return int((view.programmed - view.live).argmax())

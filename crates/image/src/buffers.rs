@@ -116,14 +116,10 @@ impl Buffers {
         self.ahead.bytes.clear();
     }
 
-    /// Reads a page or a part of one. Errors: the disk failed, or the file ends.
-    pub(crate) fn read(&self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        match self.held(offset, into.len()) {
-            Some(held) => into.copy_from_slice(held),
-            None if disk.read_at(offset, into)? < into.len() => Err(io::ErrorKind::UnexpectedEof)?,
-            None => {}
-        }
-        Ok(())
+    /// Reads a page or a part of one that is not in the file yet; `false` where it is.
+    pub(crate) fn read(&self, offset: u64, into: &mut [u8]) -> bool {
+        let held = self.held(offset, into.len());
+        held.map(|held| into.copy_from_slice(held)).is_some()
     }
 
     /// Reads the page at `from` and writes it at `to`. Errors: the disk failed, or the file ends.

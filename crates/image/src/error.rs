@@ -102,7 +102,10 @@ pub enum Problem {
         differences: Vec<Difference>,
     },
     /// The file ends too early.
-    #[error("it is cut short: {found} bytes, but what it holds needs {expected}; restore it from a copy")]
+    #[error(
+        "it is cut short: {found} bytes, but what it holds needs {expected}; restore it from a copy, or see with nacre \
+         image check what is left"
+    )]
     CutShort {
         /// Its length, bytes.
         found: u64,
@@ -110,7 +113,10 @@ pub enum Problem {
         expected: u64,
     },
     /// A checksum is wrong, or a table is none.
-    #[error("it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy")]
+    #[error(
+        "it is damaged: {part} at byte {at}: expected {expected}, found {found}; restore it from a copy, or see with \
+         nacre image check what is left"
+    )]
     Damaged {
         /// What is damaged.
         part: &'static str,
@@ -120,6 +126,27 @@ pub enum Problem {
         expected: String,
         /// What is there.
         found: String,
+    },
+    /// A page is not what was written to it.
+    #[error(
+        "it is damaged: page {page} of the medium, at byte {at}: expected checksum {expected:08x}, found {found:08x}; \
+         nothing was written since; nacre image check says what else is lost, and nacre image repair saves the rest"
+    )]
+    DamagedPage {
+        /// Its number.
+        page: u64,
+        /// Where it begins in the file.
+        at: u64,
+        /// Its checksum when it was written.
+        expected: u32,
+        /// That of what is there.
+        found: u32,
+    },
+    /// Without the state of the device the rest means nothing.
+    #[error("it cannot be repaired, for the state of its device is lost: {why}")]
+    BeyondRepair {
+        /// What is wrong with it.
+        why: String,
     },
     /// The text that tells devices apart does not fit into a superblock.
     #[error("the device's settings take {found} bytes, an image has room for {limit}; shorten names in them")]

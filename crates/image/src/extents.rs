@@ -4,6 +4,7 @@ use crate::error::Problem;
 use crate::space::{Space, UNIT_BYTES, units};
 use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::collections::BTreeMap;
+use std::io;
 
 /// The form of the device's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +87,25 @@ struct Extent {
     /// Where its two places begin; 0 where there is none yet.
     offsets: [u64; 2],
     now: Current,
+    /// Of each page that is programmed; none where pages have no checksums.
+    checksums: Box<[u32]>,
     /// As the checkpoint knows it; `None` if it does not know the extent.
     kept: Option<Current>,
+}
+
+/// Where a page is, and the checksum of its bytes where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Programmed {
+    pub(crate) page: u64,
+    pub(crate) offset: u64,
+    pub(crate) checksum: Option<u32>,
 }
 
 /// All extents, and the room they leave.
 #[derive(Clone, Debug)]
 pub(crate) struct Extents {
     geometry: Geometry,
+    has_checksums: bool,
     extents: BTreeMap<u64, Extent>,
     /// Room that only the checkpoint still uses.
     old: Vec<u64>,
@@ -102,9 +114,15 @@ pub(crate) struct Extents {
 
 impl Extents {
     /// No extents; room begins at `start`.
-    pub(crate) fn new(geometry: Geometry, start: u64) -> Extents {
+    pub(crate) fn new(geometry: Geometry, start: u64, has_checksums: bool) -> Extents {
         assert!(geometry.page_bytes > 0 && geometry.pages_per_extent > 0, "{geometry:?} holds no byte");
-        Extents { geometry, extents: BTreeMap::new(), old: Vec::new(), space: Space::from(units(start)) }
+        let space = Space::from(units(start));
+        Extents { geometry, has_checksums, extents: BTreeMap::new(), old: Vec::new(), space }
+    }
+
+    /// Whether pages have checksums.
+    pub(crate) fn have_checksums(&self) -> bool {
+        self.has_checksums
     }
 
     /// Bytes of a page.
@@ -113,23 +131,62 @@ impl Extents {
     }
 
     /// Where `page` is, if it is programmed.
-    pub(crate) fn find(&self, page: u64) -> Option<u64> {
-        let (number, page) = self.split(page);
-        let extent = self.extents.get(&number).filter(|extent| extent.now.programmed.has(page))?;
-        Some(extent.offsets[extent.now.place_of(page)] + page * u64::from(self.geometry.page_bytes))
+    pub(crate) fn find(&self, page: u64) -> Option<Programmed> {
+        let (number, index) = self.split(page);
+        let extent = self.extents.get(&number).filter(|extent| extent.now.programmed.has(index))?;
+        Some(self.programmed_in(number, extent, index))
     }
 
-    /// Where `page` is to be written; it counts as programmed from now on.
-    pub(crate) fn place(&mut self, page: u64) -> u64 {
+    fn programmed_in(&self, number: u64, extent: &Extent, index: u64) -> Programmed {
+        let Geometry { page_bytes, pages_per_extent, .. } = self.geometry;
+        Programmed {
+            page: number * pages_per_extent + index,
+            offset: extent.offsets[extent.now.place_of(index)] + index * u64::from(page_bytes),
+            checksum: extent.checksums.get(index as usize).copied(),
+        }
+    }
+
+    /// Every programmed page.
+    pub(crate) fn programmed(&self) -> impl Iterator<Item = Programmed> + '_ {
+        self.extents.iter().flat_map(move |(&number, extent)| {
+            let pages = (0..extent.now.programmed.span()).filter(|&page| extent.now.programmed.has(page));
+            pages.map(move |page| self.programmed_in(number, extent, page))
+        })
+    }
+
+    /// What `read` finds of every page counts as what was written.
+    pub(crate) fn accept(
+        &mut self,
+        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut bytes = vec![0; self.page_bytes()];
+        let found: Vec<Programmed> = self.programmed().filter(|page| page.checksum.is_some()).collect();
+        for Programmed { page, offset, .. } in found {
+            bytes.fill(0);
+            read(offset, &mut bytes)?;
+            let (number, index) = self.split(page);
+            let extent = self.extents.get_mut(&number).expect("it was just found");
+            extent.checksums[index as usize] = crc32fast::hash(&bytes);
+        }
+        Ok(())
+    }
+
+    /// Where `page` is to be written, with its checksum where pages have one; it counts as programmed from now on.
+    pub(crate) fn place(&mut self, page: u64, checksum: Option<u32>) -> u64 {
         assert!(page < self.geometry.pages, "page {page} of {}", self.geometry.pages);
         let (number, page) = self.split(page);
         let Geometry { page_bytes, .. } = self.geometry;
         let (bytes, words) = (self.geometry.extent_bytes(), self.geometry.words());
+        let sums = if self.has_checksums { self.geometry.pages_per_extent as usize } else { 0 };
         let extent = self.extents.entry(number).or_insert_with(|| Extent {
             offsets: [0; 2],
             now: Current::new(words),
+            checksums: vec![0; sums].into_boxed_slice(),
             kept: None,
         });
+        if let (Some(place), Some(checksum)) = (extent.checksums.get_mut(page as usize), checksum) {
+            *place = checksum;
+        }
         let kept = extent.kept.as_ref().filter(|kept| kept.programmed.has(page));
         let place = kept.map_or_else(|| extent.now.place_of(page), |kept| 1 - kept.place_of(page));
         if extent.offsets[place] == 0 {
@@ -197,6 +254,9 @@ impl Extents {
             extent.offsets.iter().for_each(|&offset| table.put_u64(offset));
             table.put_u64s(&extent.now.programmed.0);
             table.put_u64s(&extent.now.second.0);
+            let programmed =
+                (0..).zip(&extent.checksums).filter(|&(page, _)| extent.now.programmed.has(page));
+            programmed.for_each(|(_, &checksum)| table.put_u32(checksum));
         }
         table.finish()
     }
@@ -226,8 +286,15 @@ impl Extents {
                     table.error("an extent in room of its own".into(), format!("{number} at {offsets:?}"))
                 );
             }
+            let sums = if self.has_checksums { self.geometry.pages_per_extent as usize } else { 0 };
+            let mut checksums = vec![0; sums].into_boxed_slice();
+            for (page, checksum) in (0..).zip(&mut checksums) {
+                if now.programmed.has(page) {
+                    *checksum = table.u32("checksum of a page")?;
+                }
+            }
             let kept = Some(now.clone());
-            self.extents.insert(number, Extent { offsets, now, kept });
+            self.extents.insert(number, Extent { offsets, now, checksums, kept });
         }
         table.finish()
     }

@@ -3,7 +3,7 @@
 use crate::buffers::{Buffers, is_full};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
-use crate::extents::{self, Extents, Geometry};
+use crate::extents::{self, Extents, Geometry, Programmed};
 use crate::identity;
 use crate::journal::{self, Records};
 use crate::raw::Raw;
@@ -32,6 +32,22 @@ pub struct Image {
     held: Arc<Mutex<Held>>,
 }
 
+/// What a new image is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The form of the device's pages.
+    pub geometry: Geometry,
+    /// Whether every page has a checksum: bytes that the disk changed are told then, and never given.
+    pub page_checksums: bool,
+}
+
+impl From<Geometry> for Plan {
+    /// With checksums.
+    fn from(geometry: Geometry) -> Plan {
+        Plan { geometry, page_checksums: true }
+    }
+}
+
 /// What an image gives when it is opened: the device is brought to `state`, then `records` are played back.
 #[derive(Debug)]
 pub struct Opened {
@@ -52,9 +68,9 @@ impl Image {
     ///
     /// Errors: something is at `path` already, its folder is not there, the disk is full, the identity has
     /// no room. Then no file is left behind.
-    pub fn create(path: &Path, identity: &str, geometry: Geometry) -> Result<Image, ImageError> {
+    pub fn create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Image, ImageError> {
         let file = disk::create(path).map_err(|problem| ImageError::new(path, problem))?;
-        let created = Image::create_on(Arc::new(file), path, identity, geometry, JOURNAL_BYTES);
+        let created = Image::create_on(Arc::new(file), path, identity, plan, JOURNAL_BYTES);
         let synced = created.and_then(|image| match disk::sync_folder(path) {
             Ok(()) => Ok(image),
             Err(error) => Err(ImageError::new(path, Problem::io("syncing its folder", &error))),
@@ -90,14 +106,15 @@ impl Image {
     /// Opens the image, or creates it if there is nothing at `path`, or an empty file.
     ///
     /// Errors: those of [`Image::open`] and [`Image::create`].
-    pub fn open_or_create(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
-        let image = match Image::open(path, identity, geometry) {
-            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, geometry)?,
+    pub fn open_or_create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Opened, ImageError> {
+        let plan = plan.into();
+        let image = match Image::open(path, identity, plan.geometry) {
+            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, plan)?,
             Err(ImageError { problem: Problem::Unfinished, .. })
                 if path.metadata().is_ok_and(|file| file.len() == 0) =>
             {
                 let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
-                Image::create_on(Arc::new(file), path, identity, geometry, JOURNAL_BYTES)?
+                Image::create_on(Arc::new(file), path, identity, plan, JOURNAL_BYTES)?
             }
             opened => return opened,
         };
@@ -176,7 +193,7 @@ impl Image {
 
     /// The longest record that [`Image::append`] takes, bytes.
     pub fn longest_record(&self) -> usize {
-        self.hold().superblock.journal_bytes as usize / 2 - journal::HEAD_BYTES
+        self.hold().superblock.journal_bytes as usize / 2 - journal::HEAD_BYTES - journal::TAIL_BYTES
     }
 
     /// Everything appended so far survives a power failure when this returns.
@@ -287,9 +304,10 @@ impl Image {
         disk: Arc<dyn Disk>,
         path: &Path,
         identity: &str,
-        geometry: Geometry,
+        plan: impl Into<Plan>,
         journal_bytes: u64,
     ) -> Result<Image, ImageError> {
+        let Plan { geometry, page_checksums: has_checksums } = plan.into();
         let (found, limit) = (identity.len(), IDENTITY_BYTES);
         if found > limit {
             return Err(ImageError::new(path, Problem::IdentityTooLong { found, limit }));
@@ -299,11 +317,12 @@ impl Image {
             journal_generation: 1,
             journal_bytes,
             geometry,
+            has_checksums,
             checkpoint: None,
             identity: identity.into(),
         };
         let raw_end = superblock.raw_end();
-        let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end));
+        let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end, has_checksums));
         let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
         // Journal and raw bytes are part of the file from the beginning, so that a file cut short is found out.
         let sized = image.disk.set_length(raw_end);
@@ -401,6 +420,52 @@ impl Held {
         self.error.get_or_insert_with(failed).clone()
     }
 
+    /// Reads a part of a page. Errors: the disk failed, the file ends, the page is not what was written; nothing more
+    /// is written then.
+    pub(crate) fn read_page(
+        &mut self,
+        disk: &dyn Disk,
+        found: Programmed,
+        offset: usize,
+        into: &mut [u8],
+    ) -> Result<(), ImageError> {
+        if self.buffers.read(found.offset + offset as u64, into) {
+            return Ok(());
+        }
+        let page_bytes = self.extents.page_bytes();
+        let Some(expected) = found.checksum else {
+            return self.read_file(disk, found.offset + offset as u64, into);
+        };
+        if into.len() == page_bytes {
+            self.read_file(disk, found.offset, into)?;
+            return self.verify(found, expected, crc32fast::hash(into));
+        }
+        let mut page = std::mem::take(&mut self.buffer);
+        page.resize(page_bytes, 0);
+        let read = self.read_file(disk, found.offset, &mut page);
+        let sum = crc32fast::hash(&page);
+        into.copy_from_slice(&page[offset..offset + into.len()]);
+        self.buffer = page;
+        read.and_then(|()| self.verify(found, expected, sum))
+    }
+
+    fn read_file(&mut self, disk: &dyn Disk, offset: u64, into: &mut [u8]) -> Result<(), ImageError> {
+        let read = disk.read_at(offset, into).and_then(|read| match read < into.len() {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(()),
+        });
+        read.map_err(|error| self.fail("reading a page", &error))
+    }
+
+    fn verify(&mut self, found: Programmed, expected: u32, sum: u32) -> Result<(), ImageError> {
+        if sum == expected {
+            return Ok(());
+        }
+        let problem = Problem::DamagedPage { page: found.page, at: found.offset, expected, found: sum };
+        let failed = || ImageError::new(&self.path, problem);
+        Err(self.error.get_or_insert_with(failed).clone())
+    }
+
     /// As [`Held::fail`], but where the disk is full it may be tried again.
     fn fail_or_wait(&mut self, doing: &'static str, error: &io::Error) -> ImageError {
         match is_full(error) {
@@ -436,7 +501,7 @@ fn load(
         false => Ok(()),
     };
     reaches(superblock.raw_end())?;
-    let mut extents = Extents::new(geometry, superblock.raw_end());
+    let mut extents = Extents::new(geometry, superblock.raw_end(), superblock.has_checksums);
     let mut state = None;
     if let Some(checkpoint) = superblock.checkpoint {
         reaches(checkpoint.offset.saturating_add(checkpoint.bytes()))?;
@@ -450,7 +515,7 @@ fn load(
 }
 
 /// Reads table and state, gives the table to `extents` and returns the state.
-fn load_checkpoint(
+pub(crate) fn load_checkpoint(
     disk: &dyn Disk,
     checkpoint: &Checkpoint,
     extents: &mut Extents,

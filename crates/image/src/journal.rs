@@ -8,6 +8,10 @@ use std::ops::Range;
 
 /// Checksum, length, generation, how much of the journal was synced.
 pub(crate) const HEAD_BYTES: usize = 24;
+/// Generation and mark, which say that the end of a record was written.
+pub(crate) const TAIL_BYTES: usize = 8;
+/// What a disk writes as a whole.
+const SECTOR_BYTES: u64 = 512;
 /// Bytes read at a time.
 const READ_BYTES: u64 = 1 << 20;
 
@@ -31,7 +35,7 @@ impl Records {
         std::iter::from_fn(move || {
             let (head, after) = rest.split_at_checked(HEAD_BYTES)?;
             let (content, after) = after.split_at(Head::read(head).length as usize);
-            rest = after;
+            rest = &after[TAIL_BYTES..];
             Some(content)
         })
     }
@@ -66,6 +70,18 @@ pub(crate) fn encode(place: Place, content: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(content);
     let checksum = checksum(place.at, &into[start + 4..]).to_le_bytes();
     into[start..start + 4].copy_from_slice(&checksum);
+    into.extend_from_slice(&tail(place.generation as u32, place.at, content.len() as u32));
+}
+
+/// The end of a record of `length` bytes that begins at byte `at`: whoever finds it knows that both ends of the record
+/// were written.
+fn tail(generation: u32, at: u64, length: u32) -> [u8; TAIL_BYTES] {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&at.to_le_bytes());
+    hasher.update(&length.to_le_bytes());
+    hasher.update(&generation.to_le_bytes());
+    let mark = u64::from(hasher.finalize());
+    (mark << 32 | u64::from(generation)).to_le_bytes()
 }
 
 /// The place of a record is part of its checksum: bytes that a program stored are none, whatever they look like.
@@ -81,6 +97,15 @@ fn checksum(at: u64, record: &[u8]) -> u32 {
 /// What ends them is torn if nothing behind it says that it was synced: records that were not synced are lost with
 /// the power of the machine in any order. Errors: it was synced, so it is damaged; the superblock is an old one.
 pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Problem> {
+    let (found, damage) = read_as_far_as_it_is_good(disk, superblock)?;
+    damage.map_or(Ok(found), Err)
+}
+
+/// The same, with the damage beside what comes before it.
+pub(crate) fn read_as_far_as_it_is_good(
+    disk: &dyn Disk,
+    superblock: &Superblock,
+) -> Result<(Found, Option<Problem>), Problem> {
     let mut journal = Vec::new();
     let (mut end, mut count) = (0, 0);
     let mut generations = superblock.journal_generation..superblock.generation + 1;
@@ -91,7 +116,7 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
             break;
         }
         let content = end + HEAD_BYTES..end + HEAD_BYTES + head.length as usize;
-        let whole = have(disk, superblock, &mut journal, content.end)?
+        let whole = have(disk, superblock, &mut journal, content.end + TAIL_BYTES)?
             && checksum(end as u64, &journal[end + 4..content.end]) == head.checksum;
         if !whole {
             break;
@@ -100,11 +125,67 @@ pub(crate) fn read(disk: &dyn Disk, superblock: &Superblock) -> Result<Found, Pr
             return Err(newer(&generations, head.generation));
         }
         generations.start = head.generation;
-        (end, count) = (content.end, count + 1);
+        (end, count) = (content.end + TAIL_BYTES, count + 1);
     }
-    let torn = follows(disk, superblock, end as u64, &generations)?;
+    have(disk, superblock, &mut journal, end + 2 * SECTOR_BYTES as usize)?;
+    let rest = &journal[end..];
+    let (torn, damage) = match follows(disk, superblock, end as u64, &generations) {
+        Ok(_) if was_whole(rest, end as u64, &generations) => (false, Some(altered(end as u64))),
+        Ok(torn) => (torn, None),
+        Err(damage @ Problem::Damaged { .. }) => (false, Some(damage)),
+        Err(problem) => return Err(problem),
+    };
     journal.truncate(end);
-    Ok(Found { records: Records { journal, count }, bytes: end as u64, torn })
+    Ok((Found { records: Records { journal, count }, bytes: end as u64, torn }, damage))
+}
+
+/// Whether what is at byte `at` and is no record was one: both its ends are there, and no sector lies between theirs
+/// that may be missing. Where its head is not good, both have to be in one sector.
+fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
+    // The generation that the tail behind so many bytes of content says.
+    let tail_behind = |length: usize| {
+        let found = rest.get(HEAD_BYTES + length..)?.first_chunk::<TAIL_BYTES>()?;
+        let generation = u32::from_le_bytes(*found.first_chunk().expect("a tail is longer"));
+        let is_one = *found == tail(generation, at, length as u32);
+        is_one.then_some(u64::from(generation)).filter(|generation| generations.contains(generation))
+    };
+    let sector = |byte: u64| byte / SECTOR_BYTES;
+    let last = |length: usize| sector(at + (HEAD_BYTES + length + TAIL_BYTES) as u64 - 1);
+    let has_both = |head: &Head| {
+        let length = head.length as usize;
+        length < rest.len() && last(length) <= sector(at) + 1 && tail_behind(length) == Some(head.generation)
+    };
+    rest.len() >= HEAD_BYTES && has_both(&Head::read(rest))
+        || (0..SECTOR_BYTES as usize)
+            .any(|length| last(length) == sector(at) && tail_behind(length).is_some())
+}
+
+/// How many good records are behind byte `end`, where the journal is damaged.
+pub(crate) fn good_behind(disk: &dyn Disk, superblock: &Superblock, end: u64) -> Result<u64, Problem> {
+    let failed = |error| Problem::io("reading its journal", &error);
+    let generations = superblock.journal_generation..superblock.generation + 1;
+    let (mut count, mut at, mut part) = (0, end + 1, Vec::new());
+    while let Some(data) = disk.next_data(JOURNAL_START + at).map_err(failed)? {
+        at = at.max(data.saturating_sub(JOURNAL_START));
+        let length = READ_BYTES.min(superblock.journal_bytes.saturating_sub(at));
+        part.resize(length as usize, 0);
+        let read = disk.read_at(JOURNAL_START + at, &mut part).map_err(failed)?;
+        let mut place = 0;
+        while let Some(head) = part[..read].get(place..place + HEAD_BYTES) {
+            let (head, here) = (Head::read(head), at + place as u64);
+            let is_good = generations.contains(&head.generation)
+                && head.synced <= here
+                && is_whole(disk, superblock, here, &head).map_err(failed)?;
+            count += u64::from(is_good);
+            place += if is_good { HEAD_BYTES + head.length as usize + TAIL_BYTES } else { 1 };
+        }
+        if read < HEAD_BYTES {
+            break;
+        }
+        // A head may begin in this part and end in the next one; a record may reach beyond it.
+        at += place as u64;
+    }
+    Ok(count)
 }
 
 /// Whether anything of these generations is behind byte `end` of the journal. Errors: a record there knew that the
@@ -151,7 +232,7 @@ fn follows(
 
 fn is_whole(disk: &dyn Disk, superblock: &Superblock, place: u64, head: &Head) -> io::Result<bool> {
     let bytes = HEAD_BYTES as u64 + u64::from(head.length);
-    if place + bytes > superblock.journal_bytes {
+    if place + bytes + TAIL_BYTES as u64 > superblock.journal_bytes {
         return Ok(false);
     }
     let mut record = vec![0; bytes as usize];
@@ -166,6 +247,16 @@ fn lost(end: u64, synced: u64) -> Problem {
         at: JOURNAL_START + end,
         expected: format!("records up to byte {}, which were on the disk", JOURNAL_START + synced),
         found: "one that is none, and good ones behind it".into(),
+    }
+}
+
+/// Both ends of the record at byte `end` are there, and it is none.
+fn altered(end: u64) -> Problem {
+    Problem::Damaged {
+        part: "its journal",
+        at: JOURNAL_START + end,
+        expected: "the record that was written there".into(),
+        found: "one with both its ends whose checksum does not hold".into(),
     }
 }
 

@@ -16,8 +16,9 @@
 //! - After a failed write or sync nothing more is written. What was acknowledged is in the file. A full disk refuses
 //!   records, and lets pages wait in memory until there is room.
 //!
-//! Checksums guard superblocks, checkpoints and records, not the pages: the bytes of a page that the disk
-//! changes later are returned as they are.
+//! Checksums guard superblocks, checkpoints, records and, unless it was made without, every page: bytes that the disk
+//! changed later are told and not returned. A page is checked when it is read, and its checksum moves with its copies.
+//! Raw bytes have none.
 //!
 //! # The file
 //! Numbers are little-endian; lists and texts are those of [`nacre_kernel::state`]. The file is sparse: it
@@ -33,14 +34,17 @@
 //!
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
 //! length of the body (u64), body. These four stay where they are in every version. The body: its own
-//! generation, the one that the journal begins with, size of the journal, geometry, where the checkpoint is
-//! with its lengths and its CRC-32, and the device's identity as lines `key = value`.
+//! generation, the one that the journal begins with, size of the journal, geometry, whether pages have checksums, where
+//! the checkpoint is with its lengths and its CRC-32, and the device's identity as lines `key = value`.
 //!
 //! **Checkpoint**: the table of extents (number, offsets of both places, which pages are programmed, which of them are
-//! in the second place), then the state.
+//! in the second place, the CRC-32 of each programmed page), then the state. Pages that were programmed since have
+//! their checksums in memory: who opens the image programs them again.
 //!
-//! **Record**: CRC-32 of its place in the journal and of what follows (u32), length (u32), generation (u64), bytes of
-//! the journal that were on the disk (u64), bytes.
+//! **Record**: CRC-32 of its place in the journal and of what follows up to its tail (u32), length (u32), generation
+//! (u64), bytes of the journal that were on the disk (u64), bytes; and a tail: the generation again (u32), CRC-32 of
+//! place, length and generation (u32). A record that is not good was torn if one of its ends is missing, or if a
+//! sector may be missing between them, and nothing behind it says that it was synced; otherwise it is damaged.
 //!
 //! **Extent**: the pages of one erase block, side by side, in two places of which the second is made when it is needed.
 //!
@@ -66,6 +70,7 @@
 //! Raw bytes are written where they lie, and have no record.
 
 mod buffers;
+mod check;
 mod disk;
 mod error;
 mod extents;
@@ -73,6 +78,7 @@ mod identity;
 mod image;
 mod journal;
 mod raw;
+mod repair;
 mod snapshot;
 mod space;
 mod store;
@@ -80,11 +86,13 @@ mod superblock;
 #[cfg(test)]
 mod tests;
 
+pub use check::{Checked, JournalFound, PagesFound, check};
 pub use error::{Difference, ImageError, Problem, list};
 pub use extents::Geometry;
 pub use identity::differences;
-pub use image::{Image, Opened};
+pub use image::{Image, Opened, Plan};
 pub use journal::Records;
 pub use raw::Raw;
+pub use repair::repair;
 pub use store::ImageStore;
 pub use superblock::is_image;

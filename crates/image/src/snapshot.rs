@@ -47,37 +47,40 @@ impl Image {
 /// Copies what is stored; holes stay holes. The superblocks come last, so that a copy that was interrupted is known
 /// for one.
 fn copy_stored(from: &File, to: &File) -> io::Result<()> {
-    let length = from.metadata()?.len();
-    let head = |file: &File| {
-        let mut head = vec![0; JOURNAL_START as usize];
-        Disk::read_at(file, 0, &mut head).map(|_| head)
-    };
     if ioctl_ficlone(to, from).is_err() {
-        to.set_len(length)?;
-        let mut at = JOURNAL_START;
-        while at < length {
-            let start = match seek(from, SeekFrom::Data(at)) {
-                Ok(start) => start,
-                Err(rustix::io::Errno::NXIO) => break,
-                Err(error) => return Err(error.into()),
-            };
-            let end = seek(from, SeekFrom::Hole(start))?;
-            seek(from, SeekFrom::Start(start))?;
-            seek(to, SeekFrom::Start(start))?;
-            // The system copies, without a way through this process.
-            let copied = io::copy(&mut from.take(end - start), &mut &*to)?;
-            if copied < end - start {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            at = end;
-        }
+        copy_contents(from, to)?;
     }
     to.sync_all()?;
-    let head = head(from)?;
+    let mut head = vec![0; JOURNAL_START as usize];
+    Disk::read_at(from, 0, &mut head)?;
     for slot in SLOTS {
         let end = (slot + SLOTS[1]) as usize;
         to.write_at(slot, &head[slot as usize..end])?;
         Disk::sync(to)?;
+    }
+    Ok(())
+}
+
+/// Copies everything but the superblocks; holes stay holes.
+pub(crate) fn copy_contents(from: &File, to: &File) -> io::Result<()> {
+    let length = from.metadata()?.len();
+    to.set_len(length)?;
+    let mut at = JOURNAL_START;
+    while at < length {
+        let start = match seek(from, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            Err(rustix::io::Errno::NXIO) => break,
+            Err(error) => return Err(error.into()),
+        };
+        let end = seek(from, SeekFrom::Hole(start))?;
+        seek(from, SeekFrom::Start(start))?;
+        seek(to, SeekFrom::Start(start))?;
+        // The system copies, without a way through this process.
+        let copied = io::copy(&mut from.take(end - start), &mut &*to)?;
+        if copied < end - start {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        at = end;
     }
     Ok(())
 }

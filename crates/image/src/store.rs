@@ -30,14 +30,12 @@ impl Store for ImageStore {
     fn read(&self, page: u64, offset: usize, into: &mut [u8]) -> bool {
         assert!(offset + into.len() <= self.page_bytes, "a read stays within its page");
         let mut held = self.image.hold();
-        let Some(place) = held.extents.find(page) else {
+        let Some(found) = held.extents.find(page) else {
             into.fill(0xFF);
             return false;
         };
-        let read = held.buffers.read(self.image.disk(), place + offset as u64, into);
-        if let Err(error) = read {
+        if held.read_page(self.image.disk(), found, offset, into).is_err() {
             into.fill(0xFF);
-            held.fail("reading a page", &error);
         }
         true
     }
@@ -49,7 +47,8 @@ impl Store for ImageStore {
             return;
         }
         let (disk, Held { extents, buffers, .. }) = (self.image.disk(), &mut *held);
-        let written = buffers.write(disk, extents.place(page), bytes);
+        let checksum = extents.have_checksums().then(|| crc32fast::hash(bytes));
+        let written = buffers.write(disk, extents.place(page, checksum), bytes);
         if let Err(error) = written {
             held.fail("writing a page", &error);
         }
@@ -63,7 +62,9 @@ impl Store for ImageStore {
         let (disk, Held { extents, buffers, buffer, .. }) = (self.image.disk(), &mut *held);
         let Some(source) = extents.find(from) else { return extents.erase(to, 1) };
         buffer.resize(self.page_bytes, 0);
-        let copied = buffers.copy(disk, source, extents.place(to), buffer);
+        // With the checksum of its source: damage that is copied stays damage.
+        let to = extents.place(to, source.checksum);
+        let copied = buffers.copy(disk, source.offset, to, buffer);
         if let Err(error) = copied {
             held.fail("copying a page", &error);
         }

@@ -11,7 +11,7 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"NACREIMG";
 const OLD_SERVED: &[u8; 8] = b"NACREBLK";
 /// The format described in the crate's documentation.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Room for one copy.
 pub(crate) const SLOT_BYTES: u64 = 64 << 10;
 /// Where the copies are.
@@ -50,6 +50,8 @@ pub(crate) struct Superblock {
     /// Room for the journal, bytes.
     pub(crate) journal_bytes: u64,
     pub(crate) geometry: Geometry,
+    /// Whether every page has a checksum, which the checkpoint keeps.
+    pub(crate) has_checksums: bool,
     /// `None` before the first one: the device is as new.
     pub(crate) checkpoint: Option<Checkpoint>,
     pub(crate) identity: String,
@@ -80,6 +82,7 @@ impl Superblock {
         body.put_u64(self.geometry.pages_per_extent);
         body.put_u64(self.geometry.pages);
         body.put_u64(self.geometry.raw_bytes);
+        body.put_bool(self.has_checksums);
         body.put_bool(self.checkpoint.is_some());
         let checkpoint = self.checkpoint.unwrap_or_default();
         body.put_u64(checkpoint.offset);
@@ -118,12 +121,28 @@ pub fn is_image(path: &Path) -> bool {
     disk::open_to_look(path).is_ok_and(|file| Disk::read_at(&file, 0, &mut magic).is_ok() && magic == *MAGIC)
 }
 
+/// The newest superblock, and which of the copies can be read.
+pub(crate) struct Copies {
+    pub(crate) newest: Superblock,
+    pub(crate) good: [bool; 2],
+}
+
 /// The newest superblock that can be read.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Superblock, Problem> {
+    read_copies(disk).map(|copies| copies.newest)
+}
+
+/// The same, and what became of each copy.
+pub(crate) fn read_copies(disk: &dyn Disk) -> Result<Copies, Problem> {
     let copies = [read_slot(disk, SLOTS[0]), read_slot(disk, SLOTS[1])];
     let [first, second] =
         copies.map(|copy| copy.map_err(|error| Problem::io("reading its superblocks", &error)));
     let (first, second) = (first?, second?);
+    let good = [&first, &second].map(|copy| matches!(copy, Slot::Valid(_)));
+    newest(first, second).map(|newest| Copies { newest, good })
+}
+
+fn newest(first: Slot, second: Slot) -> Result<Superblock, Problem> {
     match (first, second) {
         (Slot::Valid(one), Slot::Valid(other)) => {
             Ok(if one.generation >= other.generation { *one } else { *other })
@@ -190,6 +209,7 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
         pages: body.u64("pages")?,
         raw_bytes: body.u64("raw bytes")?,
     };
+    let has_checksums = body.bool("whether pages have checksums")?;
     let present = body.bool("whether there is a checkpoint")?;
     let checkpoint = Checkpoint {
         offset: body.u64("offset of the checkpoint")?,
@@ -200,7 +220,15 @@ fn decode(body: &[u8]) -> Result<Superblock, StateError> {
     let identity = String::from_utf8_lossy(body.bytes("identity")?).into_owned();
     body.finish()?;
     let checkpoint = present.then_some(checkpoint);
-    Ok(Superblock { generation, journal_generation, journal_bytes, geometry, checkpoint, identity })
+    Ok(Superblock {
+        generation,
+        journal_generation,
+        journal_bytes,
+        geometry,
+        has_checksums,
+        checkpoint,
+        identity,
+    })
 }
 
 fn checksum(version: [u8; 4], length: [u8; 8], body: &[u8]) -> u32 {

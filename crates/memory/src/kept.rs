@@ -9,20 +9,15 @@
 use crate::error::MemoryError;
 use crate::harm::Harmed;
 use crate::ranges::Ranges;
-use crate::replay::replay;
 use crate::step::Step;
-use crate::stores;
-use nacre_image::{Image, ImageError, Opened};
+use nacre_image::{Image, ImageError};
 use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter};
 use nacre_kernel::{
     Breakdown, Completion, Data, Device, Op, Random, Recovery, Refused, Request, Status, Streams, Time,
     Transactions,
 };
-use nacre_machine::identity::identity;
-use nacre_machine::stack::{build_with_bytes, store_layouts};
-use nacre_machine::{Checked, Files};
+use nacre_machine::{Checked, Problems, SavedRun};
 use std::ops::Range;
-use std::path::Path;
 
 /// The longest write, and the most zeroes, that are asked for at once.
 pub const WRITE_MAX: usize = 32 << 20;
@@ -52,7 +47,7 @@ pub struct Kept {
     /// Something was not kept, so that the journal does not lead to what the device is: a checkpoint comes first.
     is_behind: bool,
     /// Whether the journal ended in a record that was not wholly written.
-    was_torn: bool,
+    pub(crate) was_torn: bool,
 }
 
 /// What is saved beside the device.
@@ -101,84 +96,12 @@ impl From<ImageError> for NotTaken {
 }
 
 impl Kept {
-    /// The stack of `checked`; its bytes end with it.
-    ///
-    /// Errors: the stack carries no bytes or cannot be built.
-    pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
-        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
-        let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
-        let page_bytes = stores::geometry(&layouts).page_bytes;
-        Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
-    }
-
-    /// The stack of `checked` as it is in the image at `path`, which is created where there is none. With `reads_only`
-    /// nothing is changed in the file, and what happens to the device is forgotten.
-    ///
-    /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. Then nothing has changed.
-    pub fn open(
+    pub(crate) fn new(
         checked: &Checked,
-        files: &dyn Files,
-        path: &Path,
-        reads_only: bool,
-    ) -> Result<Kept, MemoryError> {
-        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
-        let geometry = stores::geometry(&layouts);
-        if !path.exists() {
-            // A stack that cannot be built is to leave no image behind.
-            build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
-        }
-        let identity = identity(checked);
-        let opened = match reads_only {
-            true => Image::open_to_read(path, &identity, geometry),
-            false => Image::open_or_create(path, &identity, geometry),
-        };
-        let Opened { image, state, records, torn } = opened?;
-        let stores = stores::in_image(&layouts, &image);
-        let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
-        let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
-        let unfit = |part: String, detail: String| MemoryError::Unfit {
-            path: path.display().to_string(),
-            part,
-            detail,
-        };
-        if let Some(state) = state {
-            kept.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
-        }
-        replay(&mut kept, &records)
-            .map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
-        image.error().map_or(Ok(()), Err)?;
-        kept.was_torn = torn;
-        Ok(kept)
-    }
-
-    /// Creates the image at `path` with the device as the state in `saved` leaves it (see [`nacre_machine::saved`]).
-    /// The medium holds no bytes yet.
-    ///
-    /// Errors: those of [`Kept::open`]; something is at `path`; the state is of another stack.
-    pub fn create_from(
-        checked: &Checked,
-        files: &dyn Files,
-        path: &Path,
-        saved: &nacre_machine::SavedRun<'_>,
-    ) -> Result<Kept, MemoryError> {
-        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
-        let build = |stores| build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario);
-        let restored =
-            |device: &mut dyn Device| saved.restore_device(checked, device).map_err(MemoryError::Scenario);
-        // A state that does not fit is to leave no image behind.
-        restored(&mut *build(stores::in_memory(&layouts))?)?;
-        let geometry = stores::geometry(&layouts);
-        let image = Image::create(path, &identity(checked), geometry)?;
-        let device = build(stores::in_image(&layouts, &image))?;
-        let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image));
-        kept.books.until = restored(&mut *kept.device)?;
-        // What the run wrote has no bytes; nobody is told that it reads as zeroes.
-        kept.books.written.insert(0..kept.capacity);
-        kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
-        Ok(kept)
-    }
-
-    fn new(checked: &Checked, device: Box<dyn Device>, page_bytes: u32, image: Option<Image>) -> Kept {
+        device: Box<dyn Device>,
+        page_bytes: u32,
+        image: Option<Image>,
+    ) -> Kept {
         Kept {
             capacity: device.capacity().expect("a stack with bytes has an end").0,
             device,
@@ -349,6 +272,11 @@ impl Kept {
         self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
+    /// Where the time of the last request went.
+    pub fn breakdown(&self) -> &Breakdown {
+        &self.breakdown
+    }
+
     /// What is counted begins now.
     pub fn restart_ledger(&mut self) {
         self.device.restart_ledger();
@@ -462,12 +390,20 @@ impl Kept {
         Streams::new(self.seed).stream(&format!("power failure {}", self.books.failures))
     }
 
-    fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
+    pub(crate) fn restore(&mut self, state: &[u8]) -> Result<(), StateError> {
         let mut state = StateReader::new(state);
         state.section("device")?;
         self.books.restore(&mut state)?;
         self.device.restore(&mut state)?;
         state.finish()
+    }
+
+    /// The device takes on what `saved` left of a run of `checked`, which carried no bytes.
+    pub(crate) fn begin_with(&mut self, checked: &Checked, saved: &SavedRun<'_>) -> Result<(), Problems> {
+        self.books.until = saved.restore_device(checked, &mut *self.device)?;
+        // Nobody is told that what the run wrote was never written.
+        self.books.written.insert(0..self.capacity);
+        Ok(())
     }
 }
 

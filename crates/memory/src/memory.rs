@@ -2,12 +2,13 @@
 
 use crate::error::MemoryError;
 use crate::kept::{Done, Kept, NotTaken};
+use crate::opening::Access;
 use crate::settings::word_bytes;
 use crate::step::Step;
 use nacre_image::Image;
 use nacre_kernel::{Recovery, Time};
 use nacre_machine::record::{self, Component};
-use nacre_machine::{Checked, Files};
+use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
 
 /// Simulated time a memory may reach; [`Time`] itself ends a little later, so that no sum wraps.
@@ -35,11 +36,40 @@ impl Memory {
         Ok(Memory::new(checked, Kept::in_memory(checked, files)?))
     }
 
-    /// Opens the memory that is kept in the image at `path`, and creates the image where there is none.
+    /// Opens the memory that is kept in the image at `path`, and creates the image where there is none, with checksums
+    /// of its pages or without.
     ///
     /// Errors: those of [`Memory::open`] and of [`Image::open_or_create`]. Then nothing has changed.
-    pub fn open_image(checked: &Checked, files: &dyn Files, path: &Path) -> Result<Memory, MemoryError> {
-        let mut memory = Memory::new(checked, Kept::open(checked, files, path, false)?);
+    pub fn open_image(
+        checked: &Checked,
+        files: &dyn Files,
+        path: &Path,
+        page_checksums: bool,
+    ) -> Result<Memory, MemoryError> {
+        let access = Access { page_checksums, ..Access::default() };
+        let mut memory = Memory::new(checked, Kept::open(checked, files, path, access)?);
+        memory.power_up()?;
+        memory.kept.restart_ledger();
+        (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);
+        Ok(memory)
+    }
+
+    /// Opens the memory as the state in `saved` of a run leaves it; what the run wrote reads as zero. With an image it is
+    /// kept there, where nothing may be yet, with checksums of its pages or without.
+    ///
+    /// Errors: those of [`Memory::open`] and of [`Kept::create_from`]; the bytes are no state. Then nothing has changed.
+    pub fn open_from(
+        checked: &Checked,
+        files: &dyn Files,
+        image: Option<(&Path, bool)>,
+        saved: &[u8],
+    ) -> Result<Memory, MemoryError> {
+        let saved = SavedRun::read(saved).map_err(|why| MemoryError::NoState(why.to_string()))?;
+        let kept = match image {
+            Some((path, page_checksums)) => Kept::create_from(checked, files, path, page_checksums, &saved)?,
+            None => Kept::in_memory_from(checked, files, &saved)?,
+        };
+        let mut memory = Memory::new(checked, kept);
         memory.power_up()?;
         memory.kept.restart_ledger();
         (memory.opened_at, memory.latency) = (memory.now, Time::ZERO);

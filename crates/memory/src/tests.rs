@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 mod pcm;
 mod stacks;
+mod states;
 
 const SCENARIO: &str = "[stack]\nkind = \"envy\"\nsegments = 4\nsegment = \"128 B\"\npage = \"16 B\"\nbanks = 1\n\
     buffer = \"64 B\"\nutilisation = \"50 %\"\nthreshold = \"25 %\"\ncleaning = \"greedy\"\n\
@@ -50,7 +51,7 @@ impl Folder {
     }
 
     fn open(&self, settings: &[(&str, &str)]) -> Result<Memory, MemoryError> {
-        Memory::open_image(&checked(settings), &NoFiles, &self.0.join("x.nacre"))
+        Memory::open_image(&checked(settings), &NoFiles, &self.0.join("x.nacre"), true)
     }
 }
 

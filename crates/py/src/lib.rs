@@ -12,6 +12,7 @@ mod catalog;
 mod cleaning;
 mod crash;
 mod errors;
+mod image;
 mod memory;
 mod policies;
 mod progress;
@@ -31,6 +32,8 @@ mod _core {
     use super::cleaning::CleaningView;
     #[pymodule_export]
     use super::crash::{crash, crash_drawn, crash_faults};
+    #[pymodule_export]
+    use super::image::{check_image, repair_image};
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error, memory_error};
-use crate::run::scenario_files;
+use crate::run::{read_state, scenario_files};
 use nacre_kernel::Time;
 use nacre_machine::Document;
 use nacre_memory::MemoryError;
@@ -37,8 +37,10 @@ impl From<MemoryError> for Failure {
 
 #[pymethods]
 impl Memory {
-    /// Opens the memory that the stack of a scenario is, with the image at a path or without one.
+    /// Opens the memory that the stack of a scenario is, with the image at a path or without one. It begins as the
+    /// saved state of a run in the file `start` leaves it.
     #[staticmethod]
+    #[pyo3(signature = (scenario, name, directory, overrides, image, start=None, checksums=true))]
     fn open(
         py: Python<'_>,
         scenario: &str,
@@ -46,13 +48,20 @@ impl Memory {
         directory: PathBuf,
         overrides: Vec<(String, String)>,
         image: Option<PathBuf>,
+        start: Option<PathBuf>,
+        checksums: bool,
     ) -> PyResult<Memory> {
         let document = Document { text: scenario, name, overrides: &overrides, seed: None };
         let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
         let files = scenario_files(py, directory)?;
-        let opened = detached(py, || match image {
-            Some(path) => nacre_memory::Memory::open_image(&checked, &files, &path),
-            None => nacre_memory::Memory::open(&checked, &files),
+        let state = start.as_deref().map(|path| read_state(py, path)).transpose()?;
+        let opened = detached(py, || match (image, state) {
+            (path, Some(state)) => {
+                let image = path.as_deref().map(|path| (path, checksums));
+                nacre_memory::Memory::open_from(&checked, &files, image, &state)
+            }
+            (Some(path), None) => nacre_memory::Memory::open_image(&checked, &files, &path, checksums),
+            (None, None) => nacre_memory::Memory::open(&checked, &files),
         })?;
         let memory = opened.map_err(|error| memory_error(py, &error))?;
         let (capacity, word_bytes) = (memory.capacity(), memory.word_bytes());

@@ -11,7 +11,7 @@ use nacre_machine::saved::Preparations;
 use nacre_machine::{
     Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
 };
-use nacre_memory::Kept;
+use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -92,7 +92,7 @@ fn start_state(
     if !py.detach(|| nacre_memory::is_image(path)) {
         return read_state(py, path);
     }
-    let opened = detached(py, || Kept::open(checked, files, path, true)?.saved_run(checked))?;
+    let opened = detached(py, || Kept::open(checked, files, path, Access::READ_ONLY)?.saved_run(checked))?;
     opened.map_err(|error| memory_error(py, &error))
 }
 

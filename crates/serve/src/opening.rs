@@ -8,7 +8,7 @@ use crate::serving::{Body, Disk};
 use crate::tally::Tally;
 use crate::transport::Transport;
 use nacre_machine::SavedRun;
-use nacre_memory::{Kept, MemoryError, Step};
+use nacre_memory::{Access, Kept, MemoryError, Step};
 use nacre_nbd::{BlockSizes, Export};
 
 /// The longest read or write, as clients are told.
@@ -57,9 +57,12 @@ fn kept(offer: &Offer) -> Result<Kept, MemoryError> {
     let mut kept = match &offer.from {
         Some(state) => {
             let saved = SavedRun::read(state).map_err(|why| MemoryError::NoState(why.to_string()))?;
-            Kept::create_from(checked, &**files, image, &saved)?
+            Kept::create_from(checked, &**files, image, true, &saved)?
         }
-        None => Kept::open(checked, &**files, image, *read_only)?,
+        None => {
+            let access = Access { reads_only: *read_only, ..Access::default() };
+            Kept::open(checked, &**files, image, access)?
+        }
     };
     kept.check_saves()?;
     let page_bytes = kept.page_bytes();

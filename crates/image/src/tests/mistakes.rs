@@ -107,7 +107,7 @@ fn another_version_of_the_format_is_named_when_its_checksum_holds() {
         copy[12..16].copy_from_slice(&crc32fast::hash(&rest).to_le_bytes());
         change(&folder.file(), slot, &copy);
     }
-    let text = "its format is version 7, and this Nacre knows version 3; use the Nacre it is from";
+    let text = "its format is version 7, and this Nacre knows version 4; use the Nacre it is from";
     assert_eq!(message(&folder.file()), text);
 }
 
@@ -140,7 +140,10 @@ fn a_file_cut_short_is_found_wherever_it_is_cut() {
         drop(file);
         let text = message(&folder.file());
         assert!(text.starts_with(&format!("it is cut short: {length} bytes, but")), "{text}");
-        assert!(text.ends_with("; restore it from a copy"), "{text}");
+        assert!(
+            text.ends_with("; restore it from a copy, or see with nacre image check what is left"),
+            "{text}"
+        );
     }
 }
 
@@ -175,7 +178,11 @@ fn a_checkpoint_with_a_changed_byte_is_refused() {
     change(&folder.file(), at + 9, &[0xA5]);
     let text = message(&folder.file());
     let start = format!("it is damaged: the checkpoint at byte {at}: expected checksum ");
-    assert!(text.starts_with(&start) && text.ends_with("; restore it from a copy"), "{text}");
+    assert!(
+        text.starts_with(&start)
+            && text.ends_with("; restore it from a copy, or see with nacre image check what is left"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -204,15 +211,26 @@ fn superblocks_put_back_from_an_older_copy_are_refused() {
     drop(opened);
     change(&folder.file(), 0, &old);
     let text = "it is damaged: the superblock, which is older than the journal, at byte 0: \
-                expected generation 2 or later, found 1; restore it from a copy";
+                expected generation 2 or later, found 1; restore it from a copy, or see with nacre image check what \
+                is left";
     assert_eq!(message(&folder.file()), text);
 }
 
 #[test]
-fn a_changed_byte_in_the_last_record_cuts_it_off_and_says_so() {
+fn a_changed_byte_in_the_last_record_is_told_and_one_without_its_end_is_cut_off() {
     let folder = Folder::new();
     image(&folder);
-    change(&folder.file(), (128 << 10) + 16, &[0xA5]);
+    let record = 128 << 10;
+    for byte in [0, 5, 9, 16, 25] {
+        let file = std::fs::OpenOptions::new().read(true).open(folder.file()).expect("it can be read");
+        let mut old = [0];
+        let _ = crate::disk::Disk::read_at(&file, record + byte, &mut old).expect("it can be read");
+        change(&folder.file(), record + byte, &[old[0] ^ 4]);
+        let text = message(&folder.file());
+        assert!(text.starts_with("it is damaged: its journal at byte 131072: expected the record"), "{text}");
+        change(&folder.file(), record + byte, &old);
+    }
+    change(&folder.file(), record + 24 + 1, &[0; 10]);
     let opened = Image::open(&folder.file(), IDENTITY, GEOMETRY).expect("opened");
     assert_eq!((opened.records.count(), opened.torn), (0, true));
 }

@@ -1,6 +1,7 @@
 //! A toy device on images in files, and on a file that records, fails and loses its power.
 
 mod crashes;
+mod damage;
 mod laws;
 mod mistakes;
 mod round_trips;

@@ -78,7 +78,7 @@ fn a_record_may_be_empty_or_megabytes_long() {
 fn a_checkpoint_is_due_when_half_the_journal_is_filled() {
     let folder = Folder::new();
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).expect("created");
-    let record = vec![0; (16 << 20) - 24];
+    let record = vec![0; (16 << 20) - 32];
     for _ in 0..4 {
         assert!(!image.wants_checkpoint());
         image.append(&record).expect("appended");
@@ -86,7 +86,7 @@ fn a_checkpoint_is_due_when_half_the_journal_is_filled() {
     assert!(!image.wants_checkpoint(), "64 MiB are the half");
     image.append(&[0]).expect("appended");
     assert!(image.wants_checkpoint());
-    image.append(&vec![0; image.longest_record() - 25]).expect("the longest record fits after it");
+    image.append(&vec![0; image.longest_record() - 33]).expect("the longest record fits after it");
     image.checkpoint(&[]).expect("checkpoint");
     assert!(!image.wants_checkpoint());
 }

@@ -18,7 +18,7 @@ fn drive(settings: &str) -> Checked {
 }
 
 fn open(folder: &Folder, settings: &str) -> Memory {
-    Memory::open_image(&drive(settings), &NoFiles, &folder.0.join("x.nacre")).unwrap()
+    Memory::open_image(&drive(settings), &NoFiles, &folder.0.join("x.nacre"), true).unwrap()
 }
 
 fn bytes(memory: &mut Memory) -> Vec<u8> {

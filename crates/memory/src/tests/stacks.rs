@@ -66,7 +66,7 @@ impl Pair {
 fn what_was_flushed_survives_losses_of_power_and_kills_in_every_stack() {
     for (number, checked) in stacks().iter().enumerate() {
         let folder = Folder::new();
-        let open = || Memory::open_image(checked, &NoFiles, &folder.0.join("x.nacre")).unwrap();
+        let open = || Memory::open_image(checked, &NoFiles, &folder.0.join("x.nacre"), true).unwrap();
         let memory = open();
         let bytes = vec![0; memory.capacity() as usize];
         let random = Streams::new(7).stream(&format!("stack {number}"));

@@ -112,7 +112,8 @@ impl Drivers {
     fn open(&mut self) {
         (self.memory, self.disk) = (None, None);
         let image = self.folder.0.join("memory.image");
-        self.memory = Some(Memory::open_image(&self.checked, &NoFiles, &image).expect("it is an image"));
+        self.memory =
+            Some(Memory::open_image(&self.checked, &NoFiles, &image, true).expect("it is an image"));
         self.disk = Some(served(&self.stack, &self.folder.image()));
     }
 

@@ -1,0 +1,150 @@
+//! What is good in an image and what is lost, found out without knowing the device in it.
+
+use crate::disk::{self, Disk};
+use crate::error::{ImageError, Problem};
+use crate::extents::{Extents, Geometry, Programmed};
+use crate::image::load_checkpoint;
+use crate::journal::{self, Found};
+use crate::superblock::{self, Copies, Superblock};
+use std::path::Path;
+
+/// Damaged pages that are named; the others are counted.
+const NAMED: usize = 1000;
+
+/// What was found in an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The device in it, as lines `key = value`.
+    pub identity: String,
+    /// The form of its pages.
+    pub geometry: Geometry,
+    /// Whether each copy of the superblock is good.
+    pub superblocks: [bool; 2],
+    /// What is missing at its end, bytes.
+    pub cut_short: u64,
+    /// Why the checkpoint cannot be used; `None` where it can, or where there is none.
+    pub checkpoint: Option<String>,
+    /// The pages that the checkpoint knows.
+    pub pages: PagesFound,
+    /// The journal behind it.
+    pub journal: JournalFound,
+}
+
+/// Pages of the medium.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PagesFound {
+    /// Programmed ones.
+    pub programmed: u64,
+    /// Whether they have checksums, without which nothing is known of them.
+    pub are_checked: bool,
+    /// How many are not what was written.
+    pub damaged: u64,
+    /// The first of these, by their numbers.
+    pub named: Vec<u64>,
+}
+
+/// Records since the checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JournalFound {
+    /// Those that can be played back.
+    pub records: u64,
+    /// Whether a record that was not wholly written follows them, as after a kill: nothing that was promised is lost.
+    pub is_torn: bool,
+    /// Why those behind them cannot be, though they were on the disk.
+    pub damage: Option<String>,
+    /// How many good ones are behind the damage, and lost with it.
+    pub lost: u64,
+}
+
+impl Checked {
+    /// Whether everything that was promised is there.
+    pub fn is_good(&self) -> bool {
+        self.superblocks == [true; 2]
+            && self.cut_short == 0
+            && self.checkpoint.is_none()
+            && self.pages.damaged == 0
+            && self.journal.damage.is_none()
+    }
+
+    /// Whether a repaired copy can be made: the state of the device is good, or there is none.
+    pub fn can_be_repaired(&self) -> bool {
+        self.checkpoint.is_none() || self.geometry.raw_bytes > 0
+    }
+}
+
+/// Looks at every byte of the image at `path` that counts. Changes nothing.
+///
+/// Errors: there is none, it is open elsewhere, of another format, or neither copy of its superblock is good.
+pub fn check(path: &Path) -> Result<Checked, ImageError> {
+    let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
+    look(&file).map(|looked| looked.checked).map_err(|problem| ImageError::new(path, problem))
+}
+
+/// An image, and what was found in it.
+pub(crate) struct Looked {
+    pub(crate) superblock: Superblock,
+    pub(crate) extents: Extents,
+    /// The state at the checkpoint, if there is one.
+    pub(crate) state: Option<Vec<u8>>,
+    /// Bytes of the journal that can be played back.
+    pub(crate) journal_bytes: u64,
+    pub(crate) checked: Checked,
+}
+
+pub(crate) fn look(disk: &dyn Disk) -> Result<Looked, Problem> {
+    let Copies { newest: superblock, good } = superblock::read_copies(disk)?;
+    let mut checked = Checked {
+        identity: superblock.identity.clone(),
+        geometry: superblock.geometry,
+        superblocks: good,
+        cut_short: 0,
+        checkpoint: None,
+        pages: PagesFound { are_checked: superblock.has_checksums, ..PagesFound::default() },
+        journal: JournalFound::default(),
+    };
+    let empty = || Extents::new(superblock.geometry, superblock.raw_end(), superblock.has_checksums);
+    let mut extents = empty();
+    let mut state = None;
+    let mut needed = superblock.raw_end();
+    if let Some(checkpoint) = &superblock.checkpoint {
+        needed = needed.max(checkpoint.offset.saturating_add(checkpoint.bytes()));
+        match load_checkpoint(disk, checkpoint, &mut extents) {
+            Ok(loaded) => state = Some(loaded),
+            Err(problem) => {
+                extents = empty();
+                checked.checkpoint = Some(problem.to_string());
+            }
+        }
+        needed = needed.max(extents.needed_length());
+    }
+    let length = disk.length().map_err(|error| Problem::io("reading its length", &error))?;
+    checked.cut_short = needed.saturating_sub(length);
+    look_at_pages(disk, &extents, &mut checked.pages)?;
+    let (found, damage) = journal::read_as_far_as_it_is_good(disk, &superblock)?;
+    let Found { records, bytes, torn } = found;
+    checked.journal = JournalFound {
+        records: records.count(),
+        is_torn: torn,
+        lost: damage.as_ref().map_or(Ok(0), |_| journal::good_behind(disk, &superblock, bytes))?,
+        damage: damage.map(|problem| problem.to_string()),
+    };
+    Ok(Looked { superblock, extents, state, journal_bytes: bytes, checked })
+}
+
+/// Reads every programmed page; one that the file does not have is damaged.
+fn look_at_pages(disk: &dyn Disk, extents: &Extents, found: &mut PagesFound) -> Result<(), Problem> {
+    let mut bytes = vec![0; extents.page_bytes()];
+    for Programmed { page, offset, checksum } in extents.programmed() {
+        found.programmed += 1;
+        let Some(checksum) = checksum else { continue };
+        bytes.fill(0);
+        disk.read_at(offset, &mut bytes).map_err(|error| Problem::io("reading a page", &error))?;
+        if crc32fast::hash(&bytes) != checksum {
+            found.damaged += 1;
+            if found.named.len() < NAMED {
+                found.named.push(page);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! A copy of an image that can be opened again, with what is left.
+
+use crate::check::{Checked, Looked, look};
+use crate::disk::{self, Disk};
+use crate::error::{ImageError, Problem};
+use crate::snapshot::copy_contents;
+use crate::superblock::{Checkpoint, JOURNAL_START, SLOTS};
+use std::io;
+use std::path::Path;
+
+/// Zeroes written at a time.
+const PART_BYTES: u64 = 1 << 20;
+
+/// Copies the image at `path` to `out`, where nothing may be yet, and makes the copy good: the image itself is not
+/// changed. Returns what was found in it.
+///
+/// A damaged page keeps the bytes that were found, or zeroes where the file ends before it; a journal ends where it is
+/// damaged; a superblock is what its other copy is.
+///
+/// Errors: those of [`check`](crate::check); the state of the device is damaged, without which the rest means nothing;
+/// something is at `out`; the copy cannot be written. Then no file is left behind.
+pub fn repair(path: &Path, out: &Path) -> Result<Checked, ImageError> {
+    let of_image = |problem| ImageError::new(path, problem);
+    let of_copy = |problem| ImageError::new(out, problem);
+    let file = disk::open_locked_to_look(path).map_err(of_image)?;
+    let looked = look(&file).map_err(of_image)?;
+    if !looked.checked.can_be_repaired() {
+        let why = looked.checked.checkpoint.unwrap_or_default();
+        return Err(of_image(Problem::BeyondRepair { why }));
+    }
+    let checked = looked.checked.clone();
+    let copy = disk::create(out).map_err(of_copy)?;
+    let made =
+        copy_contents(&file, &copy).and_then(|()| mend(&copy, looked)).and_then(|()| disk::sync_folder(out));
+    match made {
+        Ok(()) => Ok(checked),
+        Err(error) => {
+            // It was not there before.
+            let _ = std::fs::remove_file(out);
+            Err(of_copy(Problem::io("writing the repaired copy", &error)))
+        }
+    }
+}
+
+/// Makes the contents of a copy good, and writes its superblocks last: until then it is known to be unfinished.
+pub(crate) fn mend(disk: &dyn Disk, looked: Looked) -> io::Result<()> {
+    let Looked { mut superblock, mut extents, state, journal_bytes, checked } = looked;
+    let length = disk.length()?;
+    if checked.cut_short > 0 {
+        disk.set_length(length + checked.cut_short)?;
+    }
+    clear(disk, JOURNAL_START + journal_bytes, superblock.journal_end())?;
+    match (superblock.checkpoint, state) {
+        (Some(checkpoint), Some(state)) if checked.pages.damaged > 0 => {
+            extents.accept(|offset, bytes| disk.read_at(offset, bytes).map(|_| ()))?;
+            let table = extents.encode();
+            assert_eq!(table.len() as u64, checkpoint.table_bytes, "checksums take the same room");
+            disk.write_at(checkpoint.offset, &table)?;
+            let checksum = crc32fast::hash(&[table, state].concat());
+            superblock.checkpoint = Some(Checkpoint { checksum, ..checkpoint });
+        }
+        // Of raw bytes it held what fails because somebody wished it.
+        (Some(_), None) => superblock.checkpoint = None,
+        _ => {}
+    }
+    superblock.generation += 1;
+    disk.sync()?;
+    let copy = superblock.encode();
+    for slot in SLOTS {
+        disk.write_at(slot, &copy)?;
+        disk.sync()?;
+    }
+    Ok(())
+}
+
+/// Everything from `start` to `end` is zero.
+fn clear(disk: &dyn Disk, start: u64, end: u64) -> io::Result<()> {
+    let zeroes = vec![0; PART_BYTES as usize];
+    let mut at = start;
+    while let Some(data) = disk.next_data(at)?.filter(|&data| data < end) {
+        at = at.max(data);
+        let count = PART_BYTES.min(end - at);
+        disk.write_at(at, &zeroes[..count as usize])?;
+        at += count;
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! How a device with bytes comes to be: new, as its image has it, or as a run left it.
+
+use crate::error::MemoryError;
+use crate::kept::Kept;
+use crate::replay::replay;
+use crate::stores;
+use nacre_image::{Image, Opened, Plan};
+use nacre_machine::identity::identity;
+use nacre_machine::stack::{build_with_bytes, store_layouts};
+use nacre_machine::{Checked, Files, SavedRun};
+use std::path::Path;
+
+/// How an image is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Nothing is changed in the file, and what happens to the device is forgotten.
+    pub reads_only: bool,
+    /// Where it is created: whether every page has a checksum.
+    pub page_checksums: bool,
+}
+
+impl Access {
+    /// To be read.
+    pub const READ_ONLY: Access = Access { reads_only: true, page_checksums: true };
+}
+
+impl Default for Access {
+    /// To be read and written, with checksums.
+    fn default() -> Access {
+        Access { reads_only: false, page_checksums: true }
+    }
+}
+
+impl Kept {
+    /// The stack of `checked`; its bytes end with it.
+    ///
+    /// Errors: the stack carries no bytes or cannot be built.
+    pub fn in_memory(checked: &Checked, files: &dyn Files) -> Result<Kept, MemoryError> {
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let device = build_with_bytes(checked, files, stores::in_memory(&layouts));
+        let page_bytes = stores::geometry(&layouts).page_bytes;
+        Ok(Kept::new(checked, device.map_err(MemoryError::Scenario)?, page_bytes, None))
+    }
+
+    /// The same as the run that `saved` is of left it (see [`nacre_machine::saved`]). The run had no bytes: what it wrote
+    /// reads as zero.
+    ///
+    /// Errors: those of [`Kept::in_memory`]; the state is of another stack.
+    pub fn in_memory_from(
+        checked: &Checked,
+        files: &dyn Files,
+        saved: &SavedRun<'_>,
+    ) -> Result<Kept, MemoryError> {
+        let mut kept = Kept::in_memory(checked, files)?;
+        kept.begin_with(checked, saved).map_err(MemoryError::Scenario)?;
+        Ok(kept)
+    }
+
+    /// The stack of `checked` as it is in the image at `path`, which is created where there is none.
+    ///
+    /// Errors: those of [`Kept::in_memory`] and of [`Image::open_or_create`]. Then nothing has changed.
+    pub fn open(
+        checked: &Checked,
+        files: &dyn Files,
+        path: &Path,
+        access: Access,
+    ) -> Result<Kept, MemoryError> {
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let geometry = stores::geometry(&layouts);
+        if !path.exists() {
+            // A stack that cannot be built is to leave no image behind.
+            build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
+        }
+        let identity = identity(checked);
+        let Access { reads_only, page_checksums } = access;
+        let opened = match reads_only {
+            true => Image::open_to_read(path, &identity, geometry),
+            false => Image::open_or_create(path, &identity, Plan { geometry, page_checksums }),
+        };
+        let Opened { image, state, records, torn } = opened?;
+        let stores = stores::in_image(&layouts, &image);
+        let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+        let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
+        let unfit = |part: String, detail: String| MemoryError::Unfit {
+            path: path.display().to_string(),
+            part,
+            detail,
+        };
+        if let Some(state) = state {
+            kept.restore(&state).map_err(|error| unfit("its checkpoint".into(), error.to_string()))?;
+        }
+        replay(&mut kept, &records)
+            .map_err(|(record, detail)| unfit(format!("record {record} of its journal"), detail))?;
+        image.error().map_or(Ok(()), Err)?;
+        kept.was_torn = torn;
+        Ok(kept)
+    }
+
+    /// Creates the image at `path` with the device as [`Kept::in_memory_from`] has it.
+    ///
+    /// Errors: those of [`Kept::in_memory_from`]; something is at `path`, or the image cannot be written. Then no file is
+    /// left behind.
+    pub fn create_from(
+        checked: &Checked,
+        files: &dyn Files,
+        path: &Path,
+        page_checksums: bool,
+        saved: &SavedRun<'_>,
+    ) -> Result<Kept, MemoryError> {
+        // A state that does not fit is to leave no image behind.
+        Kept::in_memory_from(checked, files, saved)?;
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let geometry = stores::geometry(&layouts);
+        let image = Image::create(path, &identity(checked), Plan { geometry, page_checksums })?;
+        let begun = || {
+            let stores = stores::in_image(&layouts, &image);
+            let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
+            let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));
+            kept.begin_with(checked, saved).map_err(MemoryError::Scenario)?;
+            kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
+            Ok(kept)
+        };
+        begun().inspect_err(|_| {
+            // It was not there before.
+            let _ = std::fs::remove_file(path);
+        })
+    }
+}

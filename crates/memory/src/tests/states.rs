@@ -1,0 +1,154 @@
+//! A run without bytes goes on as a memory with bytes, and a memory as a run: every device of the catalogue, and stacks.
+
+use super::{Folder, NoFiles};
+use crate::kept::Kept;
+use crate::memory::Memory;
+use crate::{Access, check, stores};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
+use nacre_machine::stack::{build, build_with_bytes, store_layouts};
+use nacre_machine::{Checked, Document, SavedRun, Span, catalog, run_span};
+use std::ops::ControlFlow;
+
+/// Bytes that the runs write in, and that are looked at.
+const FOOTPRINT: u64 = 1 << 20;
+const WORKLOAD: &str = "{ kind = \"uniform\", requests = 1_000, footprint = \"1 MiB\", read_share = \"30 %\", \
+    request = \"4 KiB\", arrival = { kind = \"closed\" } }";
+
+fn scenario(name: &str, text: &str, settings: &[(&str, &str)]) -> Checked {
+    let own = |&(path, value): &(&str, &str)| (path.to_string(), value.to_string());
+    let mut overrides: Vec<(String, String)> = settings.iter().map(own).collect();
+    overrides.push(("workload".into(), WORKLOAD.into()));
+    check(&Document { text, name, overrides: &overrides, seed: None })
+        .unwrap_or_else(|problems| panic!("{name}: {problems}"))
+}
+
+/// Every device of the catalogue, flash drives with fewer blocks: whole ones take gigabytes for their tables alone.
+fn presets() -> Vec<(&'static str, Checked)> {
+    let devices = catalog::entries().into_iter().filter(|entry| entry.family == "device");
+    let checked = devices.map(|entry| {
+        let settings = [
+            ("blocks", ("stack.blocks", "192")),
+            ("pages", ("stack.pages", "4")),
+            ("spare_blocks", ("stack.spare_blocks", "4")),
+            ("slc_cache", ("stack.slc_cache.size", "4 MB")),
+        ];
+        let has = |key: &str| entry.settings.get(key).is_some();
+        let mut smaller: Vec<_> =
+            settings.into_iter().filter(|(key, _)| has(key)).map(|(_, setting)| setting).collect();
+        if has("segments") {
+            smaller.push(("stack.segments", "32"));
+        }
+        // A latency alone has no end.
+        let kind = entry.settings.get("kind").and_then(|kind| kind.text());
+        if matches!(kind, Some("measured" | "network")) && !has("capacity") {
+            smaller.push(("stack.capacity", "1 GiB"));
+        }
+        let text = format!("[stack]\npreset = \"{}\"\n", entry.name);
+        (entry.name, scenario(entry.name, &text, &smaller))
+    });
+    checked.collect()
+}
+
+/// Stacks that ship as scenarios and have caches or tiers.
+fn stacks() -> Vec<(&'static str, Checked)> {
+    let run = [("run.requests", "1000"), ("run.warm_up", "0")];
+    let shipped = catalog::scenarios().into_iter().filter(|scenario| scenario.text.contains("_cache\""));
+    let checked = shipped.map(|shipped| {
+        let mut settings = run.to_vec();
+        if shipped.text.contains("\"network_store\"") {
+            settings.push(("stack.backing.capacity", "1 GiB"));
+        }
+        (shipped.name, scenario(shipped.name, shipped.text, &settings))
+    });
+    checked.collect()
+}
+
+fn ran(checked: &Checked, from: Option<&SavedRun<'_>>) -> Vec<u8> {
+    let span = Span { from, saves: true, preparations: None };
+    let ran = run_span(checked, &NoFiles, &span, &mut |_| ControlFlow::Continue(()));
+    ran.unwrap_or_else(|problems| panic!("{problems}")).state.expect("the run came to its end")
+}
+
+fn any_request(random: &mut Random, arrival: Time) -> Request {
+    let op = [Op::Read, Op::Write, Op::Write, Op::Trim, Op::Flush][random.below(5) as usize];
+    let bytes = if op == Op::Flush { 0 } else { 512 * (1 + random.below(24) as u32) };
+    let address = if op == Op::Flush { 0 } else { random.below(FOOTPRINT / 512 - 24) * 512 };
+    Request { arrival, address, bytes, volume: 0, op }
+}
+
+/// The device with bytes and the one without answer alike from this state on.
+fn answers_alike(name: &str, checked: &Checked, saved: &SavedRun<'_>) {
+    let mut without = build(checked, &NoFiles).expect("it was built before").device;
+    let layouts = store_layouts(checked, &NoFiles).expect("it was built before");
+    let mut with =
+        build_with_bytes(checked, &NoFiles, stores::in_memory(&layouts)).expect("it carries bytes");
+    let mut now = saved.restore_device(checked, &mut *without).expect("its own state");
+    saved.restore_device(checked, &mut *with).unwrap_or_else(|problems| panic!("{name}: {problems}"));
+    let mut random = Streams::new(3).stream(name);
+    let mut bytes = vec![0; 24 * 512];
+    for _ in 0..400 {
+        let request = any_request(&mut random, now);
+        let submit = |device: &mut dyn Device, data| {
+            let mut breakdown = Breakdown::new();
+            device.submit(now, &request, data, &mut breakdown)
+        };
+        let size = request.bytes as usize;
+        let expected = submit(&mut *without, Data::None);
+        let found = match request.op {
+            Op::Read => submit(&mut *with, Data::Read(&mut bytes[..size])),
+            Op::Write => submit(&mut *with, Data::Write(&bytes[..size])),
+            _ => submit(&mut *with, Data::None),
+        };
+        assert_eq!(found, expected, "{name}: {request:?}");
+        assert!(bytes.iter().all(|&byte| byte == 0), "{name}: what a run wrote reads as zero");
+        now += Time::from_us(random.below(300));
+    }
+}
+
+/// A memory in an image begins with the state, keeps what is written over kills and losses of power, and a run goes on
+/// from it.
+fn goes_on_as_memory(name: &str, checked: &Checked, state: &[u8]) {
+    let folder = Folder::new();
+    let place = folder.0.join("x.nacre");
+    let mut memory = Memory::open_from(checked, &NoFiles, Some((&place, true)), state)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(memory.now() > Time::ZERO, "{name}: time goes on where the run stood");
+    let (mut expected, mut random) =
+        (vec![0; FOOTPRINT as usize], Streams::new(5).stream(&format!("memory {name}")));
+    for round in 0..4_u8 {
+        let found = memory.read(0, FOOTPRINT).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(found == expected, "{name}: the bytes in round {round}");
+        for _ in 0..12 {
+            let (from, count) = (random.below(FOOTPRINT - 9000), 1 + random.below(9000));
+            let data = vec![random.below(256) as u8; count as usize];
+            memory.write(from, &data).unwrap_or_else(|error| panic!("{name}: {error}"));
+            expected[from as usize..(from + count) as usize].copy_from_slice(&data);
+        }
+        memory.flush().unwrap();
+        if round % 2 == 0 {
+            memory.power_fail().unwrap();
+            memory.recover().unwrap();
+        } else {
+            // A process that is killed takes nothing with it.
+            drop(memory);
+            memory = Memory::open_image(checked, &NoFiles, &place, true).unwrap();
+        }
+    }
+    memory.close().unwrap();
+    let onwards =
+        Kept::open(checked, &NoFiles, &place, Access::READ_ONLY).unwrap().saved_run(checked).unwrap();
+    let onwards = SavedRun::read(&onwards).expect("it was just made");
+    ran(checked, Some(&onwards));
+}
+
+#[test]
+fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
+    let all: Vec<_> = presets().into_iter().chain(stacks()).collect();
+    assert!(all.len() >= 26, "{} stacks", all.len());
+    for (name, checked) in &all {
+        let state = ran(checked, None);
+        let saved = SavedRun::read(&state).expect("it was just made");
+        answers_alike(name, checked, &saved);
+        goes_on_as_memory(name, checked, &state);
+    }
+}

@@ -1,0 +1,50 @@
+//! Image files, looked at and saved without the scenario they are of.
+
+use crate::bugs::detached;
+use crate::errors::error;
+use nacre_memory::{CheckedImage, check_image as check, repair_image as repair};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// What is good in an image, as JSON text.
+#[pyfunction]
+pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let checked = detached(py, || check(&path))?;
+    checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
+}
+
+/// Makes a copy of an image with what is left; what was found in it, as JSON text.
+#[pyfunction]
+pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyResult<String> {
+    let checked = detached(py, || repair(&path, &out))?;
+    checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
+}
+
+fn told(checked: &CheckedImage) -> String {
+    let CheckedImage {
+        geometry, superblocks: [first, second], cut_short, checkpoint, pages, journal, ..
+    } = checked;
+    serde_json::json!({
+        "is_good": checked.is_good(),
+        "can_be_repaired": checked.can_be_repaired(),
+        "page_bytes": geometry.page_bytes,
+        "raw_bytes": geometry.raw_bytes,
+        "identity": checked.identity.lines().collect::<Vec<_>>(),
+        "superblocks": { "first": first, "second": second },
+        "cut_short": cut_short,
+        "checkpoint": checkpoint,
+        "pages": {
+            "programmed": pages.programmed,
+            "are_checked": pages.are_checked,
+            "damaged": pages.damaged,
+            "named": pages.named,
+        },
+        "journal": {
+            "records": journal.records,
+            "is_torn": journal.is_torn,
+            "damage": journal.damage,
+            "lost": journal.lost,
+        },
+    })
+    .to_string()
+}

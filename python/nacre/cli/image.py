@@ -1,0 +1,88 @@
+"""`nacre image`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre import image as images
+from nacre.cli.arguments import Json, place
+from nacre.cli.failure import FAILED, guarded
+from nacre.cli.terminal import write_json, write_line, write_prose
+from nacre.image import ImageCheck
+from nacre.text import count, size
+
+app = typer.Typer(help="Look at image files, and save what is left of damaged ones.")
+
+_NAMED = 8
+"""Damaged pages that are named in a line."""
+
+ImageFile = Annotated[Path, typer.Argument(metavar="FILE", help="The image.")]
+
+
+@app.command()
+@guarded
+def check(image: ImageFile, as_json: Json = False) -> None:
+    """Say what is good and what is lost; ends with status 1 if something is."""
+    found = images.check(image)
+    if as_json:
+        write_json(found.to_dict())
+    else:
+        _show(found)
+        if not found.is_good and found.can_be_repaired:
+            write_line(f"save what is left: nacre image repair {image} --out COPY")
+    if not found.is_good:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+@guarded
+def repair(
+    image: ImageFile,
+    out: Annotated[Path, typer.Option(metavar="COPY", parser=place, help="The new image.")],
+    as_json: Json = False,
+) -> None:
+    """Make a copy that opens, with what is left; the image stays as it is."""
+    found = images.repair(image, out)
+    if as_json:
+        write_json(found.to_dict() | {"out": str(out.absolute())})
+        return
+    _show(found)
+    write_line(f"{out}: an image with what is left" if not found.is_good else f"{out}: a copy")
+
+
+def _show(found: ImageCheck) -> None:
+    for line in _lines(found):
+        write_prose(line)
+
+
+def _lines(found: ImageCheck) -> list[str]:
+    good = (found.superblocks.first, found.superblocks.second).count(True)
+    lines = [f"superblocks: {good} of 2 good"]
+    if found.cut_short:
+        lines.append(f"file: cut short by {size(found.cut_short)}")
+    if found.checkpoint:
+        lines.append(f"state of the device: lost; {found.checkpoint}")
+        return lines
+    pages, journal = found.pages, found.journal
+    known = f"pages: {count(pages.programmed)} of {size(found.page_bytes)}"
+    if not pages.are_checked:
+        lines.append(f"{known}, without checksums: nothing is known of them")
+    elif pages.damaged:
+        named = ", ".join(str(page) for page in pages.named[:_NAMED])
+        more = ", ..." if pages.damaged > _NAMED else ""
+        lines.append(f"{known}, {count(pages.damaged)} damaged: {named}{more}")
+    else:
+        lines.append(f"{known}, all good")
+    records = f"journal: {count(journal.records)} good records"
+    if journal.damage:
+        lines.append(f"{records}, then {journal.damage}")
+        lines.append(f"behind the damage: {count(journal.lost)} good records, which are lost")
+    elif journal.is_torn:
+        lines.append(f"{records}; its end was being written when the process or machine stopped")
+    else:
+        lines.append(records)
+    lines.append("everything that was promised is there" if found.is_good else "damaged")
+    return lines
