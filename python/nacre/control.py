@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from nacre.errors import Error, Problem, config_error
 from nacre.record import Component
+from nacre.step import Answer
 from nacre.view import View
 
 if TYPE_CHECKING:
@@ -190,6 +191,24 @@ class Control:
     ) -> None:
         """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`."""
         self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+
+    def step(
+        self,
+        op: str,
+        address: int = 0,
+        size: int = 0,
+        *,
+        fill: int | None = None,
+        export: str | None = None,
+    ) -> Answer:
+        """Issues one request as a client would, and says where every nanosecond of it went.
+
+        `op` is `read`, `write`, `trim` or `flush`. The request takes its turn at the time of the
+        wall clock and is answered when it is due; a write, whose bytes all become `fill`, is in
+        the image then.
+        """
+        wish = {"op": op, "offset": address, "length": size, "fill": fill}
+        return Answer(self._ask("step", patience=None, **wish, export=export))
 
     def snapshot(self, path: str | os.PathLike[str], *, export: str | None = None) -> int:
         """Copies the image as it is between two requests; returns the bytes the copy takes."""

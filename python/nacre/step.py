@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from nacre import _core
 from nacre.errors import Problem, config_error
@@ -18,11 +19,42 @@ OPS = ("read", "write", "trim", "flush")
 _BYTES_MAX = 2**32 - 1
 
 
+class Spent(View):
+    """Time of one request: how much, of which component, doing what."""
+
+    component: str
+    activity: str
+    ns: float
+
+
+class CountedOnce(View):
+    """What happened so often while one request was served."""
+
+    component: str
+    name: str
+    count: int
+
+
+class Answer(View):
+    """What became of one request; what was `spent` adds up to the latency."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {"spent": Spent, "counted": CountedOnce}
+
+    op: str
+    address: int
+    bytes: int
+    issued_ns: float
+    latency_ns: float
+    is_done: bool
+    spent: tuple[Spent, ...]
+    counted: tuple[CountedOnce, ...]
+
+
 def step(
     scenario: Scenario,
     requests: Sequence[Request],
     overrides: Mapping[str, object] | None = None,
-) -> list[View]:
+) -> list[Answer]:
     """Issues requests to the stack of a scenario, each when the one before is done.
 
     Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a
@@ -34,7 +66,7 @@ def step(
     asked = [_asked(request) for request in requests]
     with source.cited():
         document = _core.step(source.text, source.name, source.directory, settings, asked)
-    return [View(answer) for answer in json.loads(document)]
+    return [Answer(answer) for answer in json.loads(document)]
 
 
 def _asked(request: Request) -> Request:

@@ -308,6 +308,30 @@ def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path)
         assert client.read(0, 512) == b"k" * 512, "nobody was cut off"
 
 
+def test_a_step_says_where_its_time_went_and_is_a_request_like_others(
+    server: Server, client: Client, control: Control
+) -> None:
+    before = control.stats().export().requests.write.requests
+    write = control.step("write", 8192, 4096, fill=0x5A)
+    assert abs(sum(one.ns for one in write.spent) - write.latency_ns) < 0.01
+    assert write.latency_ns > 0
+    assert write.is_done
+    assert {one.name: one.count for one in write.counted}["writes"] == 1
+    assert client.read(8192, 4096) == b"\x5a" * 4096
+    assert control.stats().export().requests.write.requests == before + 1
+    with pytest.raises(nacre.Error, match='give "fill"'):
+        control.step("write", 0, 4096)
+    with pytest.raises(nacre.Error, match="does not have"):
+        control.step("read", 1 << 60, 4096)
+    shown = told("step", server.image, "read:8192:4096", "flush")
+    assert "read of 4096 B at 8192: " in shown
+    assert "spent on" in shown
+    found = json.loads(told("step", server.image, "write", "--fill", "1", "--json"))
+    assert found[0]["op"] == "write"
+    assert "--fill" in refused("step", server.image, "write")
+    assert "no byte" in refused("step", server.image, "write", "--fill", "256")
+
+
 def test_a_snapshot_is_an_image_of_its_own(server: Server, client: Client, tmp_path: Path) -> None:
     client.write(3072 * KIB, b"s" * 4096)
     copy = tmp_path / "copy.img"

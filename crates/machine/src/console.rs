@@ -1,9 +1,11 @@
-//! A test console: single requests to a device that is simulated, and where every nanosecond of each went.
+//! A test console: single requests to a device, and where every nanosecond of each went.
 
 use crate::scenario::Checked;
 use crate::stack::{Files, build};
 use nacre_config::{Problem, Problems};
-use nacre_kernel::{Breakdown, ComponentId, ComponentReport, Data, Device, Op, Request, Status, Time};
+use nacre_kernel::{
+    Breakdown, Completion, ComponentId, ComponentReport, Data, Device, Op, Request, Status, Time,
+};
 use serde::Serialize;
 
 /// A request to be issued.
@@ -82,21 +84,32 @@ fn one(device: &mut dyn Device, now: &mut Time, asked: &Asked) -> Answered {
     let mut breakdown = Breakdown::new();
     device.restart_ledger();
     device.advance(*now);
-    let issued = *now;
+    let (issued, before) = (*now, device.report(Time::ZERO));
     let completion = device.submit(issued, &request, Data::None, &mut breakdown);
     *now = completion.done;
     let report = device.report(completion.done - issued);
+    answered(*asked, issued, completion, &breakdown, [&before, &report])
+}
+
+/// What became of a request that was issued at `issued`, to a device that reported so before it and after it.
+pub fn answered(
+    asked: Asked,
+    issued: Time,
+    completion: Completion,
+    breakdown: &Breakdown,
+    [before, after]: [&ComponentReport; 2],
+) -> Answered {
     let spent = breakdown.spans().iter().map(|span| Spent {
-        component: path_of(&report, span.component).unwrap_or_default(),
+        component: path_of(after, span.component).unwrap_or_default(),
         activity: span.activity.name(),
         ns: span.time.as_ns_f64(),
     });
     let mut counted = Vec::new();
-    count(&report, &mut counted);
+    count(before, after, &mut counted);
     Answered {
-        op: op.name(),
-        address,
-        bytes,
+        op: asked.op.name(),
+        address: asked.address,
+        bytes: asked.bytes,
         issued_ns: issued.as_ns_f64(),
         latency_ns: (completion.done - issued).as_ns_f64(),
         is_done: completion.status == Status::Done,
@@ -112,10 +125,14 @@ fn path_of(report: &ComponentReport, id: ComponentId) -> Option<String> {
     report.children.iter().find_map(|child| path_of(child, id))
 }
 
-fn count(report: &ComponentReport, into: &mut Vec<Counted>) {
-    let counters = report.counters.iter().filter(|(_, count)| *count > 0);
-    into.extend(counters.map(|&(name, count)| Counted { component: report.path.clone(), name, count }));
-    report.children.iter().for_each(|child| count(child, into));
+/// Adds what was counted between two reports. What does not grow, such as units that hold data now, is left out.
+fn count(before: &ComponentReport, after: &ComponentReport, into: &mut Vec<Counted>) {
+    let earlier =
+        |name: &str| before.counters.iter().find(|(known, _)| *known == name).map_or(0, |&(_, n)| n);
+    let grown = after.counters.iter().map(|&(name, count)| (name, count.saturating_sub(earlier(name))));
+    let counted = grown.filter(|&(_, count)| count > 0);
+    into.extend(counted.map(|(name, count)| Counted { component: after.path.clone(), name, count }));
+    before.children.iter().zip(&after.children).for_each(|(before, after)| count(before, after, into));
 }
 
 #[cfg(test)]

@@ -7,12 +7,14 @@
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
 //! | `{"command": "power-fail"}` | [`Outage`](crate::failing::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
+//! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`Answered`](nacre_machine::console::Answered), when it is due |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!
 //! An answer is `{"ok": ...}` or `{"error": "..."}`. Where several devices are served, a wish names its own as
 //! `"export"`; without, it is the first.
 
+use nacre_kernel::Op;
 use nacre_memory::harm::Harm;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -72,8 +74,48 @@ pub enum Command {
         /// The copy, from the root on.
         path: PathBuf,
     },
+    /// One request, of which the answer says where its time went.
+    Step {
+        /// The export; the first, where none is named.
+        export: Option<String>,
+        /// What it asks for.
+        op: Stepping,
+        /// First byte.
+        #[serde(default)]
+        offset: u64,
+        /// Bytes.
+        #[serde(default)]
+        length: u32,
+        /// What every byte becomes that a write covers.
+        fill: Option<u8>,
+    },
     /// The server ends.
     Stop {},
+}
+
+/// What one request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stepping {
+    /// Bytes, which are not told.
+    Read,
+    /// That bytes are replaced.
+    Write,
+    /// That bytes are no longer needed.
+    Trim,
+    /// That everything before is safe.
+    Flush,
+}
+
+impl From<Stepping> for Op {
+    fn from(stepping: Stepping) -> Op {
+        match stepping {
+            Stepping::Read => Op::Read,
+            Stepping::Write => Op::Write,
+            Stepping::Trim => Op::Trim,
+            Stepping::Flush => Op::Flush,
+        }
+    }
 }
 
 /// What is done to a part of the medium.

@@ -57,6 +57,7 @@ mod outbox;
 mod raw;
 mod serving;
 mod socket;
+mod stepping;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,8 @@ use crate::transport::Transport;
 use crate::turnaround::Beyond;
 use nacre_image::Image;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Op, Persistence, Status, Time};
+use nacre_kernel::{Breakdown, Completion, Op, Persistence, Status, Time};
+use nacre_machine::console::{Answered, Asked, answered};
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::Step;
 use nacre_memory::kept::{Kept, NotTaken};
@@ -203,7 +204,6 @@ impl Model {
     /// Has the device do what is asked, not before the simulated time `after`, for a client that came after so many
     /// `outages`. What it did is in the image when this returns. Errors: it was not done, for it cannot be kept, or
     /// the power has failed meanwhile.
-    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
     pub(crate) fn ask(
         &self,
         asked: HostRequest,
@@ -211,7 +211,39 @@ impl Model {
         after: Time,
         outages: u64,
     ) -> io::Result<TimedReply> {
+        self.ask_held(&mut self.state(), asked, payload, after, outages)
+    }
+
+    /// As [`Model::ask`], of somebody who looks where the time went.
+    pub(crate) fn step(
+        &self,
+        asked: HostRequest,
+        payload: Payload<'_>,
+        outages: u64,
+    ) -> io::Result<(TimedReply, Answered)> {
         let mut state = self.state();
+        let before = state.kept.device().report(state.now);
+        let reply = self.ask_held(&mut state, asked, payload, Time::ZERO, outages)?;
+        let Outcome { now, done, status } = reply.said;
+        let after = state.kept.device().report(done);
+        let HostRequest { op, offset, bytes, .. } = asked;
+        let request = Asked { op, address: offset, bytes };
+        let completion = Completion { done, status };
+        let nothing = Breakdown::new();
+        // What fails because somebody wished it was not asked of the device.
+        let breakdown = if done == now { &nothing } else { state.kept.breakdown() };
+        Ok((reply, answered(request, now, completion, breakdown, [&before, &after])))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
+    fn ask_held(
+        &self,
+        state: &mut State,
+        asked: HostRequest,
+        payload: Payload<'_>,
+        after: Time,
+        outages: u64,
+    ) -> io::Result<TimedReply> {
         if self.outages() != outages {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
@@ -222,7 +254,6 @@ impl Model {
         if let Op::Read | Op::Write = asked.op {
             state.modelled[asked.op as usize].record(latency);
         }
-        drop(state);
         let waits = Duration::from_secs_f64(latency.as_secs_f64() * self.dilation);
         let sent = arrived - self.transport.of(asked.bytes);
         Ok(TimedReply { sent, deadline: sent + waits, done: arrived + waits, said })

@@ -1,15 +1,20 @@
 //! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
 
-use crate::clients::Clients;
+use crate::clients::{Clients, pause};
 use crate::control::Command;
 use crate::recorder::RecordError;
 use crate::serving::Disk;
 use crate::statistics::Statistics;
+use crate::stepping::StepRequest;
 use nacre_files::Existing;
 use serde_json::{Value, json};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How often the end is looked for while an answer waits for its time.
+const GLANCE: Duration = Duration::from_millis(50);
 
 /// A server that runs, as those see it who watch and steer it.
 pub(crate) struct Watch<'a> {
@@ -45,6 +50,10 @@ impl Watch<'_> {
                 let copied = self.disk(export.as_deref())?.snapshot(&path);
                 Ok(json!({ "bytes": copied.map_err(|error| error.to_string())? }))
             }
+            Command::Step { export, op, offset, length, fill } => {
+                let request = StepRequest { op: op.into(), offset, bytes: length, fill };
+                self.step(self.disk(export.as_deref())?, request).map_err(|error| error.to_string())
+            }
             Command::Stop {} => {
                 self.is_over.store(true, Ordering::Relaxed);
                 Ok(json!({}))
@@ -66,6 +75,23 @@ impl Watch<'_> {
             "under_way": outage.under_way,
             "ready_after_s": outage.ready_after.as_secs_f64(),
         }))
+    }
+
+    /// One request, answered when it is due. Errors: why not; the power has failed before it was due.
+    fn step(&self, disk: &Disk, request: StepRequest) -> io::Result<Value> {
+        let outages = disk.outages();
+        let (reply, answered) = disk.step(request, outages)?;
+        while !self.is_over.load(Ordering::Relaxed) && disk.outages() == outages {
+            let left = reply.done.saturating_duration_since(now());
+            if left.is_zero() {
+                break;
+            }
+            pause(left.min(GLANCE));
+        }
+        match disk.lets_leave(reply.said.done, outages) {
+            true => Ok(json!(answered)),
+            false => Err(io::Error::other("the power failed before it was done")),
+        }
     }
 
     /// Everything that is known.
@@ -93,4 +119,9 @@ pub(crate) fn record(disk: &Disk, disks: &[Disk], path: &Path, force: bool) -> R
         return Err(RecordError::Image(path.into()));
     }
     disk.record_to(path, if force { Existing::Replaced } else { Existing::Kept })
+}
+
+#[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]
+fn now() -> Instant {
+    Instant::now()
 }

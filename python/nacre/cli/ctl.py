@@ -12,6 +12,7 @@ import typer
 from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.interrupt import Interruption
+from nacre.cli.step import asked, show
 from nacre.cli.terminal import (
     flush,
     write_json,
@@ -213,6 +214,52 @@ def media_error(
     sectors = "1 sector" if end - first == 1 else f"{end - first:,} sectors"
     span = f"bytes {first * SECTOR:,} to {end * SECTOR - 1:,}"
     write_line(f"{span}, {sectors} of {SECTOR} bytes: {what[harm]}")
+
+
+@app.command()
+@guarded
+def step(
+    image: Served,
+    requests: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="REQUEST...",
+            help="read:ADDRESS:BYTES, write:..., trim:... or flush; 0 and 4096 where left out.",
+        ),
+    ],
+    fill: Annotated[
+        str | None,
+        typer.Option(metavar="BYTE", help="What bytes become that are written: 0 to 255, 0x5a."),
+    ] = None,
+    export: Export = None,
+    as_json: Json = False,
+) -> None:
+    """Issue single requests to the served device and show where every nanosecond went."""
+    wishes = [asked(word) for word in requests]
+    byte = _byte(fill)
+    if byte is None and any(op == "write" for op, *_ in wishes):
+        raise mistake("a write replaces bytes, and none are given", "say what they become: --fill 0")
+    with Control(image) as control:
+        answers = [
+            control.step(op, address, size, fill=byte if op == "write" else None, export=export)
+            for op, address, size in wishes
+        ]
+    if as_json:
+        write_json([answer.to_dict() for answer in answers])
+    else:
+        show(answers)
+
+
+def _byte(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        byte = int(text, 0)
+    except ValueError:
+        byte = -1
+    if not 0 <= byte <= 255:
+        raise mistake(f"--fill {text}: it is no byte", "give a number from 0 to 255, such as 0x5a")
+    return byte
 
 
 def mistake(problem: str, hint: str) -> ConfigError:

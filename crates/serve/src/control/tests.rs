@@ -1,4 +1,4 @@
-use super::{Command, Harming, LINE_MAX, answer, parse};
+use super::{Command, Harming, LINE_MAX, Stepping, answer, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,6 +25,10 @@ fn every_command_is_read_as_it_is_documented() {
     let line = r#"{"command": "media-error", "offset": 512, "length": 1024, "harm": "writes"}"#;
     let error = Command::MediaError { export: None, offset: 512, length: 1024, harm: Harming::Writes };
     assert_eq!(read(line), error);
+    let step = Command::Step { export: None, op: Stepping::Write, offset: 512, length: 8, fill: Some(90) };
+    assert_eq!(read(r#"{"command": "step", "op": "write", "offset": 512, "length": 8, "fill": 90}"#), step);
+    let step = Command::Step { export: None, op: Stepping::Flush, offset: 0, length: 0, fill: None };
+    assert_eq!(read(r#"{"command": "step", "op": "flush"}"#), step);
     let snapshot = Command::Snapshot { export: None, path: "/copy.img".into() };
     assert_eq!(read(r#"{"command": "snapshot", "path": "/copy.img"}"#), snapshot);
 }

@@ -5,6 +5,7 @@ mod images;
 mod interrupted;
 mod kills;
 mod same_bytes;
+mod steps;
 
 use crate::model::{HostRequest, Model, Outcome, Payload, Timing};
 use crate::opening::open;

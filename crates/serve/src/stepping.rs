@@ -1,0 +1,108 @@
+//! One request to a served device by hand, and where every nanosecond of it went.
+
+use crate::model::{HostRequest, Payload, TimedReply};
+use crate::serving::{Body, Disk};
+use nacre_kernel::{Op, Status, Time};
+use nacre_machine::console::Answered;
+use nacre_memory::kept::WRITE_MAX;
+use nacre_nbd::Command;
+use std::io;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StepRequest {
+    pub(crate) op: Op,
+    pub(crate) offset: u64,
+    /// None of a flush.
+    pub(crate) bytes: u32,
+    /// What every byte becomes that is written.
+    pub(crate) fill: Option<u8>,
+}
+
+impl Disk {
+    /// Has the device do what is asked, as if a client had sent it: in its turn, at the time of the wall clock, into the
+    /// image. Returns when an answer may leave, and what became of it.
+    ///
+    /// Errors: no device is modelled; it does not lie within it; it would change one that is served read-only; a write
+    /// without bytes; the power has failed meanwhile; the image cannot keep it.
+    pub(crate) fn step(&self, request: StepRequest, outages: u64) -> io::Result<(TimedReply, Answered)> {
+        let StepRequest { op, offset, bytes, fill } = request;
+        let Body::Device(model) = &self.body else {
+            return Err(refused(
+                "no device is modelled (--timing none), so there is no time to be seen; serve it with its timing",
+            ));
+        };
+        self.check_step(request)?;
+        let mut data = match op {
+            Op::Read => vec![0; bytes as usize],
+            Op::Write => vec![fill.unwrap_or_default(); bytes as usize],
+            Op::Trim | Op::Flush => Vec::new(),
+        };
+        let payload = match op {
+            Op::Read => Payload::Read(&mut data),
+            Op::Write => Payload::Write(&data),
+            Op::Trim | Op::Flush => Payload::None,
+        };
+        let asked = HostRequest { op, offset, bytes, forced: false };
+        let command = command(op);
+        let stepped = model.step(asked, payload, outages);
+        let (reply, answered) = stepped.inspect_err(|_| self.tally.failed(command))?;
+        self.recorder.note(asked, Some(reply.sent));
+        if reply.said.status != Status::Done {
+            self.tally.failed(command);
+            return Ok((reply, answered));
+        }
+        if op == Op::Flush {
+            model.sync()?;
+        }
+        self.tally.served(command, bytes);
+        Ok((reply, answered))
+    }
+
+    /// Losses of power so far; none where no device is modelled.
+    pub(crate) fn outages(&self) -> u64 {
+        match &self.body {
+            Body::Device(model) => model.outages(),
+            Body::Raw(_) => 0,
+        }
+    }
+
+    /// Whether an answer may leave that was done at `done`, to somebody who asked after so many `outages`.
+    pub(crate) fn lets_leave(&self, done: Time, outages: u64) -> bool {
+        match &self.body {
+            Body::Device(model) => model.lets_leave(done, outages),
+            Body::Raw(_) => true,
+        }
+    }
+
+    fn check_step(&self, request: StepRequest) -> io::Result<()> {
+        let StepRequest { op, offset, bytes, fill } = request;
+        let end = offset.checked_add(u64::from(bytes));
+        if (op == Op::Flush) != (bytes == 0) || end.is_none_or(|end| end > self.export.bytes) {
+            return Err(refused("it asks for bytes that the device does not have"));
+        }
+        if bytes as usize > WRITE_MAX && op != Op::Trim {
+            return Err(refused("it asks for more than 32 MiB at once"));
+        }
+        if (op == Op::Write) != fill.is_some() {
+            return Err(refused("a write, and nothing else, says what every byte becomes: give \"fill\""));
+        }
+        if self.export.read_only && matches!(op, Op::Write | Op::Trim) {
+            return Err(refused("the device is served read-only"));
+        }
+        Ok(())
+    }
+}
+
+fn command(op: Op) -> Command {
+    match op {
+        Op::Read => Command::Read,
+        Op::Write => Command::Write,
+        Op::Trim => Command::Trim,
+        Op::Flush => Command::Flush,
+    }
+}
+
+fn refused(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
