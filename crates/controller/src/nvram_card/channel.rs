@@ -121,6 +121,9 @@ impl MemoryChannel {
         for (number, access) in accesses.iter().enumerate() {
             self.access(from, access, is_write, number == 0, &mut served);
         }
+        let activity = if is_write { Activity::Write } else { Activity::Read };
+        let bursts: u64 = accesses.iter().map(|access| access.bursts).sum();
+        self.book.lines.charge(activity, self.clocks.time(self.clocks.data * bursts));
         self.busy_until = self.busy_until.max(served.closed).max(served.done);
         served
     }
@@ -139,8 +142,6 @@ impl MemoryChannel {
         let clocks = self.clocks;
         let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
         let moving = clocks.time(clocks.data * access.bursts);
-        let activity = if is_write { Activity::Write } else { Activity::Read };
-        self.book.lines.charge(activity, moving);
         // Of accesses to several rows, only the first has to wait for its own.
         served.alone += if is_first { clocks.time(opening + latency) + moving } else { moving };
         served.begun = served.begun.min(clocks.time(first + latency));

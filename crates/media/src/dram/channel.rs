@@ -5,6 +5,7 @@ use super::part::Part;
 use super::rules::{Rule, Scope, rules};
 use super::slots::Slots;
 use nacre_kernel::state::State;
+use std::array::from_fn;
 
 /// Kinds of commands.
 const KINDS: usize = 5;
@@ -47,7 +48,63 @@ pub enum Unready {
 }
 
 /// The first clock that the constraints leave for a command of each kind.
-type Earliest = [u64; KINDS];
+type Earliest = [i64; KINDS];
+/// As far back as no constraint reaches.
+const NEVER_BINDS: i64 = i64::MIN / 2;
+
+/// What a command of one kind holds back, and where.
+#[derive(Clone, Debug)]
+struct Holds {
+    bank: Held,
+    group: Held,
+    rank: Held,
+    other_ranks: Held,
+}
+
+/// Kinds of commands that are held back, each for so many clocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    count: usize,
+    of: [(usize, i64); KINDS],
+}
+
+impl Holds {
+    /// What commands of kind number `earlier` hold back. With one group of banks, what holds in it holds in its rank.
+    fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
+        let all = |scopes: &[Scope]| {
+            let is_of = |rule: &&Rule| {
+                rule.earlier as usize == earlier && rule.nth == 1 && scopes.contains(&rule.scope)
+            };
+            let mut held = Held::default();
+            for later in 0..KINDS {
+                let of_kind = rules.iter().filter(is_of).filter(|rule| rule.later as usize == later);
+                if let Some(clocks) = of_kind.map(|rule| rule.clocks).max() {
+                    held.of[held.count] = (later, clocks.cast_signed());
+                    held.count += 1;
+                }
+            }
+            held
+        };
+        let (group, rank): (&[Scope], &[Scope]) =
+            if groups == 1 { (&[], &[Scope::Group, Scope::Rank]) } else { (&[Scope::Group], &[Scope::Rank]) };
+        Holds {
+            bank: all(&[Scope::Bank]),
+            group: all(group),
+            rank: all(rank),
+            other_ranks: all(&[Scope::OtherRanks]),
+        }
+    }
+}
+
+impl Held {
+    /// A command at `clock` holds these back.
+    #[inline]
+    fn since(&self, clock: i64, earliest: &mut Earliest) {
+        for &(later, clocks) in &self.of[..self.count] {
+            earliest[later] = earliest[later].max(clock + clocks);
+        }
+    }
+}
 
 /// A channel with equal ranks.
 ///
@@ -59,13 +116,17 @@ pub struct Channel {
     part: Part,
     /// By the kind that comes first.
     #[state(skip = "from the configuration")]
-    rules: [Vec<Rule>; KINDS],
+    holds: [Holds; KINDS],
+    /// In which at most [`WINDOW`] rows of a rank are opened.
+    #[state(skip = "from the configuration")]
+    window: i64,
+    #[state(skip = "from the configuration")]
+    spacing: u64,
     ranks: Vec<Earliest>,
     groups: Vec<Earliest>,
     banks: Vec<Earliest>,
-    /// Of each rank, when the last rows were opened, the latest first, in clocks after the first, plus one; zero
-    /// where there was none.
-    opened: Vec<[u64; WINDOW]>,
+    /// Of each rank, when the last rows were opened, the latest first; [`NEVER_BINDS`] where there was none.
+    opened: Vec<[i64; WINDOW]>,
     open: Vec<u32>,
     slots: Slots,
     /// Commands of each kind.
@@ -76,19 +137,24 @@ impl Channel {
     /// A channel with so many `ranks` of `part`, all rows closed.
     pub fn new(part: Part, ranks: u32) -> Channel {
         let all = rules(&part);
-        let of_kind =
-            |kind: usize| all.iter().copied().filter(|rule| rule.earlier as usize == kind).collect();
-        let (ranks, groups) = (ranks as usize, part.groups as usize);
+        let window =
+            all.iter().find(|rule| rule.nth == WINDOW).map_or(NEVER_BINDS, |rule| rule.clocks.cast_signed());
+        let (ranks, groups) = (ranks as usize, part.groups);
         let banks = ranks * part.banks_in_all() as usize;
+        // Clocks between two bursts of a row.
+        let far = part.access_to_access;
+        let spacing = part.access_to_access_in_group.map_or(far, |time| part.clocks(time)).max(far);
         Channel {
             part,
-            rules: std::array::from_fn(of_kind),
+            holds: from_fn(|kind| Holds::of(&all, kind, groups)),
+            window,
+            spacing,
             ranks: vec![Earliest::default(); ranks],
-            groups: vec![Earliest::default(); ranks * groups],
+            groups: vec![Earliest::default(); ranks * groups as usize],
             banks: vec![Earliest::default(); banks],
-            opened: vec![[0; WINDOW]; ranks],
+            opened: vec![[NEVER_BINDS; WINDOW]; ranks],
             open: vec![CLOSED; banks],
-            slots: Slots::new(),
+            slots: Slots::new(spacing),
             given: [0; KINDS],
         }
     }
@@ -130,11 +196,11 @@ impl Channel {
     #[inline]
     pub fn give_bursts(&mut self, command: Command, from: u64, count: u64) -> (u64, u64) {
         debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        let spacing = self.spacing();
+        let spacing = self.spacing;
         let first = self.slots.first_free(self.earliest(command, from));
         let (mut clock, mut left) = (first, count);
         loop {
-            let given = self.slots.take_train(clock, spacing, left);
+            let given = self.slots.take_train(clock, left);
             left -= given;
             let last = clock + (given - 1) * spacing;
             if left == 0 {
@@ -178,12 +244,6 @@ impl Channel {
         self.given[Kind::Refresh as usize] += count;
     }
 
-    /// Clocks between two bursts of a row.
-    fn spacing(&self) -> u64 {
-        let far = self.part.access_to_access;
-        self.part.access_to_access_in_group.map_or(far, |time| self.part.clocks(time)).max(far)
-    }
-
     fn allowed(&self, command: Command) -> Result<(), Unready> {
         let open = self.open[self.bank(command.place)];
         match command.kind {
@@ -206,7 +266,7 @@ impl Channel {
         let (place, kind) = (command.place, command.kind as usize);
         let rank = self.ranks[place.rank as usize][kind];
         let near = self.banks[self.bank(place)][kind].max(self.groups[self.group(place)][kind]);
-        from.max(rank).max(near)
+        from.cast_signed().max(rank).max(near).cast_unsigned()
     }
 
     /// `command` was given, the last time at `clock`: what may come from when on follows.
@@ -214,35 +274,27 @@ impl Channel {
     fn note(&mut self, command: Command, clock: u64, count: u64) {
         let Command { kind, place } = command;
         let (bank, group, rank) = (self.bank(place), self.group(place), place.rank as usize);
+        let clock = clock.cast_signed();
         self.given[kind as usize] += count;
-        for rule in &self.rules[kind as usize] {
-            let later = rule.later as usize;
-            let allows = |earliest: &mut Earliest, from: u64| earliest[later] = earliest[later].max(from);
-            match rule.scope {
-                Scope::Bank => allows(&mut self.banks[bank], clock + rule.clocks),
-                Scope::Group => allows(&mut self.groups[group], clock + rule.clocks),
-                Scope::Rank if rule.nth == 1 => allows(&mut self.ranks[rank], clock + rule.clocks),
-                Scope::Rank => {
-                    // With this one the oldest of the window but one is the first of so many.
-                    let first = self.opened[rank][rule.nth - 2];
-                    if first > 0 {
-                        allows(&mut self.ranks[rank], first - 1 + rule.clocks);
-                    }
-                }
-                Scope::OtherRanks => {
-                    for (other, earliest) in self.ranks.iter_mut().enumerate() {
-                        if other != rank {
-                            allows(earliest, clock + rule.clocks);
-                        }
-                    }
+        let holds = &self.holds[kind as usize];
+        holds.bank.since(clock, &mut self.banks[bank]);
+        holds.group.since(clock, &mut self.groups[group]);
+        holds.rank.since(clock, &mut self.ranks[rank]);
+        if holds.other_ranks.count > 0 {
+            for (other, earliest) in self.ranks.iter_mut().enumerate() {
+                if other != rank {
+                    holds.other_ranks.since(clock, earliest);
                 }
             }
         }
         match kind {
             Kind::Activate => {
                 self.open[bank] = place.row;
-                self.opened[rank].rotate_right(1);
-                self.opened[rank][0] = clock + 1;
+                let opened = &mut self.opened[rank];
+                *opened = [clock, opened[0], opened[1], opened[2]];
+                // The next one is the fifth, counted from the oldest of these.
+                let next = &mut self.ranks[rank][Kind::Activate as usize];
+                *next = (opened[WINDOW - 1] + self.window).max(*next);
             }
             Kind::Precharge => self.open[bank] = CLOSED,
             Kind::Read | Kind::Write | Kind::Refresh => {}

@@ -14,11 +14,18 @@ pub(super) struct Slots {
     taken: Vec<u64>,
     /// The clock after the last whose bit means anything, a multiple of 64.
     end: u64,
+    /// Clocks between two commands of a train, and a bit for each of those that begin with a word.
+    #[state(skip = "from the configuration")]
+    spacing: u64,
+    #[state(skip = "from the configuration")]
+    train: u64,
 }
 
 impl Slots {
-    pub(super) fn new() -> Slots {
-        Slots { taken: vec![0; WORDS], end: CLOCKS }
+    /// A free bus whose trains have a command every `spacing` clocks.
+    pub(super) fn new(spacing: u64) -> Slots {
+        let train = (0..64).step_by(spacing as usize).fold(0, |train, clock| train | 1 << clock);
+        Slots { taken: vec![0; WORDS], end: CLOCKS, spacing, train }
     }
 
     /// The first clock from `from` on without a command.
@@ -42,19 +49,30 @@ impl Slots {
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// Commands are given at `clock`, which [`Slots::first_free`] named, and every `spacing` clocks after it, as many
+    /// Commands are given at `clock`, which [`Slots::first_free`] named, and every so many clocks after it, as many
     /// of `count` as find their clock free. Gives how many.
     #[inline]
-    pub(super) fn take_train(&mut self, clock: u64, spacing: u64, count: u64) -> u64 {
-        self.reach(clock + spacing * (count - 1));
-        let mut at = clock;
-        for given in 0..count {
-            let (word, bit) = (&mut self.taken[word_of(at)], 1 << (at % 64));
-            if *word & bit != 0 {
-                return given;
+    pub(super) fn take_train(&mut self, clock: u64, count: u64) -> u64 {
+        self.reach(clock + self.spacing * (count - 1));
+        let (mut at, mut given) = (clock, 0);
+        while given < count {
+            let word = &mut self.taken[word_of(at)];
+            let mut wanted = self.train << (at % 64);
+            let mut these = u64::from(wanted.count_ones());
+            if these > count - given {
+                these = count - given;
+                let last = at % 64 + (these - 1) * self.spacing;
+                wanted &= u64::MAX >> (63 - last);
             }
-            *word |= bit;
-            at += spacing;
+            let taken = *word & wanted;
+            if taken != 0 {
+                wanted &= (1 << taken.trailing_zeros()) - 1;
+                *word |= wanted;
+                return given + u64::from(wanted.count_ones());
+            }
+            *word |= wanted;
+            given += these;
+            at += these * self.spacing;
         }
         count
     }
