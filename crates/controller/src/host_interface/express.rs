@@ -2,7 +2,8 @@
 
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::state::State;
-use nacre_kernel::{Link, Pcie, Resource, Time};
+use nacre_kernel::{Bytes, Link, Pcie, Resource, Time};
+use std::collections::VecDeque;
 
 /// A PCI Express link.
 #[derive(Clone, Debug, Configuration)]
@@ -37,9 +38,18 @@ pub struct ExpressConfig {
         source = "assumed: with host_memory, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub flight: Time,
+    /// Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means
+    /// enough.
+    #[config(min = "152 B", max = "1 GiB")]
+    pub credits: Option<Bytes>,
 }
 
 fn check(config: &ExpressConfig, reader: &mut Reader<'_>) {
+    let least = u64::from(config.payload) + 24;
+    if let Some(credits) = config.credits.filter(|credits| credits.0 < least) {
+        let problem = "there is no room for a packet of the payload and its header";
+        reader.conflict("credits", &credits.to_string(), problem, &format!("give at least \"{least} B\""));
+    }
     for (field, value) in
         [("lanes", config.lanes), ("payload", config.payload), ("read_request", config.read_request)]
     {
@@ -66,7 +76,8 @@ impl ExpressConfig {
 /// A link that carries packets both ways at the same time.
 ///
 /// A packet without data goes between those of a transfer that is under way; the time of such packets is taken from
-/// the link behind the next transfer.
+/// the link behind the next transfer. Packets of transfers wait for credits, where there are not enough, in the order in
+/// which the transfers are asked for.
 #[derive(State)]
 pub(super) struct Express {
     #[state(skip = "from the configuration")]
@@ -77,6 +88,37 @@ pub(super) struct Express {
     to_host: Link,
     /// What packets without data took, and is not yet taken from the link, each way.
     owed: [Time; 2],
+    /// Credits for transfers, each way, where they are limited.
+    credits: Option<[Credits; 2]>,
+}
+
+/// Room at the far end of one way.
+#[derive(Clone, Debug, State)]
+struct Credits {
+    /// In bytes of packets.
+    #[state(same)]
+    all: u64,
+    free: u64,
+    /// When more comes back, and how much.
+    #[state(varies)]
+    returning: VecDeque<(Time, u64)>,
+}
+
+impl Credits {
+    fn new(all: u64) -> Credits {
+        Credits { all, free: all, returning: VecDeque::new() }
+    }
+
+    /// When there is room for `bytes`, from `at` on; they take it.
+    fn take(&mut self, at: Time, bytes: u64) -> Time {
+        let mut since = at;
+        while self.free < bytes {
+            let (back, room) = self.returning.pop_front().expect("all of it is free or comes back");
+            (self.free, since) = (self.free + room, since.max(back));
+        }
+        self.free -= bytes;
+        since
+    }
 }
 
 /// Which way.
@@ -90,7 +132,15 @@ impl Express {
     pub(super) fn new(config: &ExpressConfig) -> Express {
         let pcie = config.pcie();
         let link = || Link::new(pcie.raw());
-        Express { pcie, flight: config.flight, to_device: link(), to_host: link(), owed: [Time::ZERO; 2] }
+        let credits = config.credits.map(|all| [Credits::new(all.0), Credits::new(all.0)]);
+        Express {
+            pcie,
+            flight: config.flight,
+            to_device: link(),
+            to_host: link(),
+            owed: [Time::ZERO; 2],
+            credits,
+        }
     }
 
     fn link(&mut self, way: Way) -> &mut Link {
@@ -104,10 +154,33 @@ impl Express {
     /// takes on an idle link. They are at the other end a flight later.
     #[inline]
     pub(super) fn send(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+        if self.credits.is_some() {
+            return self.send_with_credits(way, at, bytes);
+        }
         let owed = std::mem::take(&mut self.owed[way as usize]);
         let link = self.link(way);
         let time = link.time_for(bytes);
         (link.cross_unordered(at, time + owed) - owed, time)
+    }
+
+    /// The same, packet by packet.
+    fn send_with_credits(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
+        let packet = self.pcie.write_bytes(u64::from(self.pcie.payload));
+        let (mut left, mut gone, mut alone) = (bytes, at, Time::ZERO);
+        while left > 0 {
+            let size = left.min(packet);
+            let credits = self.credits.as_mut().expect("they are limited");
+            let begin = credits[way as usize].take(gone, size);
+            let owed = std::mem::take(&mut self.owed[way as usize]);
+            let link = self.link(way);
+            let time = link.time_for(size);
+            gone = link.cross_unordered(begin, time + owed) - owed;
+            // Room is free as the packet arrives, and the sender knows of it a flight later.
+            let back = gone + self.flight * 2;
+            self.credits.as_mut().expect("they are limited")[way as usize].returning.push_back((back, size));
+            (left, alone) = (left - size, alone + time);
+        }
+        (gone, alone)
     }
 
     /// A packet of so many `bytes` leaves at `at`: when it has, and what that takes. It is at the other end a flight
@@ -115,8 +188,14 @@ impl Express {
     #[inline]
     pub(super) fn post(&mut self, way: Way, at: Time, bytes: u64) -> (Time, Time) {
         let time = self.link(way).time_for(bytes);
+        (self.post_for(way, at, time), time)
+    }
+
+    /// The same for a packet that takes `time`: when it has left.
+    #[inline]
+    pub(super) fn post_for(&mut self, way: Way, at: Time, time: Time) -> Time {
         self.owed[way as usize] += time;
-        (at + time, time)
+        at + time
     }
 
     pub(super) fn advance(&mut self, to: Time) {
@@ -128,6 +207,9 @@ impl Express {
         self.to_device.clear();
         self.to_host.clear();
         self.owed = [Time::ZERO; 2];
+        if let Some(credits) = &mut self.credits {
+            credits.iter_mut().for_each(|way| *way = Credits::new(way.all));
+        }
     }
 
     pub(super) fn busy_until(&self) -> Time {

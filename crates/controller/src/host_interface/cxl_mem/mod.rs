@@ -69,6 +69,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
             payload: 256,
             read_request: 512,
             flight: config.flight,
+            credits: None,
         };
         Ok(Box::new(Lines::new(&express, config.cpus, rules(&config))))
     },

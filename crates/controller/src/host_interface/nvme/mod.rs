@@ -4,7 +4,7 @@
 //! The driver takes CPU time, puts a command into a submission queue and rings the doorbell, a posted write. The
 //! device fetches the command, 64 B, from the host's memory. Each page of a write it reads from there: requests of at
 //! most `read_request` go up, completions in packets of at most `payload` come down. Each page of a read it writes
-//! there. Then it writes a completion of 16 B, and an interrupt, which waits for `coalescing` time after the first
+//! there. `credits` bound the packets of data under way each way, `tags` the reads. Then it writes a completion of 16 B, and an interrupt, which waits for `coalescing` time after the first
 //! completion that it stands for; the host takes CPU time for it and rings the doorbell of the completion queue. Or
 //! the host polls: it sees the completion at once, and takes CPU time for it, which is all its CPU does meanwhile.
 //! Every one of these packets takes its time on the link.
@@ -12,14 +12,14 @@
 //! # Leaves out
 //! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; the
 //! number of completions after which an interrupt no longer waits; queues that are full, which `queue_depth` stands
-//! for; the memory of the host beyond its latency; acknowledgements and credits.
+//! for; the memory of the host beyond its latency; acknowledgements.
 //!
 //! # Sources
 //! nvme-1.1 for commands and completions; neugebauer-2018 for latencies of the link; `kernel::pcie` for packets.
 //!
 //! # Checks
 //! The latency of a request alone, byte by byte; its rates against the closed form of the packets within 1 %; an
-//! interrupt for many; the closed-loop law.
+//! interrupt for many; the closed-loop law; rates that credits and tags leave against their closed forms.
 
 use super::express::{Express, ExpressConfig, Way};
 use super::processors::Processors;
@@ -73,6 +73,10 @@ pub struct Config {
         source = "assumed: with flight, the 550 ns that neugebauer-2018 measures for a device's read of 64 B"
     )]
     pub host_memory: Time,
+    /// Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means
+    /// enough.
+    #[config(min = 1, max = 1048576)]
+    pub tags: Option<u32>,
     /// Commands under way at one time; absent means as many as come.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
@@ -102,9 +106,13 @@ struct Nvme {
     #[state(skip = "from the configuration")]
     config: Config,
     express: Express,
+    #[state(skip = "from the configuration")]
+    packets: Packets,
     processors: Processors,
     /// When the commands under way end, where there may be so many only.
     under_way: BinaryHeap<Reverse<Time>>,
+    /// When the reads under way end, where there may be so many only.
+    tags: BinaryHeap<Reverse<Time>>,
     /// When the latest command was issued: what comes before it waits for no place.
     latest: Time,
     /// Whether the command that began last has a place.
@@ -113,12 +121,38 @@ struct Nvme {
     window: (Time, Time),
 }
 
+/// What packets of one size take on the link: every command has them.
+#[derive(Clone, Copy, Debug)]
+struct Packets {
+    /// A doorbell, or the message of an interrupt.
+    register: Time,
+    /// The request for a command, and its answer.
+    request: Time,
+    command: Time,
+    completion: Time,
+}
+
+impl Packets {
+    fn of(express: &ExpressConfig) -> Packets {
+        let pcie = express.pcie();
+        let time = |bytes| pcie.raw().time_for(bytes);
+        Packets {
+            register: time(pcie.write_bytes(REGISTER)),
+            request: time(pcie.read_request_bytes(COMMAND)),
+            command: time(pcie.completion_bytes(COMMAND)),
+            completion: time(pcie.write_bytes(COMPLETION)),
+        }
+    }
+}
+
 impl Nvme {
     fn new(config: Config) -> Nvme {
         Nvme {
             express: Express::new(&config.express),
+            packets: Packets::of(&config.express),
             processors: Processors::new(config.cpus),
             under_way: BinaryHeap::new(),
+            tags: BinaryHeap::new(),
             latest: Time::ZERO,
             has_place: false,
             window: (Time::ZERO, Time::ZERO),
@@ -138,17 +172,47 @@ impl Nvme {
         first.map_or(now, |Reverse(first)| now.max(first))
     }
 
-    /// The device reads `bytes` of the host's memory.
-    fn fetch(&mut self, at: Time, bytes: u64, are_data: bool) -> Step {
+    /// The device reads a command from the host's memory.
+    #[inline]
+    fn fetch_command(&mut self, at: Time) -> Step {
+        let (flight, memory) = (self.express.flight, self.config.host_memory);
+        let Packets { request, command, .. } = self.packets;
+        let asked = self.express.post_for(Way::ToHost, at, request);
+        let answered = self.express.post_for(Way::ToDevice, asked + flight + memory, command);
+        let link = request + flight + memory + command + flight;
+        Step { there: answered + flight, link, ..Step::default() }
+    }
+
+    /// The device reads `bytes` of data from there.
+    fn fetch(&mut self, at: Time, bytes: u64) -> Step {
         let Express { pcie, flight, .. } = self.express;
         let (asked, asking) = self.express.post(Way::ToHost, at, pcie.read_request_bytes(bytes));
-        let (found, packets) = (asked + flight + self.config.host_memory, pcie.completion_bytes(bytes));
-        let (answered, answer) = match are_data {
-            true => self.express.send(Way::ToDevice, found, packets),
-            false => self.express.post(Way::ToDevice, found, packets),
-        };
+        let found = asked + flight + self.config.host_memory;
+        let (answered, answer) = self.express.send(Way::ToDevice, found, pcie.completion_bytes(bytes));
         let link = asking + flight + self.config.host_memory + answer + flight;
         Step { there: answered + flight, link, ..Step::default() }
+    }
+
+    /// The device reads `bytes` of data, with so many `tags`.
+    fn fetch_with_tags(&mut self, at: Time, bytes: u64, tags: u32) -> Step {
+        let Express { pcie, flight, .. } = self.express;
+        let memory = self.config.host_memory;
+        let mut all = Step { there: at, link: flight + memory + flight, ..Step::default() };
+        let (mut left, most) = (bytes, u64::from(pcie.read_request));
+        while left > 0 {
+            let size = left.min(most);
+            let free = if self.tags.len() == tags as usize { self.tags.pop() } else { None };
+            let begin = free.map_or(at, |Reverse(free)| free.max(at));
+            let (asked, asking) = self.express.post(Way::ToHost, begin, pcie.read_request_bytes(size));
+            let packets = pcie.completion_bytes(size);
+            let (answered, answer) = self.express.send(Way::ToDevice, asked + flight + memory, packets);
+            let there = answered + flight;
+            self.tags.push(Reverse(there));
+            all.there = all.there.max(there);
+            all.link += if left == bytes { asking + answer } else { answer };
+            left -= size;
+        }
+        all
     }
 
     /// When the interrupt is sent that stands for a completion at `at`, and whether it is one of its own.
@@ -177,14 +241,18 @@ impl HostInterface for Nvme {
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         let placed = self.place(now);
         let submitted = self.processors.work(placed, self.config.driver);
-        let (pcie, flight) = (self.express.pcie, self.express.flight);
-        let (rung, bell) = self.express.post(Way::ToDevice, submitted.there, pcie.write_bytes(REGISTER));
-        let fetched = self.fetch(rung + flight, COMMAND, false);
+        let (bell, flight) = (self.packets.register, self.express.flight);
+        let rung = self.express.post_for(Way::ToDevice, submitted.there, bell);
+        let fetched = self.fetch_command(rung + flight);
         Step { software: submitted.software, link: bell + flight + fetched.link, ..fetched }
     }
 
     fn bring(&mut self, at: Time, op: Op, bytes: u64) -> Step {
-        if op == Op::Write { self.fetch(at, bytes, true) } else { Step::none(at) }
+        match (op, self.config.tags) {
+            (Op::Write, Some(tags)) => self.fetch_with_tags(at, bytes, tags),
+            (Op::Write, None) => self.fetch(at, bytes),
+            _ => Step::none(at),
+        }
     }
 
     fn answer(&mut self, at: Time, op: Op, bytes: u64) -> Step {
@@ -198,20 +266,20 @@ impl HostInterface for Nvme {
 
     fn end(&mut self, at: Time, _op: Op) -> Step {
         // All that goes to the host is posted: one packet follows the other.
-        let (pcie, flight) = (self.express.pcie, self.express.flight);
-        let (told, telling) = self.express.post(Way::ToHost, at, pcie.write_bytes(COMPLETION));
+        let (Packets { register, completion: telling, .. }, flight) = (self.packets, self.express.flight);
+        let told = self.express.post_for(Way::ToHost, at, telling);
         let (noticed, work, message) = match self.config.notice {
             Notice::Polling => (told, self.config.reap, Time::ZERO),
             Notice::Interrupt => match self.interrupted(told) {
                 (sent, true) => {
-                    let (left, time) = self.express.post(Way::ToHost, sent, pcie.write_bytes(REGISTER));
-                    (left, self.config.interrupt + self.config.reap, time)
+                    let left = self.express.post_for(Way::ToHost, sent, register);
+                    (left, self.config.interrupt + self.config.reap, register)
                 }
                 (sent, false) => (sent, self.config.reap, Time::ZERO),
             },
         };
         let reaped = self.processors.work(noticed + flight, work);
-        self.express.post(Way::ToDevice, reaped.there, pcie.write_bytes(REGISTER));
+        self.express.post_for(Way::ToDevice, reaped.there, register);
         if self.has_place && self.config.queue_depth.is_some() {
             self.under_way.push(Reverse(reaped.there));
         }
@@ -227,6 +295,7 @@ impl HostInterface for Nvme {
         self.express.clear();
         self.processors.clear();
         self.under_way.clear();
+        self.tags.clear();
         self.latest = Time::ZERO;
         self.window = (Time::ZERO, Time::ZERO);
     }

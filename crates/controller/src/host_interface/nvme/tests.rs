@@ -69,3 +69,36 @@ fn commands_wait_for_a_place() {
     // Three after the other, three times.
     assert_eq!(last("queue_depth = 3").as_ps(), 3 * alone.as_ps());
 }
+
+/// Pages of 4 KiB that all begin at once: the rate of the last of them, in bytes a second.
+fn rate(settings: &str, op: Op) -> f64 {
+    const COUNT: u64 = 2000;
+    let mut interface = built(&format!("kind = \"nvme\"\n{settings}"));
+    let mut last = Time::ZERO;
+    for _ in 0..COUNT {
+        let brought = interface.bring(Time::ZERO, op, 4096).there;
+        last = last.max(interface.answer(brought, op, 4096).there);
+    }
+    (COUNT * 4096) as f64 / last.as_secs_f64()
+}
+
+/// `kernel::pcie` says what so few credits or tags leave.
+#[test]
+fn credits_and_tags_bound_what_is_under_way() {
+    let near = |found: f64, expected: f64, what: &str| {
+        assert!((found / expected - 1.0).abs() < 0.01, "{what}: {found} B/s, expected {expected} B/s");
+    };
+    let there_and_back = Time::from_ns(300);
+    for packets in [2, 4, 6] {
+        let credits = packets * LINK.write_bytes(256);
+        // So many packets in the time of one, there and back.
+        let expected = LINK.write_bandwidth_with(4096, packets * 256, there_and_back).0;
+        near(rate(&format!("credits = \"{credits} B\""), Op::Read), expected, "credits");
+    }
+    near(rate("", Op::Read), LINK.write_bandwidth(4096).0, "enough credits");
+    for tags in [1, 4, 16] {
+        let expected = LINK.read_bandwidth_with(4096, tags, Time::from_ns(300 + 240)).0;
+        near(rate(&format!("tags = {tags}"), Op::Write), expected, "tags");
+    }
+    near(rate("tags = 256", Op::Write), LINK.read_bandwidth(4096).0, "enough tags");
+}
