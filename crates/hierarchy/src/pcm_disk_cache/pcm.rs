@@ -3,8 +3,9 @@
 use super::Config;
 use crate::frames::{Access, Memory, MemoryReport};
 use nacre_controller::ecc::{Ecc, Verdict};
+use nacre_controller::wear_levelling::{Move, WearLeveller};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Bytes, Energy, Ledger, Pool, Random, Resource, Spread, Time, Timeline, Wear};
+use nacre_kernel::{Activity, Energy, Ledger, Pool, Random, Resource, Spread, Time, Timeline, Wear};
 use nacre_media::store::Store;
 use nacre_media::worn_cells::WornCells;
 
@@ -20,6 +21,8 @@ pub(super) struct Pcm<S> {
     code: Box<dyn Ecc>,
     #[state(skip = "from the configuration")]
     bits: u32,
+    /// From frames to rows of cells.
+    leveller: Box<dyn WearLeveller>,
     cells: WornCells,
     banks: Pool,
     port: Timeline,
@@ -29,13 +32,21 @@ pub(super) struct Pcm<S> {
     decoder_ledger: Ledger,
     reads: u64,
     writes: u64,
+    moves: u64,
     corrected: u64,
     #[state(skip = "nothing is read from it")]
     buffer: Vec<u8>,
 }
 
 impl<S: Store> Pcm<S> {
-    pub(super) fn new(config: Config, frames: u32, code: Box<dyn Ecc>, random: Random, store: S) -> Pcm<S> {
+    pub(super) fn new(
+        config: Config,
+        leveller: Box<dyn WearLeveller>,
+        code: Box<dyn Ecc>,
+        random: Random,
+        store: S,
+    ) -> Pcm<S> {
+        let rows = leveller.physical_rows() as u32;
         let layout = code.layout();
         let Config { endurance, bit_error_rate, error_exponent, endurance_spread, .. } = config;
         let law = [endurance as f64, bit_error_rate, error_exponent, endurance_spread];
@@ -45,7 +56,8 @@ impl<S: Store> Pcm<S> {
             store,
             bits: (layout.codeword_bits * u64::from(layout.codewords)) as u32,
             code,
-            cells: WornCells::new(frames, law, random),
+            leveller,
+            cells: WornCells::new(rows, law, random),
             banks: Pool::new(config.banks),
             port: Timeline::new(),
             decoder: Timeline::new(),
@@ -54,6 +66,7 @@ impl<S: Store> Pcm<S> {
             decoder_ledger: Ledger::default(),
             reads: 0,
             writes: 0,
+            moves: 0,
             corrected: 0,
             buffer: vec![0; buffer],
             config,
@@ -64,15 +77,21 @@ impl<S: Store> Pcm<S> {
         self.code.layout().spare_bytes as usize
     }
 
-    fn decode(&mut self, frame: u32, into: &mut [u8], expected: Verdict) -> Verdict {
+    /// The row of cells that `frame` is in.
+    #[inline]
+    fn row(&self, frame: u32) -> u32 {
+        self.leveller.physical(u64::from(frame)) as u32
+    }
+
+    fn decode(&mut self, row: u32, into: &mut [u8], expected: Verdict) -> Verdict {
         let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
         let whole = size + self.config.spare.0 as usize;
-        if !self.store.read(u64::from(frame), 0, &mut self.buffer[..whole]) {
+        if !self.store.read(u64::from(row), 0, &mut self.buffer[..whole]) {
             // It was written while no bytes were carried.
             into.fill(0);
             return expected;
         }
-        self.cells.invert(frame, &mut self.buffer[..whole]);
+        self.cells.invert(row, &mut self.buffer[..whole]);
         let (data, beside) = self.buffer.split_at_mut(size);
         let verdict = match self.code.codec() {
             Some(codec) => {
@@ -82,6 +101,32 @@ impl<S: Store> Pcm<S> {
         };
         into.copy_from_slice(data);
         verdict
+    }
+
+    /// A row is read and written elsewhere: how long that takes.
+    #[cold]
+    fn move_row(&mut self, Move { from, to }: Move) -> Time {
+        self.moves += 1;
+        let (from, to) = (from as u32, to as u32);
+        let wrong = self.cells.wrong_bits(from);
+        let decoding = self.code.decoding(wrong);
+        self.cells.program(to, self.bits);
+        // What cannot be put right stays wrong.
+        if !matches!(decoding.verdict, Verdict::Clean | Verdict::Corrected(_)) {
+            self.cells.worsen(to, wrong);
+        }
+        if S::CARRIES_BYTES {
+            self.store.read(u64::from(from), 0, &mut self.buffer);
+            self.store.program(u64::from(to), &self.buffer);
+        }
+        let time = self.config.read + self.config.write;
+        self.bank_ledger.charge(Activity::LevelWear, time);
+        for work in [decoding.work, self.code.encoding()] {
+            if let Some(energy) = work.energy {
+                self.decoder_ledger.charge_energy(Activity::LevelWear, energy);
+            }
+        }
+        time
     }
 }
 
@@ -96,11 +141,11 @@ impl<S: Store> Memory for Pcm<S> {
 
     #[inline]
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
-        let wrong = self.cells.wrong_bits(frame);
-        let decoding = self.code.decoding(wrong);
+        let row = self.row(frame);
+        let decoding = self.code.decoding(self.cells.wrong_bits(row));
         let mut verdict = decoding.verdict;
         if S::CARRIES_BYTES {
-            verdict = self.decode(frame, into, verdict);
+            verdict = self.decode(row, into, verdict);
         }
         self.reads += 1;
         self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
@@ -122,7 +167,8 @@ impl<S: Store> Memory for Pcm<S> {
     #[inline]
     fn write(&mut self, frame: u32, now: Time, bytes: &[u8]) -> Access {
         self.writes += 1;
-        self.cells.program(frame, self.bits);
+        let row = self.row(frame);
+        self.cells.program(row, self.bits);
         let encoding = self.code.encoding();
         if S::CARRIES_BYTES {
             let (size, spare) = (self.config.page.0 as usize, self.spare_bytes());
@@ -131,13 +177,15 @@ impl<S: Store> Memory for Pcm<S> {
             if let Some(codec) = self.code.codec() {
                 codec.encode(data, &mut beside[..spare]).expect("the frame was laid out for its code");
             }
-            self.store.program(u64::from(frame), &self.buffer);
+            self.store.program(u64::from(row), &self.buffer);
         }
         if let Some(energy) = encoding.energy {
             self.decoder_ledger.charge_energy(Activity::Correct, energy);
         }
         let begin = now + encoding.time;
-        let start = self.banks.reserve(begin, self.config.write);
+        // The bank moves a row behind the write that brought it about.
+        let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
+        let start = self.banks.reserve(begin, self.config.write + moving);
         self.bank_ledger.charge(Activity::Write, self.config.write);
         let spans = [
             (Activity::Correct, encoding.time),
@@ -155,7 +203,7 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn peek(&self, frame: u32, into: &mut [u8]) {
-        if !self.store.read(u64::from(frame), 0, into) {
+        if !self.store.read(u64::from(self.row(frame)), 0, into) {
             into.fill(0);
         }
     }
@@ -176,7 +224,7 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn restart_ledger(&mut self) {
-        (self.reads, self.writes, self.corrected) = (0, 0, 0);
+        (self.reads, self.writes, self.moves, self.corrected) = (0, 0, 0, 0);
         self.bank_ledger = Ledger::default();
         (self.port_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
     }
@@ -187,6 +235,9 @@ impl<S: Store> Memory for Pcm<S> {
         let of = |energy: Option<Energy>, count: u64| Energy(energy.unwrap_or_default().0 * count as f64);
         banks.charge_energy(Activity::Read, of(config.read_energy, self.reads));
         banks.charge_energy(Activity::Write, of(config.write_energy, self.writes));
+        for energy in [config.read_energy, config.write_energy] {
+            banks.charge_energy(Activity::LevelWear, of(energy, self.moves));
+        }
         let energies = [config.read_energy, config.write_energy];
         let frames = self.cells.programs();
         let life = frames.len() as f64 * config.endurance as f64;
@@ -199,11 +250,16 @@ impl<S: Store> Memory for Pcm<S> {
             ],
             is_energy_modelled: energies.iter().any(Option::is_some) || config.idle_power.is_some(),
             idle_energy: config.idle_power.map(|power| power.over(elapsed)),
-            counters: vec![("frame_writes", self.writes), ("corrected_pages", self.corrected)],
-            cost: config.price.map(|price| price.of(Bytes(frames.len() as u64 * config.page.0))),
-            lifetime_days: (self.writes > 0).then(|| life / self.writes as f64 * days),
+            counters: vec![
+                ("frame_writes", self.writes),
+                ("moved_frames", self.moves),
+                ("corrected_pages", self.corrected),
+            ],
+            cost: config.price.map(|price| price.of(config.capacity)),
+            lifetime_days: (self.writes > 0).then(|| life / (self.writes + self.moves) as f64 * days),
             wear: Some(Wear {
                 host: self.writes,
+                levelled: self.moves,
                 endurance: Some(config.endurance),
                 row_programs: Spread::of(frames.iter().copied()),
                 ..Wear::default()

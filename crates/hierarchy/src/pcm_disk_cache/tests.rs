@@ -4,6 +4,9 @@ use nacre_testkit::{Workbench, conformance_in_order, keeps_its_bytes};
 
 const BCH: &str = "kind = \"bch\"\nt = 2\ncrc32 = true\ndecode = \"10 ns\"";
 
+/// Frames move often.
+const MOVING: &str = "wear_levelling = { kind = \"start_gap\", interval = 2 }";
+
 fn settings(options: &str, ecc: &str) -> String {
     format!(
         "kind = \"pcm_disk_cache\"\ncapacity = \"64 KiB\"\n{options}\n[device.ecc]\n{ecc}\n[device.backing]\n\
@@ -27,16 +30,20 @@ fn count(device: &dyn Device, name: &str) -> u64 {
 
 #[test]
 fn it_keeps_the_contract() {
-    for (options, ecc) in
-        [("", BCH), ("banks = 1\nlookup = \"0 s\"", "kind = \"crc32\""), ("endurance = 200", BCH)]
-    {
+    for (options, ecc) in [
+        ("", BCH),
+        ("banks = 1\nlookup = \"0 s\"", "kind = \"crc32\""),
+        ("endurance = 200", BCH),
+        (MOVING, BCH),
+    ] {
         conformance_in_order(|| build(options, ecc));
     }
 }
 
 #[test]
 fn it_keeps_its_bytes_and_the_tables_beside_them() {
-    for (options, ecc) in [("", BCH), ("page = \"1 KiB\"\nbanks = 1", "kind = \"none\"")] {
+    let moving = format!("{MOVING}\nendurance = 100000");
+    for (options, ecc) in [("", BCH), ("page = \"1 KiB\"\nbanks = 1", "kind = \"none\""), (&*moving, BCH)] {
         let crashes = keeps_its_bytes(Workbench::new(ROOMS, 1), &settings(options, ecc), 400);
         assert!(
             crashes.points() > 30 && crashes.restarts > 4 && crashes.branches["blocks_behind"] > 3,
@@ -73,4 +80,31 @@ fn a_page_beyond_its_code_is_never_returned() {
     device.check_invariants();
     let (uncorrectable, lost) = (count(&*device, "uncorrectable"), count(&*device, "lost_pages"));
     assert!(uncorrectable > lost && lost > 10 && errors >= lost / 2, "{uncorrectable} {lost} {errors}");
+}
+
+/// A page that is written again and again wears one frame, or all of them alike; every so many writes one is moved.
+#[test]
+fn wear_is_level_where_frames_move() {
+    let spread = |levelling: &str| {
+        let options = format!(
+            "bit_error_rate = 0\nread_energy = \"1 nJ\"\nwrite_energy = \"10 nJ\"\nwear_levelling = {levelling}"
+        );
+        let mut device = build(&options, "kind = \"none\"");
+        let mut now = Time::ZERO;
+        for number in 0..20_000 {
+            let page = if number % 4 == 0 { number / 4 % 32 } else { 7 };
+            now = submit(&mut *device, now, Op::Write, page).done;
+        }
+        device.check_invariants();
+        let report = device.report(now);
+        let wear = report.wear.clone().expect("it wears");
+        let energy = report.energy(nacre_kernel::Activity::LevelWear).0;
+        (wear.row_programs.expect("rows are counted"), wear.host, wear.levelled, energy)
+    };
+    let (alone, host, moves, energy) = spread("\"none\"");
+    assert_eq!((u64::from(alone.max), moves, energy), (15_000 + 157, 0, 0.0), "{alone:?}");
+    let (level, _, moves, energy) = spread("{ kind = \"start_gap\", interval = 10 }");
+    assert_eq!(moves, host / 10);
+    assert!((energy - 11e-9 * moves as f64).abs() < 1e-12, "{energy} J");
+    assert!(f64::from(level.max) < 2.0 * level.mean, "{level:?}");
 }

@@ -63,6 +63,12 @@ impl WornCells {
         self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
 
+    /// `row`, just written, holds what had `wrong` bits wrong where it came from, and they were not put right.
+    pub fn worsen(&mut self, row: u32, wrong: u32) {
+        let found = &mut self.rows[row as usize].wrong;
+        *found = (*found).max(wrong as u16);
+    }
+
     /// How many bits of `row` are wrong.
     #[inline]
     pub fn wrong_bits(&self, row: u32) -> u32 {
