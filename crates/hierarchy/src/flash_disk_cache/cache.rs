@@ -85,7 +85,7 @@ impl<S: Store> FlashCache<S> {
         let mut tables = Tables::new(blocks, slots, config.density.mode());
         let new = config.flash_bytes() / FLASH_PAGE;
         let writes = config.write_blocks();
-        let mut regions = [Region::new(), Region::new()];
+        let mut regions = [blocks - writes, writes].map(|blocks| Region::new(blocks, cells.dies));
         for block in 0..blocks {
             let region = usize::from(block < writes);
             tables.blocks[block as usize].region = region as u8;
@@ -144,7 +144,8 @@ impl<S: Store> FlashCache<S> {
         let blocks = self.array.flash.blocks();
         let known = |block: u32| block < blocks || block == super::regions::NO_BLOCK;
         let is_wrong = |region: &Region| {
-            !region.open.iter().all(|&block| known(block)) || !region.free.iter().all(|&block| block < blocks)
+            !region.open.iter().chain([&region.hot]).all(|&block| known(block))
+                || !region.free.iter().all(|&block| block < blocks)
         };
         match self.regions.iter().any(is_wrong) {
             false => Ok(()),

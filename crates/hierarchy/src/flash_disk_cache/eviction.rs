@@ -121,6 +121,7 @@ impl<S: Store> FlashCache<S> {
         if self.tables.blocks[block as usize].slots == 0 {
             self.tables.blocks[block as usize].used = Use::Retired;
             self.counts.retired_blocks += 1;
+            self.regions[region].blocks -= 1;
             if self.life.usable == 0 {
                 self.life.end.get_or_insert(self.life.taken);
             }

@@ -12,7 +12,9 @@
 //! sizes are in the record.
 //!
 //! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
-//! "0 %"` there is one. A region without a free block is *collected* where more than `collects_above` of its
+//! "0 %"` there is one. A region of enough blocks fills one of them on each die, in turn, at most an eighth of its
+//! blocks, and keeps as many free ones, so that what is programmed waits for no erase unless erases are what limits.
+//! A region with no more free blocks than these is *collected* where more than `collects_above` of its
 //! programmed pages are not valid: what is valid in the block with the most invalid pages moves. Otherwise
 //! the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when
 //! they are there. Where that block is worn more than the one worn least by `wear_gap`, the content of that one
@@ -99,7 +101,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -3,7 +3,7 @@
 use super::array::Sensed;
 use super::cache::{FlashCache, REGIONS};
 use super::counts::Cause;
-use super::tables::{NONE, PageStatus, Use};
+use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Time};
 use nacre_media::dual_mode_flash::Mode;
@@ -13,24 +13,79 @@ use std::collections::VecDeque;
 /// No block.
 pub(super) const NO_BLOCK: u32 = u32::MAX;
 
-/// Free blocks that are kept for collecting.
-const RESERVE: usize = 1;
+/// Blocks of a region for each that is open in it.
+const BLOCKS_PER_OPEN: usize = 8;
 
 /// Blocks for one kind of pages.
 #[derive(Debug, State)]
 pub(super) struct Region {
-    /// The block that is filled, and the one for pages that move to SLC; or [`NO_BLOCK`].
-    pub(super) open: [u32; 2],
+    /// The blocks that are filled in turn, on as many dies; or [`NO_BLOCK`].
+    pub(super) open: Vec<u32>,
+    /// Which of them takes the next page.
+    turn: u32,
+    /// The block for pages that move to SLC, or [`NO_BLOCK`].
+    pub(super) hot: u32,
     /// Erased blocks, those erased first in front.
     #[state(varies)]
     pub(super) free: VecDeque<u32>,
+    /// Blocks that are not retired.
+    pub(super) blocks: u32,
     /// Whether room is made: what moves then takes the reserve.
     is_collecting: bool,
 }
 
+/// Which of the open blocks a page goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    /// The one of this number.
+    Open(usize),
+    /// The one for pages that move to SLC.
+    Hot,
+}
+
 impl Region {
-    pub(super) fn new() -> Region {
-        Region { open: [NO_BLOCK; 2], free: VecDeque::new(), is_collecting: false }
+    /// A region of `blocks` blocks over `dies`, all of them elsewhere yet.
+    pub(super) fn new(blocks: u32, dies: u32) -> Region {
+        let open = (blocks as usize / BLOCKS_PER_OPEN).clamp(1, dies as usize);
+        let (open, free) = (vec![NO_BLOCK; open], VecDeque::new());
+        Region { open, turn: 0, hot: NO_BLOCK, free, blocks, is_collecting: false }
+    }
+
+    /// How many blocks are open side by side; as many free ones are kept, so that what is programmed next finds one
+    /// that was erased before.
+    fn width(&self) -> usize {
+        (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
+    }
+
+    fn block(&mut self, stream: Stream) -> &mut u32 {
+        match stream {
+            Stream::Open(number) => &mut self.open[number],
+            Stream::Hot => &mut self.hot,
+        }
+    }
+
+    /// The stream of the next page. What is collected goes to a block that is open, if there is one, since it has to
+    /// do with the blocks that are kept.
+    fn next(&mut self, is_hot: bool) -> Stream {
+        if is_hot {
+            return Stream::Hot;
+        }
+        let (turn, count, width) = (self.turn as usize, self.open.len(), self.width());
+        let is_open = |&number: &usize| self.open[number] != NO_BLOCK;
+        let mut in_turn = (0..count).map(|after| (turn + after) % count);
+        let open = if self.is_collecting { in_turn.clone().find(is_open) } else { None };
+        let next = open.or_else(|| in_turn.find(|number| *number < width || is_open(number)));
+        let next = next.expect("a region has a stream");
+        self.turn = ((next + 1) % count) as u32;
+        Stream::Open(next)
+    }
+
+    /// Takes the block that was erased first, of those on dies where none is open if there are such.
+    fn take_free(&mut self, dies: u32) -> Option<u32> {
+        let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
+        let is_alone = |block: &u32| !open.clone().any(|open| open % dies == block % dies);
+        let alone = self.free.iter().position(is_alone);
+        self.free.remove(alone.unwrap_or(0))
     }
 }
 
@@ -46,21 +101,22 @@ impl<S: Store> FlashCache<S> {
     /// Where the next page of `region` goes; makes room at `now` if there is none. `is_hot` asks for a slot in SLC.
     /// `None` where no block is left. What is in the buffer, and where other pages are, may change.
     pub(super) fn make_room(&mut self, region: usize, is_hot: bool, now: Time) -> Option<Place> {
+        let stream = self.regions[region].next(is_hot);
         loop {
-            let open = self.regions[region].open[usize::from(is_hot)];
+            let open = *self.regions[region].block(stream);
             if open != NO_BLOCK {
                 if let Some(place) = self.next_place(open, is_hot) {
                     return Some(place);
                 }
-                self.regions[region].open[usize::from(is_hot)] = NO_BLOCK;
+                *self.regions[region].block(stream) = NO_BLOCK;
                 self.close(open);
             }
-            let block = self.take_free(region, is_hot, now)?;
+            let block = self.take_free(region, stream, now)?;
             // Collecting may have opened one.
             if block != NO_BLOCK {
                 let status = &mut self.tables.blocks[block as usize];
                 (status.used, status.region) = (Use::Open, region as u8);
-                self.regions[region].open[usize::from(is_hot)] = block;
+                *self.regions[region].block(stream) = block;
             }
         }
     }
@@ -88,13 +144,13 @@ impl<S: Store> FlashCache<S> {
     }
 
     /// An erased block; [`NO_BLOCK`] where one was opened meanwhile.
-    fn take_free(&mut self, region: usize, is_hot: bool, now: Time) -> Option<u32> {
+    fn take_free(&mut self, region: usize, stream: Stream, now: Time) -> Option<u32> {
         if !self.regions[region].is_collecting {
-            while self.regions[region].free.len() <= RESERVE {
+            while self.regions[region].free.len() <= self.regions[region].width() {
                 self.regions[region].is_collecting = true;
                 let has_room = self.reclaim(region, now);
                 self.regions[region].is_collecting = false;
-                if self.regions[region].open[usize::from(is_hot)] != NO_BLOCK {
+                if *self.regions[region].block(stream) != NO_BLOCK {
                     return Some(NO_BLOCK);
                 }
                 if !has_room {
@@ -102,7 +158,7 @@ impl<S: Store> FlashCache<S> {
                 }
             }
         }
-        self.regions[region].free.pop_front()
+        self.regions[region].take_free(self.config.cells.dies)
     }
 
     /// Empties a full block of `region`. Whether there was one.
@@ -196,8 +252,9 @@ impl<S: Store> FlashCache<S> {
         let programmed = self.array.program(block, (mode, code), begin, activity);
         if is_open && self.array.flash.next(block).is_none() {
             let region = usize::from(self.tables.blocks[block as usize].region);
-            let open = &mut self.regions[region].open;
-            open.iter_mut().filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
+            let Region { open, hot, .. } = &mut self.regions[region];
+            let open = open.iter_mut().chain([hot]);
+            open.filter(|open| **open == block).for_each(|open| *open = NO_BLOCK);
             self.close(block);
         }
         programmed
@@ -240,9 +297,9 @@ impl<S: Store> FlashCache<S> {
     pub(super) fn check_regions(&self) {
         let mut uses = vec![Use::Retired; self.tables.blocks.len()];
         for region in 0..REGIONS {
-            let Region { open, free, .. } = &self.regions[region];
+            let Region { open, hot, free, .. } = &self.regions[region];
             let full = self.recency.oldest_first(region);
-            let open = open.iter().copied().filter(|&block| block != NO_BLOCK);
+            let open = open.iter().chain([hot]).copied().filter(|&block| block != NO_BLOCK);
             let all = free.iter().map(|&block| (block, Use::Free));
             let all =
                 all.chain(open.map(|block| (block, Use::Open))).chain(full.map(|block| (block, Use::Closed)));
@@ -252,6 +309,12 @@ impl<S: Store> FlashCache<S> {
                 assert_eq!(usize::from(status.region), region, "the region of block {block}");
                 uses[block as usize] = used;
             }
+        }
+        for (region, of_region) in self.regions.iter().enumerate() {
+            let is_kept =
+                |block: &&BlockStatus| block.used != Use::Retired && usize::from(block.region) == region;
+            let kept = self.tables.blocks.iter().filter(is_kept).count();
+            assert_eq!(kept, of_region.blocks as usize, "blocks of region {region}");
         }
         for (number, block) in self.tables.blocks.iter().enumerate() {
             assert_eq!(block.used, uses[number], "the use of block {number}");

@@ -51,29 +51,48 @@ fn it_keeps_its_bytes_while_pages_move() {
     }
 }
 
-/// With one page in a block and room for all it asks for, a region that is read is an LRU cache of pages.
+/// With one page in a block and room for all it asks for, a region that is read is an LRU cache of pages: of all blocks
+/// but the free ones, of which as many are kept as are open side by side.
 #[test]
 fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
-    let options = "blocks = 34\nslots = 1\ndensity = \"slc\"\nwrite_region = \"0 %\"\nbit_error_rate = 0\n\
-        raises_strength = false\nlowers_density = false\npromotes = false";
-    let mut device = build(options, "kind = \"none\"");
-    let mut random = Streams::new(5).stream("pages");
-    let mut plain: Vec<u64> = Vec::new();
-    let (mut now, mut hits) = (Time::ZERO, 0);
-    for _ in 0..5_000 {
-        let page = random.below(10) * random.below(12);
-        now = submit(&mut *device, now + Time::from_ms(5), Op::Read, page * 2048, 2048).done;
-        if let Some(place) = plain.iter().position(|&known| known == page) {
-            plain.remove(place);
-            hits += 1;
-        } else if plain.len() == 33 {
-            plain.pop();
+    for (dies, kept) in [(1, 33), (4, 30), (16, 30)] {
+        let options = format!(
+            "blocks = 34\nslots = 1\ndensity = \"slc\"\nwrite_region = \"0 %\"\nbit_error_rate = 0\n\
+             raises_strength = false\nlowers_density = false\npromotes = false\ndies = {dies}"
+        );
+        let mut device = build(&options, "kind = \"none\"");
+        let mut random = Streams::new(5).stream("pages");
+        let mut plain: Vec<u64> = Vec::new();
+        let (mut now, mut hits) = (Time::ZERO, 0);
+        for _ in 0..5_000 {
+            let page = random.below(10) * random.below(12);
+            now = submit(&mut *device, now + Time::from_ms(5), Op::Read, page * 2048, 2048).done;
+            if let Some(place) = plain.iter().position(|&known| known == page) {
+                plain.remove(place);
+                hits += 1;
+            } else if plain.len() == kept {
+                plain.pop();
+            }
+            plain.insert(0, page);
         }
-        plain.insert(0, page);
+        assert_eq!(counter(&*device, "read_hits"), hits);
+        assert_eq!(counter(&*device, "read_misses"), 5_000 - hits);
     }
-    // One block is kept free for collecting.
-    assert_eq!(counter(&*device, "read_hits"), hits);
-    assert_eq!(counter(&*device, "read_misses"), 5_000 - hits);
+}
+
+/// Writes that come together are programmed by all dies side by side.
+#[test]
+fn writes_are_programmed_on_all_dies() {
+    for (dies, blocks, side_by_side) in [(1, 64, 1), (4, 64, 4), (8, 64, 8)] {
+        let options = format!(
+            "blocks = {blocks}\nslots = 4\ndensity = \"slc\"\nwrite_region = \"0 %\"\nbit_error_rate = 0\n\
+             raises_strength = false\nlowers_density = false\npromotes = false\ndies = {dies}"
+        );
+        let mut device = build(&options, "kind = \"none\"\n");
+        let write = |page: u64| submit(&mut *device, Time::ZERO, Op::Write, page * 2048, 2048).done;
+        let last = (0..24).map(write).fold(Time::ZERO, Time::max);
+        assert_eq!(last, Time::from_us(250 * 24 / side_by_side), "{dies} dies and {blocks} blocks");
+    }
 }
 
 /// Reads of an idle cache take what the cells and the decoder take, in both modes.
