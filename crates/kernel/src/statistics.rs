@@ -13,6 +13,10 @@ const BATCH_SIZE_MIN: u64 = 16;
 /// Fewest batches that an interval is made of.
 const BATCHES_MIN: usize = 8;
 
+/// Means of batches that differ by no more than this share of them are the same: what always takes the same time differs
+/// by rounding, and by how it began.
+const ALIKE: f64 = 1e-5;
+
 /// Von Neumann's statistic of independent means lies below this with 90 %.
 const DEPENDENT: f64 = 1.2816;
 
@@ -94,6 +98,9 @@ impl BatchMeans {
         }
         let scale = self.batch_size as f64;
         let mut means: Vec<f64> = self.sums.iter().map(|sum| sum / scale).collect();
+        if let Some(most) = alike(&means) {
+            return Confidence::Within(most);
+        }
         while means.len() >= BATCHES_MIN {
             let spread = Spread::of(&means);
             if !spread.is_dependent() {
@@ -107,7 +114,7 @@ impl BatchMeans {
     /// The half-width of the 95 % confidence interval of the mean, in the unit of the values.
     ///
     /// `None` below 32 batches of 16 values, and where batches that are long enough to be eight depend on each
-    /// other still: too little was seen to say.
+    /// other still: too little was seen to say. Where all batches are the same, how far they differ.
     pub fn half_width_95(&self) -> Option<f64> {
         match self.confidence() {
             Confidence::Within(half_width) => Some(half_width),
@@ -145,6 +152,14 @@ impl BatchMeans {
             self.batch_size *= 2;
         }
     }
+}
+
+/// How far the mean of a batch is from that of all, at most, where batches are the same. Neighbours are more alike then
+/// than chance has it, and it does not matter.
+fn alike(means: &[f64]) -> Option<f64> {
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    let most = means.iter().fold(0.0, |most: f64, value| most.max((value - mean).abs()));
+    (most <= ALIKE * mean.abs()).then_some(most)
 }
 
 /// How the means of batches, in their order, lie around their mean.

@@ -190,3 +190,19 @@ fn series_add_up_whatever_their_widths() {
     let reads = |at: u64| later.bins()[at as usize].reads;
     assert_eq!([0, 3, 100, 103, 400, 500].map(reads), [1; 6]);
 }
+
+/// What always takes the same is known, but for rounding and for how it began.
+#[test]
+fn values_that_are_the_same_have_a_narrow_interval() {
+    for first in [1e6, 999_990.0] {
+        let mut batches = BatchMeans::new();
+        (0..100).for_each(|_| batches.record(first));
+        (0..20_000).for_each(|number| batches.record(1e6 + f64::from(number % 2) * 1e-4));
+        let half_width = batches.half_width_95().expect("it is known");
+        assert!(half_width <= 10.0, "{half_width}");
+    }
+    // Slow drift is not the same: its batches depend on each other, and that is said.
+    let mut batches = BatchMeans::new();
+    (0..20_000).for_each(|number| batches.record(1e6 + f64::from(number)));
+    assert_eq!(batches.confidence(), Confidence::Dependent);
+}
