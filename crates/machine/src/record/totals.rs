@@ -3,7 +3,7 @@
 use super::Component;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
-use nacre_config::{Descriptor, Families, Shape, Value};
+use nacre_config::{Descriptor, Families, Field, Shape, Value};
 use nacre_kernel::ComponentReport;
 use std::collections::BTreeMap;
 
@@ -81,25 +81,56 @@ pub(super) fn energy_unknown(checked: &Checked, reports: &[ComponentReport]) -> 
     reports.iter().filter(is_device).flat_map(missing).collect()
 }
 
-/// The settings of a device that would be energies or powers and were left out.
+/// The settings of a device, and of the parts in its slots, that would be energies or powers and were left out.
 fn energies_not_given(checked: &Checked, report: &ComponentReport) -> Vec<String> {
-    let Some(descriptor) = Rooms::new().descriptor("device", report.kind) else { return Vec::new() };
-    let paths = energy_fields(descriptor).into_iter().map(|name| format!("{}.{name}", report.path));
-    paths.filter(|path| !checked.resolved.iter().any(|resolved| resolved.path == *path)).collect()
+    let is_given = |path: &String| checked.resolved.iter().any(|resolved| resolved.path == *path);
+    let mut paths = Vec::new();
+    let mut left = vec![(report.path.clone(), Rooms::new().descriptor("device", report.kind))];
+    while let Some((at, descriptor)) = left.pop() {
+        let Some(descriptor) = descriptor else { continue };
+        paths.extend(energy_fields(descriptor).into_iter().map(|name| format!("{at}.{name}")));
+        for (name, family) in parts(descriptor) {
+            let slot = format!("{at}.{name}");
+            let kind = kind_of(checked, &slot);
+            left.push((slot, kind.and_then(|kind| Rooms::new().descriptor(family, &kind))));
+        }
+    }
+    paths.retain(|path| !is_given(path));
+    paths
+}
+
+/// The slots of a device that are no devices, each with its family.
+fn parts(descriptor: &Descriptor) -> Vec<(&'static str, &'static str)> {
+    let family = |shape: &Shape| match shape {
+        Shape::Slot(family) => Some(*family),
+        Shape::Optional(inner) => match &**inner {
+            Shape::Slot(family) => Some(*family),
+            _ => None,
+        },
+        _ => None,
+    };
+    let of_field = |field: Field| family(&field.shape).map(|family| (field.name, family));
+    (descriptor.fields)().into_iter().filter_map(of_field).filter(|(_, family)| *family != "device").collect()
+}
+
+/// The room in the slot at `path`.
+fn kind_of(checked: &Checked, path: &str) -> Option<String> {
+    let named = format!("{path}.kind");
+    match &checked.resolved.iter().find(|resolved| resolved.path == named)?.node.value {
+        Value::Text(kind) => Some(kind.clone()),
+        _ => None,
+    }
 }
 
 fn energy_fields(descriptor: &Descriptor) -> Vec<&'static str> {
-    let is_energy = |shape: &Shape| match shape {
-        Shape::Optional(inner) => {
+    let is_energy = |field: &Field| match &field.shape {
+        // What capacitors hold is no energy that is taken.
+        Shape::Optional(inner) if !field.name.starts_with("capacitor") => {
             matches!(&**inner, Shape::Quantity { name, .. } if ["energy", "power"].contains(name))
         }
         _ => false,
     };
-    (descriptor.fields)()
-        .into_iter()
-        .filter(|field| is_energy(&field.shape))
-        .map(|field| field.name)
-        .collect()
+    (descriptor.fields)().iter().filter(|field| is_energy(field)).map(|field| field.name).collect()
 }
 
 /// The devices that were written to and whose endurance is not known: paths.
