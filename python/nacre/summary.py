@@ -159,6 +159,7 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         lifetime += _without(record.lifetime_unknown, "endurance")
     shown = [
         ("cost", _cost(record)),
+        ("area", f"{significant(record.area_mm2)} mm2 of cells" if record.area_mm2 else None),
         ("energy", _energy(record)),
         ("write amplification", _maybe(record.write_amplification)),
         ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),

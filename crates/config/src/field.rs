@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::shape::{Field, Literal, Shape};
 use nacre_kernel::units::{Decimal, Quantity};
-use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, Time};
+use nacre_kernel::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 use std::cmp::Ordering;
 
 /// A struct that a table of a document is read into. Derive it.
@@ -152,7 +152,7 @@ macro_rules! quantity_field {
     )+};
 }
 
-quantity_field!(Time, Bytes, Ratio, Rate, Bandwidth, Energy, Power, Price);
+quantity_field!(Time, Bytes, Ratio, Rate, Bandwidth, Energy, Power, Price, BitArea);
 
 macro_rules! integer_field {
     ($($type:ty),+) => {$(

@@ -66,4 +66,4 @@ pub use request::{Op, Request};
 pub use time::Time;
 pub use timeline::{Pool, Timeline};
 pub use transactions::{Refused, Transactions};
-pub use units::{Bandwidth, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};
+pub use units::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};

@@ -251,6 +251,12 @@ float_quantity!(
     ["/GiB" => 1.0, "/TiB" => 1.0 / 1024.0, "/MiB" => 1024.0]
 );
 
+float_quantity!(
+    /// Square micrometres of a bit.
+    BitArea, "area of a bit", "an area of a bit such as \"0.0081 um2/bit\"", "um2/bit",
+    ["um2/bit" => 1.0, "nm2/bit" => 1e-6]
+);
+
 impl std::ops::AddAssign for Energy {
     #[inline]
     fn add_assign(&mut self, other: Energy) {
@@ -269,6 +275,13 @@ impl Bandwidth {
     /// How long `bytes` take.
     pub fn time_for(self, bytes: u64) -> Time {
         Time::from_secs_f64(bytes as f64 / self.0)
+    }
+}
+
+impl BitArea {
+    /// Square millimetres of the cells of `capacity`.
+    pub fn mm2_of(self, capacity: Bytes) -> f64 {
+        self.0 * capacity.0 as f64 * 8.0 * 1e-6
     }
 }
 
@@ -292,6 +305,7 @@ mod tests {
         assert_eq!(Ratio::parse("22 %"), Ok(Ratio(0.22)));
         assert_eq!(Rate::parse("20 kHz"), Ok(Rate(20_000.0)));
         assert_eq!(Price::parse("4 /GiB").unwrap().of(Bytes(16 << 30)), 64.0);
+        assert_eq!(BitArea::parse("0.25 um2/bit").unwrap().mm2_of(Bytes(1_000_000)), 2.0);
     }
 
     #[test]

@@ -77,6 +77,7 @@ METRICS: Mapping[str, Callable[[Data], Any]] = {
     "erases": _at("erases"),
     "energy_j": _energy,
     "cost": _at("cost"),
+    "area_mm2": _at("area_mm2"),
     "iops_per_cost": _iops_per_cost,
     "lifetime_days": _at("lifetime_days"),
     "simulated_s": _at("simulated_s"),

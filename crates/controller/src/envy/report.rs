@@ -22,6 +22,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         idle_energy: None,
         counters: counters(envy),
         cost: cost(envy),
+        area_mm2: None,
         lifetime_days: lifetime_days(envy, &wear, elapsed),
         columns: columns(envy),
         wear: Some(wear),

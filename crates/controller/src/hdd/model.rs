@@ -335,6 +335,7 @@ impl<S: Store> Device for Hdd<S> {
             idle_energy: self.idle_energy(elapsed),
             counters: self.counters(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),
+            area_mm2: None,
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),

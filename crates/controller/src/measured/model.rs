@@ -257,6 +257,7 @@ impl<S: Store> Device for Measured<S> {
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
             counters: self.counters(),
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),
+            area_mm2: None,
             lifetime_days: self.lifetime_days(elapsed),
             wear: None,
             columns: Vec::new(),

@@ -18,6 +18,7 @@ pub(super) fn of<S>(card: &NvramCard<S>, elapsed: Time) -> ComponentReport {
         idle_energy: config.idle_power.map(|power| power.over(elapsed)),
         counters: counters(card),
         cost: config.price.map(|price| price.of(Bytes(card.capacity))),
+        area_mm2: None,
         lifetime_days: None,
         wear: None,
         columns: columns(card),

@@ -25,6 +25,7 @@ pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
         idle_energy: config.idle_power.map(|power| power.over(elapsed)),
         counters: counters(onyx),
         cost: config.price.map(|price| price.of(capacity)),
+        area_mm2: None,
         lifetime_days: lifetime_days(onyx, &wear, elapsed),
         wear: Some(wear),
         columns: columns(&onyx.controllers),

@@ -21,6 +21,7 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
         idle_energy: config.idle_power.map(|power| power.over(elapsed)),
         counters: counters(ssd),
         cost: config.price.map(|price| price.of(capacity)),
+        area_mm2: None,
         lifetime_days: lifetime_days(ssd, &wear, elapsed),
         columns: columns(ssd),
         wear: Some(wear),

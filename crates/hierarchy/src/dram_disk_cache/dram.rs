@@ -137,6 +137,7 @@ impl<S: Store> Memory for Dram<S> {
             idle_energy: self.idle_energy(elapsed),
             counters: Vec::new(),
             cost: self.config.price.map(|price| price.of(self.config.capacity)),
+            area_mm2: self.config.area.map(|area| area.mm2_of(self.config.capacity)),
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),

@@ -35,7 +35,7 @@ use crate::frames::{FrameCache, Settings};
 use dram::Dram;
 use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bandwidth, Bytes, Power, Price, Ratio, Time};
+use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::store::{Layout, Nothing};
 
 /// A disk cache in DRAM.
@@ -81,6 +81,8 @@ pub struct Config {
     /// Rest after which chips are powered down.
     #[config(default = "1 us", max = "1 s", source = "assumed: controllers wait for some hundred cycles")]
     pub power_down_after: Time,
+    /// Area of a bit of its cells.
+    pub area: Option<BitArea>,
     /// Price of its capacity.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.

@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bytes, Power, Price, Ratio, Time};
+use nacre_kernel::{BitArea, Bytes, Power, Price, Ratio, Time};
 use nacre_media::dual_mode_flash::{Ageing, Mode};
 
 /// Slots of the smallest region: blocks to open, to collect into, and to evict.
@@ -112,6 +112,8 @@ pub struct Cells {
     pub active_power: Option<Power>,
     /// Power of a die that does nothing.
     pub idle_power: Option<Power>,
+    /// Area of a bit of its cells, as they are new; spare bytes are not counted.
+    pub area: Option<BitArea>,
     /// Price of its capacity, as it is new.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.

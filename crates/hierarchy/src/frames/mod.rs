@@ -81,6 +81,7 @@ pub(crate) struct MemoryReport {
     pub(crate) idle_energy: Option<nacre_kernel::Energy>,
     pub(crate) counters: Vec<(&'static str, u64)>,
     pub(crate) cost: Option<f64>,
+    pub(crate) area_mm2: Option<f64>,
     pub(crate) lifetime_days: Option<f64>,
     pub(crate) wear: Option<Wear>,
     pub(crate) columns: Vec<nacre_kernel::Column>,

@@ -30,6 +30,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         idle_energy: memory.idle_energy,
         counters,
         cost: memory.cost,
+        area_mm2: memory.area_mm2,
         lifetime_days: memory.lifetime_days,
         wear: memory.wear,
         columns: memory.columns,

@@ -191,6 +191,7 @@ impl<S: Store> Device for Network<S> {
             idle_energy: None,
             counters: self.host.counters(),
             cost: self.cost,
+            area_mm2: None,
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),

@@ -43,7 +43,7 @@ use nacre_config::{Configuration, Descriptor, Problem, Reader, Room, Slot};
 use nacre_controller::ecc::{self, EccFamily, Page};
 use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Bytes, Energy, Power, Price, Time};
+use nacre_kernel::{BitArea, Bytes, Energy, Power, Price, Time};
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
 
@@ -116,6 +116,8 @@ pub struct Config {
     pub write_energy: Option<Energy>,
     /// Power of all of it at rest.
     pub idle_power: Option<Power>,
+    /// Area of a bit of its cells; spare bytes are not counted.
+    pub area: Option<BitArea>,
     /// Price of its capacity.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.

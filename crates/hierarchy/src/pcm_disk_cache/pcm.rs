@@ -256,6 +256,7 @@ impl<S: Store> Memory for Pcm<S> {
                 ("corrected_pages", self.corrected),
             ],
             cost: config.price.map(|price| price.of(config.capacity)),
+            area_mm2: config.area.map(|area| area.mm2_of(config.capacity)),
             lifetime_days: (self.writes > 0).then(|| life / (self.writes + self.moves) as f64 * days),
             wear: Some(Wear {
                 host: self.writes,

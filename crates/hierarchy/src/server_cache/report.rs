@@ -24,6 +24,7 @@ pub(super) fn of(cache: &ServerCache, elapsed: Time) -> ComponentReport {
         idle_energy: None,
         counters: counters(cache),
         cost: None,
+        area_mm2: None,
         lifetime_days: None,
         wear: None,
         columns: Vec::new(),

@@ -24,6 +24,7 @@ pub(super) fn of(of: &Tiers, elapsed: Time) -> ComponentReport {
         idle_energy: None,
         counters: counters(of),
         cost: None,
+        area_mm2: None,
         lifetime_days: None,
         wear: None,
         columns: columns(of),

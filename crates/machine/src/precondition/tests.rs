@@ -75,6 +75,7 @@ impl Device for Memory {
             idle_energy: None,
             counters: Vec::new(),
             cost: None,
+            area_mm2: None,
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),

@@ -34,6 +34,8 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     };
     let components: Vec<Component> = reports.iter().map(priced).collect();
     let cost = cost(&components);
+    let areas = components.iter().filter_map(|component| component.area_mm2);
+    let area_mm2 = areas.reduce(|sum, area| sum + area);
     let worn = total(reports);
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
@@ -68,6 +70,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
         erases: worn.as_ref().map(|wear| wear.erases),
         energy_j: energies(&components),
         energy_unknown: energy_unknown(checked, reports),
+        area_mm2,
         cost: cost.sum,
         cost_basis: cost.basis,
         cost_by_basis: cost.by_basis,
@@ -178,6 +181,7 @@ pub fn component(report: &ComponentReport, drained: Time) -> Component {
         energy_j: report.is_energy_modelled.then(|| energy(report)),
         counters: report.counters.iter().map(|&(name, count)| (name.to_string(), count.into())).collect(),
         cost: report.cost,
+        area_mm2: report.area_mm2,
         cost_basis: None,
         lifetime_days: report.lifetime_days,
         wear: report.wear.as_ref().map(wear),

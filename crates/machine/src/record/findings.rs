@@ -139,6 +139,7 @@ fn add_report(sum: &mut ComponentReport, report: ComponentReport) {
         sum.1 += counter.1;
     }
     sum.cost = sum.cost.zip(report.cost).map(|(a, b)| a + b);
+    sum.area_mm2 = sum.area_mm2.zip(report.area_mm2).map(|(a, b)| a + b);
     sum.lifetime_days = least(sum.lifetime_days, report.lifetime_days, f64::min);
     sum.wear = match (sum.wear.take(), report.wear) {
         (Some(sum), Some(wear)) => Some(worn(sum, wear)),

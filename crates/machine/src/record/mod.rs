@@ -95,6 +95,8 @@ pub struct Record {
     pub energy_j: BTreeMap<String, f64>,
     /// Paths of the devices whose energy is not modelled, and of energies and powers that others were not given.
     pub energy_unknown: Vec<String>,
+    /// Sum of the areas of the components' memory cells, in square millimetres; null if that of none is known.
+    pub area_mm2: Option<f64>,
     /// Sum of the components' costs; null if the cost of none is known, or if prices are of several bases.
     pub cost: Option<f64>,
     /// What the cost is counted in, such as `USD 2023`; null where the scenario does not say, or where there are several.
@@ -306,6 +308,8 @@ pub struct Component {
     pub energy_j: Option<BTreeMap<&'static str, f64>>,
     /// Counts of events.
     pub counters: serde_json::Map<String, serde_json::Value>,
+    /// Area of the cells of its memory, in square millimetres; null where it is not known.
+    pub area_mm2: Option<f64>,
     /// What it costs, in `cost_basis`; null where no price is known.
     pub cost: Option<f64>,
     /// What its cost is counted in, such as `USD 2023`; null where the scenario does not say.

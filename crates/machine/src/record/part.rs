@@ -79,6 +79,7 @@ struct ReportPart {
     idle_energy: Option<Real>,
     counters: Vec<(String, u64)>,
     cost: Option<Real>,
+    area_mm2: Option<Real>,
     lifetime_days: Option<Real>,
     wear: Option<WearPart>,
     columns: Vec<(String, Vec<Real>)>,
@@ -280,6 +281,7 @@ fn report_part(report: &ComponentReport) -> ReportPart {
         idle_energy: report.idle_energy.map(|energy| energy.0.into()),
         counters: report.counters.iter().map(|&(name, count)| (name.into(), count)).collect(),
         cost: report.cost.map(Real::from),
+        area_mm2: report.area_mm2.map(Real::from),
         lifetime_days: report.lifetime_days.map(Real::from),
         wear: report.wear.as_ref().map(wear_part),
         columns: report.columns.iter().map(|column| (column.name.into(), values(column))).collect(),
@@ -297,6 +299,7 @@ fn report(part: ReportPart) -> ComponentReport {
         idle_energy: part.idle_energy.map(|energy| Energy(energy.into())),
         counters: part.counters.into_iter().map(|(name, count)| (lasting(name), count)).collect(),
         cost: part.cost.map(f64::from),
+        area_mm2: part.area_mm2.map(f64::from),
         lifetime_days: part.lifetime_days.map(f64::from),
         wear: part.wear.map(wear),
         columns: part

@@ -28,6 +28,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         idle_energy: None,
         counters: vec![("trimmed", 9)],
         cost: None,
+        area_mm2: None,
         lifetime_days: None,
         wear: Some(wear),
         columns: Vec::new(),

@@ -95,6 +95,7 @@ impl Device for Faulty {
             idle_energy: None,
             counters: Vec::new(),
             cost: None,
+            area_mm2: None,
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),

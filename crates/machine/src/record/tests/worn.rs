@@ -84,6 +84,7 @@ fn component(id: u8, path: &str) -> ComponentReport {
         idle_energy: None,
         counters: Vec::new(),
         cost: None,
+        area_mm2: None,
         lifetime_days: None,
         wear: None,
         columns: Vec::new(),
@@ -112,6 +113,7 @@ fn flash() -> ComponentReport {
     ComponentReport {
         wear: Some(wear),
         columns,
+        area_mm2: None,
         lifetime_days: Some(900.0),
         ..component(1, "stack.level[0]")
     }
@@ -131,6 +133,7 @@ fn wear_is_told_of_each_medium_and_of_all_together() {
     let pcm = Wear { host: 300, metadata: 25, ..Wear::default() };
     let stack = ComponentReport {
         wear: Some(pcm),
+        area_mm2: None,
         lifetime_days: Some(2000.0),
         children: vec![flash()],
         ..component(0, "stack")

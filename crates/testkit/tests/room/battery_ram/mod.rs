@@ -141,6 +141,7 @@ impl<S: Store> Device for BatteryRam<S> {
             idle_energy: None,
             counters: self.host.counters(),
             cost: None,
+            area_mm2: None,
             lifetime_days: None,
             wear: None,
             columns: Vec::new(),
