@@ -10,12 +10,13 @@ import altair as alt
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.reproduce.claim import Claim
-from nacre.reproduce.forms import columns, distribution, surface
+from nacre.reproduce.forms import columns, course, distribution, surface
 from nacre.reproduce.judge import Row, number, rows
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Drawing
 from nacre.reproduce.plan import Point
+from nacre.reproduce.stacks import stacks
 from nacre.reproduce.table import published, verdict
 
 _HEIGHT = 300
@@ -32,16 +33,20 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
     """The figure `name`, with a line for each claim about it."""
     drawing = results.paper.drawings[name]
     found = rows(results, [name])
-    panel: alt.LayerChart | alt.Chart
+    panel: alt.LayerChart | alt.Chart | alt.HConcatChart
     only_shape = False
     if drawing.form == "bars":
         panel = _bars(found)
+    elif drawing.form == "stacks":
+        panel = stacks(results, drawing)
     elif drawing.form == "columns":
         panel = columns(results, drawing)
     elif drawing.form == "surface":
         panel = surface(results, drawing)
     elif drawing.form == "distribution":
         panel = distribution(results, drawing)
+    elif drawing.form == "course":
+        panel = course(results, drawing)
     else:
         claims = [claim for claim in results.paper.claims if claim.figure == name]
         panel, only_shape = _lines(results, drawing, claims)

@@ -1,4 +1,4 @@
-"""Figures of a paper whose places are no runs: columns, surfaces, and distributions."""
+"""Figures of a paper whose places are no runs: columns, surfaces, distributions and courses."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _ROOM = 60
 
 _LETTER = 7
 """The width of a letter of a label."""
+
+_GAP = 60
+"""Between panels side by side."""
 
 Data = list[dict[str, Any]]
 
@@ -87,30 +90,89 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
     return fields(rows, drawing.x_title, rest.strip() or "y", value)
 
 
-def distribution(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """The share of requests that are not above each latency: a line for every point."""
+def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
+    """The share of requests that are not above each latency: a line for every label of the series.
+
+    Every label of `x` has a panel of its own, over its own latencies.
+    """
     (op,) = drawing.measures.values()
-    rows: Data = []
+    panels: dict[str, Data] = {}
     for point in results.paper.points(drawing.points) if drawing.points else []:
         record = results.outcomes.ended.get(point.job)
         if not isinstance(record, Record):
             continue
-        name = ", ".join(label for axis, label in point.labels if axis != "operation")
+        labels = dict(point.labels)
+        rows = panels.setdefault(labels.get(drawing.x, ""), [])
         frame = record.latency_distribution("read" if op == "read" else "write")
         before = 0.0
         for upto_ns, share in frame.select("upto_ns", "share").iter_rows():
             # A step: no request lies between the bars.
             rows += [
-                {"x": upto_ns / 1e3, "value": value, "series": name} for value in (before, share)
+                {"x": upto_ns / 1e3, "value": value, "series": labels[drawing.series]}
+                for value in (before, share)
             ]
             before = share
+    if not panels:
+        raise Error("there is nothing to draw: no run of this figure has ended")
+    series = list(dict.fromkeys(row["series"] for rows in panels.values() for row in rows))
+    width = (theme.WIDTH - _GAP * (len(panels) - 1)) / len(panels)
+    charts = [
+        _steps(rows, series, drawing, label).properties(width=width, height=_HEIGHT)
+        for label, rows in panels.items()
+    ]
+    return cast("alt.HConcatChart", alt.hconcat(*charts, spacing=_GAP))
+
+
+def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
+    """Lines of one panel: later ones thinner and dashed, so that those below are seen."""
+    low, high = (end(row["x"] for row in rows) for end in (min, max))
+    room = max(0.1 * (high - low), 0.01 * high)
+    # Lines go on to both edges.
+    whole = list(rows)
+    for name in series:
+        whole.append({"x": low - room, "value": 0.0, "series": name})
+        whole.append({"x": high + room, "value": 1.0, "series": name})
+    colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
+    colour = alt.Color("series:N").scale(domain=series, range=colours).legend(symbolType="stroke")
+    title = f"{drawing.x_title}, {drawing.x} {label}" if label else drawing.x_title
+    domain = alt.X("x:Q", title=title).scale(domain=[low - room, high + room], nice=False)
+    y = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
+    layers = []
+    for place, name in enumerate(series):
+        of_series = [row for row in whole if row["series"] == name]
+        of_series.sort(key=lambda row: (row["x"], row["value"]))
+        lines = alt.Chart(theme.data(of_series)).mark_line(
+            strokeWidth=max(5 - 3 * place, 2), strokeDash=[6, 4] if place else [1, 0]
+        )
+        layers.append(lines.encode(x=domain.axis(grid=False, tickCount=5), y=y, color=colour))
+    return cast("alt.LayerChart", alt.layer(*layers))
+
+
+def course(results: Results, drawing: Drawing) -> alt.LayerChart:
+    """A column of each record over another: a line for every point, to its last value."""
+    (measure,) = drawing.measures.values()
+    rows: Data = []
+    for point in results.paper.points(drawing.points) if drawing.points else []:
+        record = results.outcomes.ended.get(point.job)
+        if not isinstance(record, Record):
+            continue
+        name = dict(point.labels).get(drawing.series, point.name)
+        for component in record.components:
+            paths = [f"{component.path}.{column}" for column in (drawing.x, measure)]
+            if not all(path in record.columns for path in paths):
+                continue
+            x, y = (record.columns[path].tolist() for path in paths)
+            steps = zip([0.0, *x], [1.0, *y], strict=True)
+            rows += [{"x": at, "value": value, "series": name} for at, value in steps]
     if not rows:
         raise Error("there is nothing to draw: no run of this figure has ended")
     series = list(dict.fromkeys(row["series"] for row in rows))
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
-    colour = alt.Color("series:N").scale(domain=series, range=colours).legend(symbolType="stroke")
-    x = alt.X("x:Q", title=drawing.x_title).scale(type="log", nice=False).axis(grid=False)
-    y = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
-    lines = alt.Chart(theme.data(rows)).mark_line(strokeWidth=2).encode(x=x, y=y, color=colour)
+    colour = alt.Color("series:N").scale(domain=series, range=colours)
+    colour = colour.legend(symbolType="stroke", columns=3)
+    x_axis = alt.X("x:Q", title=drawing.x_title).axis(grid=False, format="~s")
+    y_axis = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
+    lines = alt.Chart(theme.data(rows)).mark_line(strokeWidth=2)
+    lines = lines.encode(x=x_axis, y=y_axis, color=colour)
     chart = alt.layer(lines).properties(width=theme.WIDTH, height=_HEIGHT)
     return cast("alt.LayerChart", chart)

@@ -33,12 +33,22 @@ def _watts(record: Record, *, disk: bool) -> float:
     return float(joules / record.drained_s)
 
 
-def _memory_watts(activity: str) -> Callable[[Record], float]:
-    """Mean power of the memories that read, write or idle."""
+_READING = {"read", "correct"}
+_IDLE = {"idle"}
+
+
+def _memory_watts(kind: str) -> Callable[[Record], float]:
+    """Mean power of the memories that read and decode, idle, or write, fill, clean and erase."""
+
+    def is_of(activity: str) -> bool:
+        known = {"read": _READING, "idle": _IDLE}
+        return activity in known[kind] if kind in known else activity not in _READING | _IDLE
 
     def watts(record: Record) -> float:
         energies = [c.energy_j for c in record.components if c.kind != "hdd" and c.energy_j]
-        joules = sum(energy.get(activity, 0.0) for energy in energies)
+        joules = sum(
+            joules for energy in energies for activity, joules in energy.items() if is_of(activity)
+        )
         return float(joules / record.drained_s)
 
     return watts
@@ -75,6 +85,22 @@ def _life(name: str) -> Callable[[Record], float]:
     return pages
 
 
+def _worn_at(share: float) -> Callable[[Record], float]:
+    """Pages taken in until so small a share of the flash is left, over those to its end."""
+
+    def life(record: Record) -> float:
+        (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+        taken, usable, end = (
+            record.columns[f"{flash.path}.{name}"]
+            for name in ("wearing.pages_taken", "wearing.usable_share", "life.pages_to_end")
+        )
+        return float(
+            next(pages for pages, left in zip(taken, usable, strict=True) if left <= share) / end[0]
+        )
+
+    return life
+
+
 def _density(of: str, over: str) -> Callable[[Any], float]:
     """How many times more bits of one technology than of another fit on an area in 2009."""
 
@@ -96,6 +122,8 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "memory_idle_w": _memory_watts("idle"),
     "read_hits": _read_hits,
     "collections_per_write": _collections_per_write,
+    "life_at_90_percent": _worn_at(0.9),
+    "life_at_half": _worn_at(0.5),
     "pages_to_half": _life("pages_to_half"),
     "pages_to_end": _life("pages_to_end"),
     "slc_over_pcram": _density("nand_slc", "pcram_slc"),

@@ -16,7 +16,7 @@ from nacre.reproduce.reading import Entry
 SHIPPED = Path(__file__).parent.parent / "papers"
 """Where the papers lie: a folder each, with `claims.toml` and `plan.toml`."""
 
-Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution"]
+Form: TypeAlias = Literal["lines", "columns", "bars", "surface", "distribution", "stacks", "course"]
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,10 @@ class Drawing:
 
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
-    point, seen from above; `distribution`: the share of requests not above each latency, a line for
-    every point, where `measure` is `read` or `write`.
+    point, seen from above; `distribution`: the share of requests not above each latency, a panel
+    for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar for each label
+    of `series`, of all measures, one on the other, with `beside` over an axis of its own; `course`:
+    a column of every point's record over the column `x`.
 
     `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
     evenly, `log` the values; `join` connects the published numbers; `interval` is the measure
@@ -46,6 +48,8 @@ class Drawing:
     log: bool
     join: bool
     interval: str = ""
+    beside: str = ""
+    beside_title: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,10 @@ def read(folder: Path) -> Paper:
 
 def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
     form = cast("Form", entry.one_of("form", get_args(Form), "lines"))
-    has_axis, has_points = form in ("lines", "columns"), form != "bars"
+    has_axis, has_points = (
+        form in ("lines", "columns", "stacks", "course", "distribution"),
+        form != "bars",
+    )
     measures: dict[str, str] = entry.take("measures", dict, {})
     if measure := entry.take("measure", str, ""):
         measures = {"": measure}
@@ -160,6 +167,8 @@ def _drawing(entry: Entry, groups: Mapping[str, Group]) -> Drawing:
         log=entry.take("log", bool, False),
         join=entry.take("join", bool, False),
         interval=entry.take("interval", str, ""),
+        beside=entry.take("beside", str, ""),
+        beside_title=entry.take("beside_title", str, ""),
     )
     entry.done()
     return drawing
