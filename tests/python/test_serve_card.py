@@ -1,0 +1,55 @@
+"""The NVRAM cards under a real program: served, recorded, and replayed by a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre.control import Control
+from serving import Server, needs, run
+
+REQUESTS = 24
+"""Reads and as many writes."""
+
+
+def card(folder: Path, preset: str) -> Path:
+    path = folder / f"{preset}.toml"
+    path.write_text(f'schema = 1\nname = "{preset}"\n[stack]\npreset = "{preset}"\n')
+    return path
+
+
+@pytest.mark.parametrize("preset", ["nvram_ddr3_flash", "nvram_mram"])
+def test_what_qemu_asks_of_a_card_is_recorded_and_replayed(tmp_path: Path, preset: str) -> None:
+    """What the server's model took and what the replay takes are the same request by request."""
+    qemu_io = needs("qemu-io", "qemu-utils")
+    trace = tmp_path / "qemu.nacre"
+    # 200 times slower, so that QEMU is the faster of the two.
+    options = ("--dilate", "200", "--record", str(trace))
+    server = Server(tmp_path, *options, device=card(tmp_path, preset))
+    try:
+        asked = [f"aio_write -P 7 {page * 81920} 4k" for page in range(REQUESTS)]
+        asked += ["aio_flush"] + [f"aio_read -P 7 {page * 81920} 4k" for page in range(REQUESTS)]
+        said = run(
+            [qemu_io, "-f", "raw", *(word for each in asked for word in ("-c", each)), server.uri]
+        )
+        assert "Pattern verification failed" not in said
+        with Control(server.image) as control:
+            served = control.stats().export()
+        server.stop()
+    finally:
+        server.close()
+    replayed = nacre.run(
+        {
+            "name": "replay",
+            "workload": {"kind": "trace", "file": str(trace)},
+            "stack": {"preset": preset},
+        }
+    )
+    for op in ("read", "write"):
+        model, again = served.modelled[op], replayed.latency[op]
+        assert model["count"] == again["count"] == REQUESTS
+        # Clocks begin at another moment, so refreshes fall on other requests; arrivals are rounded.
+        assert model["mean_ns"] == pytest.approx(again["mean_ns"], rel=0.05)
+    # QEMU flushes after every write unless it is told otherwise.
+    assert replayed.requests.flushes == REQUESTS + 1
