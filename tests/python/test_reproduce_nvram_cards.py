@@ -27,11 +27,14 @@ def as_published(point: Point, factor: float = 1.0) -> Record:
     op = labels.get("operation", "read")
     depth = int(labels.get("depth", "256"))
     iops = min(depth / ALONE_S, CAPS[op]) * factor
-    latency = {"mean_ns": 1e9 * depth / iops, "p50_ns": 2e4 * factor, "p99_ns": 2e4 * factor}
+    latency = {"mean_ns": 1e9 * depth / iops * factor**2}
+    latency |= {"p50_ns": 2e4 * factor, "p99_ns": 2e4 * factor}
     latency |= {"mean_ci95_ns": 1e-4 * latency["mean_ns"] * factor**8, "count": 2}
     data: dict[str, Any] = {
         "name": point.name,
-        "origins": [],
+        "origins": [
+            {"path": "workload.arrival.queue_depth", "value": depth, "confidence": "", "source": ""}
+        ],
         "throughput": {"iops": iops, "bytes_per_s": 4096 * iops},
         "latency": {"read": None, "write": None} | {op: latency},
         "components": [{"path": "stack"}],

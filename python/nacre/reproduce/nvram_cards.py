@@ -32,6 +32,16 @@ def _interval_percent(record: Record) -> float | None:
     return None if half_width is None else float(100 * half_width / latency["mean_ns"])
 
 
+def _in_card(record: Record) -> float:
+    """Requests in the loop by Little's law, over those that the loop keeps under way."""
+    (depth,) = (
+        int(origin["value"])
+        for origin in record.origins
+        if origin["path"] == "workload.arrival.queue_depth"
+    )
+    return float(record.throughput.iops * _latency(record)["mean_ns"] / 1e9) / depth
+
+
 def _dump(name: str) -> Callable[[Record], float]:
     """What the card's report says of a dump of its whole memory."""
 
@@ -50,6 +60,7 @@ MEASURES: Mapping[str, Callable[[Record], float | None]] = {
     "p50_us": _us("p50_ns"),
     "p99_us": _us("p99_ns"),
     "interval_percent": _interval_percent,
+    "in_card": _in_card,
     "dump_needs_j": _dump("needs_j"),
     "dump_s": _dump("s"),
     "dump_saves_share": _dump("saves_share"),

@@ -219,6 +219,7 @@ impl<S: Store> Device for FlashCache<S> {
         self.array.check_invariants();
         self.tables.check_invariants(self.array.flash.pages_per_block());
         self.check_regions();
+        self.check_programs();
         self.backing.check_invariants();
     }
 

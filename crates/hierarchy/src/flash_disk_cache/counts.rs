@@ -41,6 +41,9 @@ pub(super) struct Counts {
 pub(super) struct Life {
     /// Pages taken in so far.
     pub(super) taken: u64,
+    /// Pages programmed so far, and of them those that were erased since.
+    pub(super) programmed: u64,
+    pub(super) erased: u64,
     /// Pages that the flash holds at most, as its slots are now.
     pub(super) usable: u64,
     /// When the flash held half of the pages that it held as it was new, or less.

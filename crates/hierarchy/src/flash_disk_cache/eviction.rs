@@ -139,6 +139,7 @@ impl<S: Store> FlashCache<S> {
         let done = self.array.erase(block, if is_slc { Mode::Slc } else { Mode::Mlc }, now);
         self.counts.erases += 1;
         let status = &mut self.tables.blocks[block as usize];
+        self.life.erased += u64::from(status.programmed);
         (status.programmed, status.erased) = (0, done);
         debug_assert_eq!(status.valid, 0, "block {block} is not empty");
     }

@@ -2,7 +2,7 @@
 
 use super::array::Sensed;
 use super::cache::{FlashCache, REGIONS};
-use super::counts::Cause;
+use super::counts::{Cause, Life};
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Time};
@@ -247,6 +247,7 @@ impl<S: Store> FlashCache<S> {
         self.life.taken += u64::from(matches!(cause, Cause::Host | Cause::Fill));
         let status = &mut self.tables.blocks[block as usize];
         status.programmed += 1;
+        self.life.programmed += 1;
         let begin = now.max(status.erased);
         let is_open = status.used == Use::Open;
         let programmed = self.array.program(block, (mode, code), begin, activity);
@@ -291,6 +292,13 @@ impl<S: Store> FlashCache<S> {
     /// The verdict on `page` while it is still in the controller's memory: it takes no time.
     pub(super) fn look_at(&mut self, page: u32, now: Time) -> Sensed {
         self.array.look_at(page, self.tables.pages[page as usize].code, now)
+    }
+
+    /// Panics unless every page that was programmed is there still or was erased.
+    pub(super) fn check_programs(&self) {
+        let there: u64 = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
+        let Life { programmed, erased, .. } = self.life;
+        assert_eq!(programmed, erased + there, "{erased} pages were erased and {there} are programmed");
     }
 
     /// Panics unless every block is where its use says.
