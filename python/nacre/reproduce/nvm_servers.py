@@ -33,6 +33,9 @@ def _watts(record: Record, *, disk: bool) -> float:
     return float(joules / record.drained_s)
 
 
+_MICRO_PAGES = 32_768
+"""Pages of 2 KiB of the small workloads' 64 MiB."""
+
 _READING = {"read", "correct"}
 _IDLE = {"idle"}
 
@@ -68,6 +71,13 @@ def _read_hits(record: Record) -> float:
     """Share of reads of the flash cache that it serves."""
     hits, misses = (_counter(name)(record) for name in ("read_hits", "read_misses"))
     return hits / (hits + misses)
+
+
+def _hits_over_held(record: Record) -> float:
+    """Share of reads that hit, over the share of the workload's pages that the flash holds."""
+    (flash,) = (c for c in record.components if c.kind == "flash_disk_cache")
+    held = float(record.columns[f"{flash.path}.flash.pages_valid"][0])
+    return _read_hits(record) * _MICRO_PAGES / held
 
 
 def _collections_per_write(record: Record) -> float:
@@ -121,6 +131,7 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "memory_write_w": _memory_watts("write"),
     "memory_idle_w": _memory_watts("idle"),
     "read_hits": _read_hits,
+    "hits_over_held": _hits_over_held,
     "collections_per_write": _collections_per_write,
     "life_at_90_percent": _worn_at(0.9),
     "life_at_half": _worn_at(0.5),
