@@ -116,8 +116,11 @@ impl<S: Store> Pcm<S> {
             self.cells.worsen(to, wrong);
         }
         if S::CARRIES_BYTES {
-            self.store.read(u64::from(from), 0, &mut self.buffer);
-            self.store.program(u64::from(to), &self.buffer);
+            if self.store.read(u64::from(from), 0, &mut self.buffer) {
+                self.store.program(u64::from(to), &self.buffer);
+            } else {
+                self.store.erase(u64::from(to), 1);
+            }
         }
         let time = self.config.read + self.config.write;
         self.bank_ledger.charge(Activity::LevelWear, time);
