@@ -28,8 +28,8 @@ _SAID = 4_000
 class Round(View):
     """One loss of power: how long the program had run, and what the check found.
 
-    `ended` is the exit status of a program that ended before the power did; `check` that of the
-    check, None where there is none.
+    `at_s` counts from its start, or from when it was ready. `ended` is the exit status of a program
+    that ended before the power did; `check` that of the check, None where there is none.
     """
 
     parts = {"outage": Outage}  # noqa: RUF012
@@ -59,6 +59,7 @@ def crash_program(
     check: str | None = None,
     times: int = 10,
     within_s: float = 2.0,
+    ready: bool = False,
     seed: int = 1,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[int], None] = lambda _: None,
@@ -66,9 +67,10 @@ def crash_program(
     """Serves the stack of `scenario`, runs `command` on it, and pulls the power so many times.
 
     Each time the program begins anew on the image that is there; the power fails at a moment drawn
-    up to `within_s` seconds later, or when the program ends. Then the device is served anew from
-    its image, and `check` is run by the shell. Both find the device under `NACRE_URI` in their
-    environment, and which round it is as `NACRE_ROUND`. The first check that fails ends it.
+    up to `within_s` seconds later, or when the program ends. With `ready` these seconds count from
+    when the program makes the file `NACRE_READY`. Then the device is served anew from its image,
+    and `check` is run by the shell. Both find the device under `NACRE_URI` in their environment,
+    and which round it is as `NACRE_ROUND`. The first check that fails ends it.
 
     Raises `Error` where the device cannot be served, `OSError` where the program cannot be run.
     """
@@ -82,7 +84,8 @@ def crash_program(
             for number in range(times):
                 if stop() or failed:
                     break
-                found = _pull(server, command, draws.uniform(0, within_s), number, stop)
+                moment = _Moment(draws.uniform(0, within_s), server.ready if ready else None)
+                found = _pull(server, command, moment, number, stop)
                 server.stop()
                 server.start()
                 if check is not None:
@@ -106,6 +109,7 @@ class _Server:
 
     def __init__(self, scenario: str, settings: Sequence[str], folder: Path) -> None:
         self.image = folder / "device.img"
+        self.ready = folder / "ready"
         self._command = [sys.executable, "-m", "nacre", "serve", scenario, str(self.image)]
         self._command += [word for setting in settings for word in ("--set", setting)]
         self._process: subprocess.Popen[str] | None = None
@@ -134,7 +138,8 @@ class _Server:
 
     def environment(self, number: int) -> Mapping[str, str]:
         """For programs on it."""
-        return {**os.environ, "NACRE_URI": self._uri, "NACRE_ROUND": str(number)}
+        about = {"NACRE_URI": self._uri, "NACRE_ROUND": str(number), "NACRE_READY": str(self.ready)}
+        return {**os.environ, **about}
 
     def power_fail(self) -> Outage:
         """The power fails and comes back."""
@@ -157,15 +162,40 @@ class _Server:
             self._process.communicate()
 
 
+class _Moment:
+    """When the power fails: so many seconds from now, or from when a file is there."""
+
+    def __init__(self, after_s: float, ready: Path | None) -> None:
+        self._after_s, self._ready = after_s, ready
+        self._began = time.monotonic()
+        if ready is not None:
+            ready.unlink(missing_ok=True)
+
+    def passed_s(self) -> float:
+        """Seconds that count so far."""
+        if self._ready is not None:
+            self._began = time.monotonic()
+            if self._ready.exists():
+                self._ready = None
+        return time.monotonic() - self._began
+
+    def left_s(self) -> float:
+        """Seconds until then; 0 when it has come."""
+        return max(0.0, self._after_s - self.passed_s())
+
+
 def _pull(
-    server: _Server, command: Sequence[str], at_s: float, number: int, stop: Callable[[], bool]
+    server: _Server,
+    command: Sequence[str],
+    moment: _Moment,
+    number: int,
+    stop: Callable[[], bool],
 ) -> dict[str, Any]:
     """Runs the program until the power fails under it."""
-    began = time.monotonic()
     with _running(command, server.environment(number)) as process:
-        while process.poll() is None and time.monotonic() - began < at_s and not stop():
-            time.sleep(min(0.01, max(0.0, at_s - (time.monotonic() - began))))
-        ended, ran_s = process.poll(), time.monotonic() - began
+        while process.poll() is None and (left_s := moment.left_s()) > 0 and not stop():
+            time.sleep(min(0.01, left_s))
+        ended, ran_s = process.poll(), moment.passed_s()
         outage = server.power_fail()
     return {"at_s": ran_s, "ended": ended, "outage": outage.to_dict(), "check": None, "said": ""}
 

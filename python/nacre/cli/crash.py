@@ -68,6 +68,12 @@ def crash(
         float,
         typer.Option(min=0, metavar="SECONDS", help="The power fails so long after its start."),
     ] = 2.0,
+    ready: Annotated[
+        bool,
+        typer.Option(
+            "--ready", help="Count these seconds from when it makes the file $NACRE_READY."
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write a page and the numbers there."),
@@ -76,7 +82,17 @@ def crash(
 ) -> None:
     """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
     if scenario is not None and command:
-        _pull(scenario, settings or [], command, check, times, within, seed, as_json=as_json)
+        _pull(
+            scenario,
+            settings or [],
+            command,
+            check,
+            times,
+            within,
+            seed,
+            ready=ready,
+            as_json=as_json,
+        )
         return
     if check is not None:
         problem = "a check is run after losses of power under a program"
@@ -128,6 +144,7 @@ def _pull(
     within: float,
     seed: int,
     *,
+    ready: bool,
     as_json: bool,
 ) -> None:
     """Runs the user's program, and pulls the power under it."""
@@ -140,6 +157,7 @@ def _pull(
             check=check,
             times=times,
             within_s=within,
+            ready=ready,
             seed=seed,
             stop=lambda: interruption.asked,
             tell=lambda done: bar(done, times),
