@@ -79,7 +79,7 @@ crash: ## drawn stacks lose their power on all cores, for CRASH_S seconds from C
 fuzz: ## every fuzz target for FUZZ_S seconds, where nightly Rust and cargo-fuzz are
 	@tools/fuzz.sh $(FUZZ_S)
 
-clients: ## install the programs that served devices are tested with, where that is possible
+clients: ## install the programs that served devices and pages are tested with, where that is possible
 	@tools/install_clients.sh
 
 wheel: $(UV_READY) ## the release wheel, into dist/

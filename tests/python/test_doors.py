@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import psutil
+from exploring import Server as Explorer
 from listening import listening, sockets
 from nacre import toml
 from serving import NACRE, Server, scenario, until
@@ -65,3 +66,13 @@ def test_a_study_on_this_machine_alone_does_not_listen(tmp_path: Path) -> None:
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+
+def test_the_explorer_listens_on_a_port_of_this_machine_and_nowhere_else(tmp_path: Path) -> None:
+    explorer = Explorer(tmp_path)
+    try:
+        port = int(explorer.base.rpartition(":")[2])
+        assert listening(explorer.process.pid) == [("127.0.0.1", port)]
+        assert sockets(explorer.process.pid) == set()
+    finally:
+        explorer.close()

@@ -15,6 +15,7 @@ from nacre.cli import (
     crash,
     ctl,
     describe,
+    explore,
     imports,
     mixes,
     mqsim,
@@ -53,6 +54,7 @@ app.add_typer(imports.app, name="import", no_args_is_help=True)
 imports.app.command("mqsim")(mqsim.import_mqsim)
 app.add_typer(mqsim.comparisons, name="compare", no_args_is_help=True)
 app.command()(report.report)
+app.command()(explore.explore)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
 

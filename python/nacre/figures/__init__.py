@@ -32,6 +32,7 @@ __all__ = [
     "blocks",
     "cleaning",
     "drawings",
+    "figure_makers",
     "latency",
     "mean_latency",
     "mixes",
@@ -51,12 +52,12 @@ __all__ = [
 
 def record_figures(record: Record) -> Mapping[str, alt.TopLevelMixin]:
     """The figures a record has data for, by file name."""
-    return {name: make() for name, make in _makers(record).items()}
+    return {name: make() for name, make in figure_makers(record).items()}
 
 
 def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The files of the figures a record has data for, each drawn when it is called."""
-    for name, make in _makers(record).items():
+    for name, make in figure_makers(record).items():
         chart = cache(make)
         for suffix in SUFFIXES:
             yield f"{name}.{suffix}", partial(_draw, chart, suffix)
@@ -77,7 +78,8 @@ def _draw(chart: Callable[[], alt.TopLevelMixin], suffix: str) -> bytes:
     return image(chart(), suffix)
 
 
-def _makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
+def figure_makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
+    """What draws the figures a record has data for, by file name."""
     ops: tuple[Op, ...] = ("read", "write")
     done = [op for op in ops if record.latency[op]]
     makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}

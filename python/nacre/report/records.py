@@ -37,7 +37,7 @@ def side_by_side(records: Mapping[str, Record]) -> str:
     figures = [figure(svg(together.plot_latency())), figure(svg(together.plot_time_spent()))]
     return (
         said_aloud(headline.of_records(records))
-        + wide(table(_compared(records)))
+        + wide(table(compared(records)))
         + "".join(figures)
     )
 
@@ -52,7 +52,7 @@ def section(name: str, record: Record) -> str:
             paragraphs(facts(record)),
             part("Latency", *_tables(latencies(record))),
             part("Where the time went", *_tables(time_spent(record), time_split(record))),
-            part("Energy, wear and cost", *_tables(_bill(record))),
+            part("Energy, wear and cost", *_tables(bill(record))),
             part("Parts of the stack", *_tables(components(record))),
             figures,
             folded(f"What is assumed: {len(assumed(record.origins))} values", _assumed(record)),
@@ -66,7 +66,7 @@ def _tables(*tables: Table) -> list[str]:
     return [wide(table(each)) for each in tables if each.rows]
 
 
-def _bill(record: Record) -> Table:
+def bill(record: Record) -> Table:
     """Energy, wear and cost of each part that has any of them."""
     rows = []
     for each in record.components:
@@ -120,7 +120,7 @@ def _again(record: Record) -> str:
     )
 
 
-def _compared(records: Mapping[str, Record]) -> Table:
+def compared(records: Mapping[str, Record]) -> Table:
     """A line for each record."""
     basis = _basis(records)
     rows = []

@@ -1,0 +1,57 @@
+"""`nacre explore`."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import webbrowser
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nacre.cli.arguments import place
+from nacre.cli.failure import guarded
+from nacre.cli.interrupt import Interruption
+from nacre.cli.terminal import flush, write_line
+
+
+@guarded
+def explore(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Of 127.0.0.1; default: one that is free.")
+    ] = 0,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="DIR", parser=place, help="Where runs and other results are kept."),
+    ] = Path("explored"),
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open the address in a browser, too.")
+    ] = False,
+) -> None:
+    """Do all of this in a browser, on this machine alone."""
+    from nacre.explore import explore as answer
+
+    with Interruption(), ExitStack() as stack:
+
+        def ready(address: str) -> None:
+            write_line(f"open {address}")
+            write_line(f"results are kept in {out}; Ctrl-C ends it")
+            flush()
+            if browser:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="nacre-explore-"))
+                webbrowser.open(_leading(Path(folder), address))
+
+        answer(out, port=port, ready=ready)
+
+
+def _leading(folder: Path, address: str) -> str:
+    """The address of a page that leads to another one: arguments of programs are for all to read.
+
+    The folder is for our user alone.
+    """
+    page = folder / "open.html"
+    text = json.dumps(address).replace("<", "\\u003c")
+    page.write_text(f"<!DOCTYPE html><title>Nacre</title><script>location.replace({text})</script>")
+    return page.as_uri()

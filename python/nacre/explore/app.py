@@ -1,0 +1,90 @@
+"""The application: pages, what they ask, and the doors before both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from nacre import __version__
+from nacre.explore import answers, scenarios
+from nacre.explore.doors import Doors
+from nacre.explore.folder import Folder
+from nacre.explore.jobs import Jobs
+from nacre.explore.papers import Papers
+from nacre.explore.runs import Runs
+from nacre.explore.vega import Vega
+from nacre.explore.watching import Watching
+
+STATIC = Path(__file__).parent / "static"
+PAGES = ("design", "papers")
+
+
+class Explorer:
+    """Everything that one `nacre explore` holds."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = Folder(root)
+        self.jobs = Jobs()
+        self.watching = Watching(self.jobs)
+        self.vega = Vega()
+
+    def app(self, *, hosts: tuple[str, ...], token: str) -> Doors:
+        """What answers requests to these hosts, with this token."""
+        pages = [Route(f"/{name}", _page) for name in PAGES]
+        routes = [
+            Route("/", _home),
+            *pages,
+            Route("/vega.js", self._vega),
+            Route("/api/about", answers.answering(self._about)),
+            *scenarios.routes(),
+            *Runs(self.folder, self.jobs).routes(),
+            *Papers(self.folder, self.jobs).routes(),
+            *self.watching.routes(),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ]
+        inner = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
+        return Doors(inner, hosts=hosts, token=token)
+
+    def stop(self) -> None:
+        """Asks everything to end; what was finished is being written meanwhile."""
+        self.watching.closing = True
+        self.jobs.stop()
+
+    def close(self) -> None:
+        """Waits until everything has ended."""
+        self.stop()
+        self.vega.close()
+        self.jobs.close()
+
+    def _about(self, _request: Request) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "folder": str(self.folder.root.absolute()),
+            "pages": list(PAGES),
+        }
+
+    async def _vega(self, _request: Request) -> Response:
+        bundle = await run_in_threadpool(self.vega.bundle)
+        kept = {"cache-control": "private, max-age=86400"}
+        return Response(bundle, media_type="text/javascript", headers=kept)
+
+
+async def _home(_request: Request) -> Response:
+    return RedirectResponse("/design")
+
+
+async def _page(_request: Request) -> Response:
+    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return answers.told({"error": f"there is nothing at {request.url.path[:120]}"}, status)

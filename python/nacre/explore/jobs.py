@@ -1,0 +1,137 @@
+"""What is under way: work in threads, watched and stopped from the pages.
+
+The model lets Python go while it runs, so pages answer meanwhile. Work that is stopped ends at its
+next report of progress and keeps what it has.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from nacre.cli.failure import failure_of
+
+State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
+Work: TypeAlias = "Callable[[Job], str | None]"
+"""Does it; returns the address of what came of it. Asks `tick` whether to go on."""
+
+AT_ONCE = 2
+"""Jobs that run side by side; the others wait for their turn."""
+KEPT = 50
+"""Jobs that have ended and are still told of."""
+
+
+@dataclass
+class Job:
+    """A piece of work: how far it is, and how it ended."""
+
+    number: int
+    kind: str
+    title: str
+    state: State = "waiting"
+    done: int = 0
+    total: int | None = None
+    noun: str = "requests"
+    note: str = ""
+    address: str | None = None
+    error: str = ""
+    problems: list[Any] = field(default_factory=list)
+    began: float | None = None
+    ended: float | None = None
+    asked_to_stop: bool = False
+
+    def tick(self, done: int, total: int | None = None, *_: float) -> bool:
+        """Notes how far it is; returns whether it has been asked to stop."""
+        self.done, self.total = int(done), None if total is None else int(total)
+        return self.asked_to_stop
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state not in ("waiting", "running")
+
+    def told(self) -> dict[str, Any]:
+        """What a page shows of it."""
+        upto = self.ended or time.monotonic()
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "title": self.title,
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "noun": self.noun,
+            "note": self.note,
+            "address": self.address,
+            "error": self.error,
+            "problems": self.problems,
+            "seconds": 0.0 if self.began is None else round(upto - self.began, 2),
+            "stopping": self.asked_to_stop and not self.is_over,
+        }
+
+
+class Jobs:
+    """All jobs of this explorer."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="nacre-job")
+        self._jobs: dict[int, Job] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def start(self, kind: str, title: str, work: Work, noun: str = "requests") -> Job:
+        """Begins a piece of work, or lets it wait for its turn."""
+        job = Job(next(self._numbers), kind, title, noun=noun)
+        with self._lock:
+            self._jobs[job.number] = job
+            over = [number for number, each in self._jobs.items() if each.is_over]
+            for number in over[: max(0, len(over) - KEPT)]:
+                del self._jobs[number]
+        self._pool.submit(_carry_out, job, work)
+        return job
+
+    def get(self, number: int) -> Job | None:
+        """The job of a number."""
+        return self._jobs.get(number)
+
+    def listed(self) -> list[Job]:
+        """All jobs, the latest first."""
+        with self._lock:
+            return sorted(self._jobs.values(), key=lambda job: -job.number)
+
+    def stop(self) -> None:
+        """Asks everything to stop."""
+        for job in self.listed():
+            job.asked_to_stop = True
+
+    def close(self) -> None:
+        """Stops everything, and waits until what was finished is written."""
+        self.stop()
+        self._pool.shutdown(wait=True)
+
+
+def _carry_out(job: Job, work: Work) -> None:
+    if job.asked_to_stop:
+        job.state, job.error = "stopped", "stopped before it began"
+        return
+    job.began, job.state = time.monotonic(), "running"
+    state: State
+    try:
+        job.address = work(job)
+        state = "stopped" if job.asked_to_stop and job.note else "done"
+    except BaseException as error:  # a failed assertion of the model is no Exception
+        state = "failed"
+        job.error, job.problems = said(error)
+    job.ended = time.monotonic()
+    job.state = state
+
+
+def said(error: BaseException) -> tuple[str, list[Mapping[str, Any]]]:
+    """What the command line would say of an error, and the mistakes in it."""
+    failure = failure_of(error)
+    return "\n".join(failure.lines), [dict(problem) for problem in failure.problems]

@@ -1,0 +1,88 @@
+"""Listens on this machine, and ends without losing what is under way."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from nacre.errors import Problem, config_error
+from nacre.explore.app import Explorer
+
+HOST = "127.0.0.1"
+PORT_MAX = 65535
+_WAITING = 64
+"""Requests that are answered at a time; a browser has six."""
+_GRACE_S = 3
+"""Seconds that connections have to end when the server does."""
+
+
+def explore(
+    folder: Path,
+    *,
+    port: int = 0,
+    ready: Callable[[str], object] = lambda _address: None,
+) -> None:
+    """Answers pages until Ctrl-C or SIGTERM; then waits for what was finished to be written.
+
+    `ready` is called with the address to open, which has the token in its fragment. With port 0 a
+    free one is chosen. Raises `ConfigError` for a port that cannot be had.
+    """
+    explorer = Explorer(folder)
+    with _listening(port) as listener:
+        port = listener.getsockname()[1]
+        token = secrets.token_urlsafe(24)
+        hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        config = uvicorn.Config(
+            explorer.app(hosts=hosts, token=token),
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            limit_concurrency=_WAITING,
+            timeout_graceful_shutdown=_GRACE_S,
+        )
+        explorer.vega.begin()
+        try:
+            ready(f"http://{HOST}:{port}/#token={token}")
+            _Server(config, explorer).run(sockets=[listener])
+        finally:
+            explorer.close()
+
+
+class _Server(uvicorn.Server):
+    """Asks the jobs to stop when it is asked to, so that nobody waits for the other."""
+
+    def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
+        super().__init__(config)
+        self._explorer = explorer
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begins to end."""
+        self._explorer.stop()
+        super().handle_exit(sig, frame)
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        problem = Problem(
+            path="--port",
+            problem=f"it cannot be listened on: {error.strerror}",
+            given=str(port),
+            hint="choose another, or leave it out for one that is free",
+        )
+        raise config_error([problem]) from None
+    return listener

@@ -1,0 +1,65 @@
+// What pages ask of the server. The token is kept per origin, which no other site shares.
+
+const KEY = "nacre-token";
+
+/** Takes the token from the address, where `nacre explore` put it, and hides it. */
+export function takeToken() {
+  const found = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!found) return;
+  localStorage.setItem(KEY, found);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** An answer that was not what was hoped for: what to say, and mistakes by field. */
+export class Refused extends Error {
+  constructor(status, answer) {
+    super(answer.error || "the server did not answer as expected");
+    this.status = status;
+    this.problems = answer.problems || [];
+  }
+}
+
+/** Asks, and returns the response if it is good. */
+async function ask(path, options = {}) {
+  const headers = { authorization: `Bearer ${localStorage.getItem(KEY) || ""}`, ...options.headers };
+  let response;
+  try {
+    response = await fetch(path, { ...options, headers });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, { error: "nacre explore does not answer any more. Start it again, and open the address that it prints. What was finished is in its folder." });
+  }
+  if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
+  return response;
+}
+
+export const get = async (path, signal) => (await ask(path, { signal })).json();
+
+export const text = async (path) => (await ask(path)).text();
+
+export const post = async (path, document, signal) => (await ask(path, {
+  method: "POST", signal, body: JSON.stringify(document), headers: { "content-type": "application/json" },
+})).json();
+
+export const put = async (path, body, signal) => (await ask(path, {
+  method: "PUT", signal, body, headers: { "content-type": "application/octet-stream" },
+})).json();
+
+/** Follows a job until it is over; `tell` gets each report. */
+export async function follow(number, tell, signal) {
+  const response = await ask(`/api/jobs/${number}/events`, { signal });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let left = "";
+  let last = null;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return last;
+    const events = (left + value).split("\n\n");
+    left = events.pop();
+    for (const event of events) {
+      if (!event.startsWith("data: ")) continue;
+      last = JSON.parse(event.slice(6));
+      tell(last);
+    }
+  }
+}

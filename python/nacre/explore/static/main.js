@@ -1,0 +1,51 @@
+// The frame: which page is shown, links between pages, and what is said when one cannot be shown.
+
+import { h, fill } from "./dom.js";
+import { get, takeToken } from "./api.js";
+import { go } from "./address.js";
+import { trouble } from "./show.js";
+
+const TITLES = {
+  design: "Design", plan: "Plan", study: "Study", device: "Device", crash: "Crash", papers: "Papers",
+};
+
+const main = document.getElementById("main");
+let leaving = new AbortController();
+
+async function show() {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  const name = location.pathname.slice(1);
+  document.title = `${TITLES[name] ?? "Nacre"} - Nacre`;
+  for (const link of document.querySelectorAll("#pages a")) {
+    if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  try {
+    const page = await import(`./pages/${name}.js`);
+    await page.show(main, new URLSearchParams(location.search), signal);
+  } catch (error) {
+    if (error.name !== "AbortError") fill(main, h("h1", {}, TITLES[name] ?? "Nacre"), trouble(error.message, error.problems));
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='/']");
+  if (!link || link.target || event.metaKey || event.ctrlKey || event.shiftKey || event.defaultPrevented) return;
+  if (!TITLES[link.pathname.slice(1)]) return;
+  event.preventDefault();
+  scrollTo(0, 0);
+  go(link.pathname + link.search);
+  main.focus({ preventScroll: true });
+});
+addEventListener("popstate", show);
+
+takeToken();
+try {
+  const about = await get("/api/about");
+  fill(document.getElementById("pages"), about.pages.map((name) => h("a", { href: `/${name}` }, TITLES[name])));
+  await show();
+} catch (error) {
+  fill(main, h("h1", {}, "Nacre"), trouble(error.message));
+}

@@ -1,0 +1,96 @@
+// What pages have in common: tables, sentences, mistakes, what to copy, work under way.
+
+import { h, fill } from "./dom.js";
+import { follow, post } from "./api.js";
+
+/** A table as the server tells it. */
+export const table = ({ title, columns, numeric, rows }) =>
+  h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title || columns.filter(Boolean).join(", ") },
+    h("table", {},
+      title && h("caption", {}, title),
+      h("thead", {}, h("tr", {}, columns.map((name, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h("td", { class: numeric[place] ? "number" : null }, cell)))))));
+
+/** What a person would say aloud. */
+export const headline = (sentences) => sentences.length ? h("p", { class: "headline" }, sentences.join(" ")) : null;
+
+export const facts = (lines) => h("ul", { class: "facts" }, lines.map((line) => h("li", {}, line)));
+
+/** Something went wrong: what, where, and what to do. */
+export const trouble = (message, problems = []) =>
+  h("div", { class: "trouble", role: "alert" },
+    problems.length ? problems.map((problem) => h("p", {}, sentence(problem))) : h("p", {}, message));
+
+/** A mistake in one sentence, as the command line says it. */
+export function sentence({ path, problem, given, hint }) {
+  const found = `${path ? `${path}: ` : ""}${problem}${given ? `, given ${given}` : ""}`;
+  return hint ? `${found}; ${hint}` : found;
+}
+
+/** What is on screen in other words: a row of buttons, each shows its text and copies it. */
+export function copying(words) {
+  const shown = h("pre", { hidden: true, tabindex: "0" });
+  const told = h("span", { class: "soft", role: "status" });
+  const button = (label, text) => h("button", {
+    type: "button", class: "quiet", "aria-pressed": "false",
+    onclick: async (event) => {
+      const again = !shown.hidden && shown.textContent === text();
+      for (const each of event.target.parentElement.querySelectorAll("button")) each.setAttribute("aria-pressed", "false");
+      shown.hidden = again;
+      fill(told);
+      if (again) return;
+      event.target.setAttribute("aria-pressed", "true");
+      shown.textContent = text();
+      try {
+        await navigator.clipboard.writeText(text());
+        told.textContent = "copied";
+      } catch {
+        getSelection().selectAllChildren(shown);
+        told.textContent = "selected; copy it with Ctrl-C";
+      }
+    },
+  }, label);
+  return h("section", { class: "copying", "aria-label": "Copy" },
+    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy as"),
+      words.map(([label, text]) => button(label, text)), told), shown);
+}
+
+const SHARE = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
+const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** Follows a job in a place of the page; resolves to its last report. */
+export async function progress(place, job, signal) {
+  const bar = h("progress", { max: 1, "aria-label": job.title });
+  const said = h("span", { role: "status" });
+  const stop = h("button", {
+    type: "button", class: "quiet",
+    onclick: async () => {
+      stop.disabled = true;
+      await post(`/api/jobs/${job.number}/stop`, {}).catch(() => {});
+    },
+  }, "Stop");
+  fill(place, h("div", { class: "job" }, h("div", { class: "row" }, h("strong", {}, job.title), said, stop), bar));
+  const tell = (report) => {
+    said.textContent = words(report);
+    if (report.total) bar.value = report.done / report.total;
+    if (report.stopping) stop.disabled = true;
+  };
+  tell(job);
+  let last = await follow(job.number, tell, signal);
+  fill(place);
+  if (!last || last.state === "running" || last.state === "waiting") {
+    fill(place, trouble("The server has ended. What was finished is in its folder."));
+  } else if (last.state === "failed") {
+    fill(place, trouble(last.error, last.problems));
+  } else if (last.note) {
+    fill(place, h("p", { class: "note" }, last.note));
+  }
+  return last;
+}
+
+function words(report) {
+  if (report.state === "waiting") return "waits for its turn";
+  const upto = report.total ? `${SHARE.format(report.done / report.total)}, ` : "";
+  const counted = report.noun.startsWith("%") ? "" : `${COUNT.format(report.done)} ${report.noun}, `;
+  return `${report.stopping ? "stopping, " : ""}${upto}${counted}${report.note ? `${report.note}, ` : ""}${Math.round(report.seconds)} s`;
+}

@@ -1,0 +1,146 @@
+"""What tests of the explorer share: the application in this process, or a server of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nacre.explore.app import Explorer
+from serving import NACRE, missing
+from starlette.testclient import TestClient
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+HOST = "127.0.0.1:8000"
+TOKEN = "sesame"
+SMALL = {
+    "name": "small",
+    "workload": {"kind": "uniform", "footprint": "1 MiB", "requests": 2000, "read_share": "50 %"},
+    "stack": {"kind": "measured", "read": "10 us", "write": "20 us"},
+}
+ENDLESS = {**SMALL, "name": "endless", "workload": {**SMALL["workload"], "requests": 10**12}}  # type: ignore[dict-item]
+
+
+class Client(TestClient):
+    """A browser's view of an explorer in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.explorer = Explorer(folder)
+        app = self.explorer.app(hosts=(HOST,), token=TOKEN)
+        super().__init__(
+            app, base_url=f"http://{HOST}", headers={"authorization": f"Bearer {TOKEN}"}
+        )
+
+    def events(self, job: dict[str, Any]) -> list[dict[str, Any]]:
+        """The reports of a job, to its last one."""
+        told = self.get(f"/api/jobs/{job['number']}/events").text
+        return [json.loads(event) for event in re.findall(r"^data: (.*)$", told, re.MULTILINE)]
+
+    def done(self, path: str, document: object) -> dict[str, Any]:
+        """The last report of a job that a page begins."""
+        answer = self.post(path, json=document)
+        assert answer.status_code == 200, answer.text
+        return self.events(answer.json())[-1]
+
+
+@contextmanager
+def client(folder: Path) -> Iterator[Client]:
+    """An explorer in this process, ended behind the block."""
+    made = Client(folder)
+    try:
+        yield made
+    finally:
+        made.explorer.close()
+
+
+class Server:
+    """`nacre explore` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        command = [str(NACRE), "explore", "--out", str(folder), *options]
+        self.process = subprocess.Popen(
+            command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().removeprefix("open ").strip()
+        assert "#token=" in self.address, self.process.communicate()
+
+    @property
+    def base(self) -> str:
+        """The address without the token."""
+        return self.address.partition("/#")[0]
+
+    @property
+    def token(self) -> str:
+        """What the address gives."""
+        return self.address.partition("#token=")[2]
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Asks it to end; its status and what it complained of."""
+        self.process.send_signal(number)
+        _, complaint = self.process.communicate(timeout=30)
+        return self.process.returncode, complaint
+
+    def close(self) -> None:
+        """Ends it if it is still there."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate(timeout=20)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's chromium; without it the test is skipped, and says so."""
+    program = shutil.which("chromium")
+    if program is None:
+        missing("chromium is not installed, so no page was looked at: apt install chromium")
+    from playwright.sync_api import sync_playwright
+
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=options)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watched:
+    """A page, with what it complained of and what it asked of other machines."""
+
+    def __init__(self, page: Page, base: str) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        self.foreign: list[str] = []
+        page.on("console", lambda message: self._console(message.type, message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self._request(request.url, base))
+
+    def _console(self, kind: str, text: str) -> None:
+        # A browser notes every answer that is a refusal; the page says what it means.
+        if kind in ("error", "warning") and "Failed to load resource" not in text:
+            self.complaints.append(text)
+
+    def _request(self, url: str, base: str) -> None:
+        if not url.startswith((f"{base}/", "data:", "blob:")):
+            self.foreign.append(url)
+
+    def serious(self) -> list[str]:
+        """What axe finds that keeps people from using the page."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{each['id']}: {each['help']}: {[node['target'] for node in each['nodes']]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
