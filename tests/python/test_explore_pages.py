@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 import nacre
 import pytest
@@ -125,7 +124,7 @@ def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> Non
     assert inside.post("/api/papers", json={"paper": "nobody"}).status_code == 422
 
 
-def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client, tmp_path: Path) -> None:
+def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:
     (inside.explorer.folder.root / "runs" / "empty-1").mkdir(parents=True)
     answer = inside.get("/api/runs/empty-1")
     assert answer.status_code == 400

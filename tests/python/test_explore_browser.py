@@ -1,0 +1,186 @@
+"""The explorer in a real browser: the main path of each page, an error, pictures of all of them.
+
+The pictures go to the folder that NACRE_PICTURES names, which is how those of the documents are
+made: NACRE_PICTURES=docs/pictures .venv/bin/python -m pytest tests/python/test_explore_browser.py
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from exploring import Server, Watched, chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+_S = 1000.0
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    assert browser.is_connected()
+    started = Server(tmp_path_factory.mktemp("explored"))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def watched(browser: Browser, server: Server) -> Iterator[Watched]:
+    """A page that has the token, complains of nothing, and asks no other machine."""
+    context = browser.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])  # type: ignore[arg-type]
+    context.set_default_timeout(60 * _S)
+    made = Watched(context.new_page(), server.base)
+    made.page.goto(server.address)
+    made.page.wait_for_selector(".box")
+    yield made
+    context.close()
+    assert made.complaints == []
+    assert made.foreign == []
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    given = os.environ.get("NACRE_PICTURES")
+    return Path(given) if given else tmp_path_factory.mktemp("pictures")
+
+
+def picture(watched: Watched, folder: Path, name: str) -> None:
+    """Looks at a page in the light, in the dark and on a phone."""
+    page = watched.page
+    for manner, colours, size in (
+        ("light", "light", WIDE),
+        ("dark", "dark", WIDE),
+        ("phone", "light", PHONE),
+    ):
+        page.emulate_media(color_scheme=colours)  # type: ignore[arg-type]
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        if manner != "phone":  # which shows the same, one below the other
+            assert watched.serious() == [], f"{name}, {manner}"
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= size["width"], f"{name} is too wide for {manner}"
+        page.screenshot(path=folder / f"explore-{name}-{manner}.png")
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+
+def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
+    watched: Watched, server: Server, pictures: Path
+) -> None:
+    page = watched.page
+    assert "token" not in page.url
+    page.click('[data-path="workload"]')
+    page.fill('[name="workload.requests"]', "200000")
+    page.wait_for_url("**set=workload.requests%3D200000")
+    page.click("#run")
+    page.wait_for_url("**/design?run=server-cache-zipf-1")
+    page.wait_for_selector("figure svg >> nth=3")
+    page.evaluate("scrollTo(0, 0)")
+    picture(watched, pictures, "design")
+    page.locator("h2:has-text('Result')").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.headline').parentElement.scrollIntoView()")
+    picture(watched, pictures, "result")
+
+    page.click(".copying button:has-text('command line')")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("nacre run"), copied
+    page.goto(f"{server.base}/design?from=server-cache-zipf&set=workload.requests%3D150000")
+    page.wait_for_selector(".box")
+    page.click('.box button:has-text("pcm ssd")')
+    page.select_option('[id="f-stack.level[0].device"]', "preset:emlc_ssd")
+    page.wait_for_url("**emlc_ssd**")
+    page.keyboard.press("Tab")
+    page.focus("#run")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/design?run=server-cache-zipf-2")
+    page.check("text=server-cache-zipf-2 >> xpath=ancestor::tr >> input")
+    page.check("text=server-cache-zipf-1 >> xpath=ancestor::tr >> input")
+    page.click("text=Put side by side")
+    page.wait_for_selector("figure svg >> nth=3")
+    assert "has the lowest mean read latency" in page.inner_text(".headline")
+    picture(watched, pictures, "compared")
+
+
+def test_design_shows_every_mistake_at_its_field(watched: Watched, pictures: Path) -> None:
+    page = watched.page
+    page.select_option("#from", "ssd")
+    page.fill('[name="stack.channels"]', "many")
+    page.click('[data-path="workload"]')
+    page.fill('[name="workload.footprint"]', "10 kg")
+    page.wait_for_selector("text=2 mistakes")
+    assert page.is_disabled("#run")
+    field = page.locator(".field", has=page.locator('[name="workload.footprint"]'))
+    assert 'there is no unit "kg"' in field.inner_text()
+    assert page.get_attribute('[name="workload.footprint"]', "aria-invalid") == "true"
+    picture(watched, pictures, "mistakes")
+    page.click("button:has-text('stack.channels')")
+    assert page.evaluate("document.activeElement.name") == "stack.channels"
+    page.keyboard.type("")
+    page.fill('[name="stack.channels"]', "8")
+    page.wait_for_selector("text=1 mistake")
+
+
+def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> None:
+    page = watched.page
+    page.click('[data-path="workload"]')
+    page.fill('[name="workload.requests"]', "1000000000")
+    page.wait_for_url("**set=workload.requests%3D1000000000")
+    page.click("#run")
+    page.wait_for_selector("progress[value]")
+    page.reload()
+    page.click(".job button:has-text('Stop')")
+    page.wait_for_selector("text=stopped early; what was finished is kept")
+    page.wait_for_selector(".headline")
+
+
+def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(
+    watched: Watched, server: Server, pictures: Path
+) -> None:
+    page = watched.page
+    page.click("nav >> text=Papers")
+    page.wait_for_selector(".roomy")
+    picture(watched, pictures, "papers")
+    page.click("td >> text=nvram-cards")
+    page.wait_for_selector(".claims")
+    page.select_option("#figure", "capacitor")
+    page.wait_for_url("**/papers?paper=nvram-cards&figure=capacitor")
+    page.click("button:has-text('Recompute capacitor')")
+    page.wait_for_selector("figure svg")
+    assert "pass" in page.inner_text(".claims")
+    page.click(".claims summary >> nth=0")
+    assert "kept in" in page.inner_text(".claims")
+    picture(watched, pictures, "claims")
+    page.goto(f"{server.base}/papers?paper=nobody")
+    page.wait_for_selector("text=There is no paper called nobody")
+
+
+def test_a_page_without_the_token_says_which_address_to_open(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.base}/design")
+    page.wait_for_selector("text=open the address that nacre explore printed")
+    context.close()
+
+
+def test_a_page_whose_server_has_ended_says_so(browser: Browser, tmp_path: Path) -> None:
+    ended = Server(tmp_path)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(ended.address)
+    page.wait_for_selector(".box")
+    ended.close()
+    page.click("#run")
+    page.wait_for_selector("text=nacre explore does not answer any more")
+    context.close()
