@@ -17,12 +17,14 @@ __all__ = [
     "__version__",
     "catalog",
     "check",
+    "check_image",
     "crash",
     "crash_drawn",
     "crash_faults",
     "formats",
     "mixes",
     "preparation",
+    "repair_image",
     "resolve",
     "rooms",
     "run",
@@ -117,6 +119,7 @@ class Memory:
         overrides: _Overrides,
         image: str | None,
         start: str | None = None,
+        checksums: bool = True,
     ) -> Memory: ...
     @property
     def capacity(self) -> int: ...
@@ -162,6 +165,8 @@ def check(
     overrides: _Overrides,
     cleaners: _Cleaners | None = None,
 ) -> str: ...
+def check_image(path: str) -> str: ...
+def repair_image(path: str, out: str) -> str: ...
 def step(
     scenario: str,
     name: str,

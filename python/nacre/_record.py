@@ -238,6 +238,8 @@ class Component(View):
     """Joules by activity that took any, and `idle`; null where not modelled."""
     counters: View
     """Counts of events."""
+    area_mm2: float | None
+    """Area of the cells of its memory, in square millimetres; null where it is not known."""
     cost: float | None
     """What it costs, in `cost_basis`; null where no price is known."""
     cost_basis: str | None
@@ -375,6 +377,8 @@ class RecordFields(View):
     """Joules by component path; components whose energy is not modelled are absent."""
     energy_unknown: tuple[str, ...]
     """Paths of the devices whose energy is not modelled, and of energies and powers that others were not given."""
+    area_mm2: float | None
+    """Sum of the areas of the components' memory cells, in square millimetres; null if that of none is known."""
     cost: float | None
     """Sum of the components' costs; null if the cost of none is known, or if prices are of several bases."""
     cost_basis: str | None

@@ -101,9 +101,7 @@ def simulate(
     records: list[Record] = []
     for row in chosen.to_dicts():
         held = [row[f"{name}_extents"] for name in mixes.names]
-        settings = dict(overrides or {}) | {
-            "stack.capacity": f"{int(extent.value) * sum(held)} B"
-        }
+        settings = dict(overrides or {}) | {"stack.capacity": f"{int(extent.value) * sum(held)} B"}
         for number, share in enumerate(_shares(held)):
             settings[f"stack.tier[{number}].share"] = share
         records.append(run(scenario, settings, progress=progress or False))

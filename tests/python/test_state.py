@@ -103,7 +103,10 @@ def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) ->
         assert memory.now > begun
     onwards = nacre.run(SCENARIO, start=image)
     fresh = nacre.run(SCENARIO)
-    assert onwards.components[0].counters["unwritten_reads"] < fresh.components[0].counters["unwritten_reads"]
+    assert (
+        onwards.components[0].counters["unwritten_reads"]
+        < fresh.components[0].counters["unwritten_reads"]
+    )
     with pytest.raises(Error, match="there is already a file of this name"):
         nacre.open(SCENARIO, image=image, start=warmed)
     with pytest.raises(ConfigError, match=r"stack\.channels is 2 in the state and 4 here"):

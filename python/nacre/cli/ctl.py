@@ -229,7 +229,7 @@ def step(
     ],
     fill: Annotated[
         str | None,
-        typer.Option(metavar="BYTE", help="What bytes become that are written: 0 to 255, 0x5a."),
+        typer.Option(metavar="BYTE", help="What written bytes become: 0 to 255, 0x5a."),
     ] = None,
     export: Export = None,
     as_json: Json = False,
@@ -238,7 +238,9 @@ def step(
     wishes = [asked(word) for word in requests]
     byte = _byte(fill)
     if byte is None and any(op == "write" for op, *_ in wishes):
-        raise mistake("a write replaces bytes, and none are given", "say what they become: --fill 0")
+        raise mistake(
+            "a write replaces bytes, and none are given", "say what they become: --fill 0"
+        )
     with Control(image) as control:
         answers = [
             control.step(op, address, size, fill=byte if op == "write" else None, export=export)

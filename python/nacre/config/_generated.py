@@ -791,6 +791,8 @@ class DramDiskCacheDevice(Table):
     """Power of a chip that is powered down."""
     power_down_after: str | None = None
     """Rest after which chips are powered down. Default: 1 us."""
+    area: str | None = None
+    """Area of a bit of its cells."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None
@@ -841,6 +843,8 @@ class FlashDiskCacheDevice(Table):
     """Power of a die that reads, programs or erases, idling included."""
     idle_power: str | None = None
     """Power of a die that does nothing."""
+    area: str | None = None
+    """Area of a bit of its cells, as they are new; spare bytes are not counted."""
     price: str | None = None
     """Price of its capacity, as it is new."""
     price_basis: str | None = None
@@ -905,12 +909,16 @@ class PcmDiskCacheDevice(Table):
     """The power of the writes with which that share grows. Default: 3.0."""
     endurance_spread: float | None = None
     """Standard deviation of the logarithm of the writes that frames take. Default: 0.1."""
+    wear_levelling: WearLevelling | None = None
+    """How wear is spread over the frames. Default: start_gap."""
     read_energy: str | None = None
     """Energy to read a page."""
     write_energy: str | None = None
     """Energy to write a page."""
     idle_power: str | None = None
     """Power of all of it at rest."""
+    area: str | None = None
+    """Area of a bit of its cells; spare bytes are not counted."""
     price: str | None = None
     """Price of its capacity."""
     price_basis: str | None = None
@@ -1829,6 +1837,8 @@ class NvmeHostInterface(Table):
     """The most data a read asks for, in bytes. Default: 512."""
     flight: str | None = None
     """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    credits: str | None = None
+    """Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means enough."""
     driver: str | None = None
     """CPU time to build a command and submit it. Default: 1 us."""
     reap: str | None = None
@@ -1843,6 +1853,8 @@ class NvmeHostInterface(Table):
     """How long an interrupt waits for more completions after the first. Default: 0 s."""
     host_memory: str | None = None
     """From a read's arrival at the host to its answer. Default: 240 ns."""
+    tags: int | None = None
+    """Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means enough."""
     queue_depth: int | None = None
     """Commands under way at one time; absent means as many as come."""
     kind: Literal["nvme"] = "nvme"
@@ -1863,6 +1875,8 @@ class MemoryWindowHostInterface(Table):
     """The most data a read asks for, in bytes. Default: 512."""
     flight: str | None = None
     """From one end of an idle link to the other, without the time that bytes take. Default: 150 ns."""
+    credits: str | None = None
+    """Room for packets of transfers at each end, headers included; it is given back as a packet arrives. Absent means enough."""
     write_combining: bool | None = None
     """Whether 64 B cross together; otherwise 8 B. Default: true."""
     issue: str | None = None

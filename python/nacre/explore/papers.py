@@ -19,10 +19,10 @@ from nacre.explore.folder import Folder, MissingError
 from nacre.explore.jobs import Job, Jobs
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.judge import Row, number
+from nacre.reproduce.output import ROWS_FILE
 from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.store import ROWS_FILE, Store
 from nacre.reproduce.table import notes, published, verdict
-from nacre.reproduce.work import conduct, targets
+from nacre.reproduce.work import conduct, keeping, targets
 from nacre.saving import write_file
 from nacre.text import NOTHING
 
@@ -92,9 +92,9 @@ class Papers:
             job.note = f"{done} of {total} runs"
             return job.tick(round(100 * share), 100)
 
-        with Store(path, chosen) as store:
-            found = conduct(chosen, ended=store.record, watch=watch)
-            store.rows(found)
+        with keeping(chosen, path, resume=False) as kept:
+            found = conduct(chosen, kept=kept, watch=watch)
+            found.save(path)
         if job.asked_to_stop:
             job.note = "stopped early; the runs that had ended are kept"
         else:

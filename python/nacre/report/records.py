@@ -36,9 +36,7 @@ def side_by_side(records: Mapping[str, Record]) -> str:
     together = compare(records)
     figures = [figure(svg(together.plot_latency())), figure(svg(together.plot_time_spent()))]
     return (
-        said_aloud(headline.of_records(records))
-        + wide(table(compared(records)))
-        + "".join(figures)
+        said_aloud(headline.of_records(records)) + wide(table(compared(records))) + "".join(figures)
     )
 
 

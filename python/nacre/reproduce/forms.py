@@ -120,7 +120,7 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
         _steps(rows, series, drawing, label).properties(width=width, height=_HEIGHT)
         for label, rows in panels.items()
     ]
-    return cast("alt.HConcatChart", alt.hconcat(*charts, spacing=_GAP))
+    return alt.hconcat(*charts, spacing=_GAP)
 
 
 def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
