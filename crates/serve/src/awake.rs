@@ -25,6 +25,40 @@ impl Awake {
     }
 }
 
+/// Keeps processors awake while a client asks, and lets them sleep while it is silent.
+#[derive(Default)]
+pub(crate) struct Hold {
+    held: Option<Awake>,
+    /// Whether the system lets us; a client whose answers wait for nothing has no need.
+    is_allowed: bool,
+}
+
+impl Hold {
+    /// Keeps them awake where the system lets us: where it does not, answers come later, and the server said so when
+    /// it began.
+    pub(crate) fn begin() -> Hold {
+        let held = Awake::keep().ok();
+        Hold { is_allowed: held.is_some(), held }
+    }
+
+    /// Whether processors are kept awake for this client.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// The client has been silent.
+    pub(crate) fn let_go(&mut self) {
+        self.held = None;
+    }
+
+    /// The client asks again.
+    pub(crate) fn again(&mut self) {
+        if self.is_allowed && self.held.is_none() {
+            self.held = Awake::keep().ok();
+        }
+    }
+}
+
 /// What its user should know where processors sleep.
 pub(crate) fn notice() -> Option<String> {
     let error = Awake::keep().err()?;

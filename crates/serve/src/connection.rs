@@ -1,15 +1,17 @@
 //! One client from its first byte to its last.
 
-use crate::awake::Awake;
+use crate::awake::Hold;
 use crate::clients::Clients;
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
 use crate::model::{Model, TimedReply};
 use crate::outbox::Outbox;
+use crate::room::{ALLOWED, Room};
 use crate::serving::{Body, Disk, Served};
 use crate::stream::Stream;
 use crate::tls::Certificates;
 use crate::turnaround::Turnaround;
+use nacre_memory::kept::WRITE_MAX;
 use nacre_nbd::{
     BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls, Violation,
 };
@@ -21,9 +23,13 @@ use std::time::{Duration, Instant};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a client's thread looks whether it has to end, while it waits for the time of an answer.
 const GLANCE: Duration = Duration::from_millis(20);
+/// After so much silence of a client processors may sleep.
+const SILENCE: Duration = Duration::from_secs(1);
 /// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
 const ANSWERS_TOGETHER: usize = 8;
 const TOGETHER: usize = 32 << 10;
+/// Room that is kept when a long answer has left.
+const KEPT_BYTES: usize = 4 << 20;
 
 /// Why a connection ended before its client wished it.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +56,7 @@ pub(crate) struct House<'a> {
     pub(crate) exports: &'a [Export],
     pub(crate) certificates: Option<&'a Certificates>,
     pub(crate) places: &'a Places,
+    pub(crate) room: &'a Room,
 }
 
 /// Talks with a client, whose place among `clients` is `number`, until it leaves or is sent away.
@@ -61,13 +68,22 @@ pub(crate) fn talk(
 ) -> Result<(), Dropped> {
     stream.socket().set_read_patience(Some(PATIENCE))?;
     stream.socket().set_write_patience(Some(PATIENCE))?;
-    let mut inbox = Inbox::new();
+    let mut inbox = Inbox::new(house.room);
     let chosen = negotiate(stream, &mut inbox, house.exports, house.certificates)?;
     let Some(session) = chosen else { return Ok(()) };
     clients.chose(number);
     stream.socket().set_write_patience(None)?;
     let disk = &house.disks[session.export];
-    let mut line = Line { stream, inbox, disk, session, clients, linger: Linger::new(house.places) };
+    let mut line = Line {
+        stream,
+        inbox,
+        room: house.room,
+        disk,
+        session,
+        clients,
+        linger: Linger::new(house.places),
+        hold: Hold::default(),
+    };
     match &disk.body {
         Body::Device(model) => line.timed(model),
         Body::Raw(_) => line.at_once(),
@@ -76,7 +92,7 @@ pub(crate) fn talk(
 
 fn negotiate(
     stream: &mut Stream,
-    inbox: &mut Inbox,
+    inbox: &mut Inbox<'_>,
     exports: &[Export],
     certificates: Option<&Certificates>,
 ) -> Result<Option<Session>, Dropped> {
@@ -131,11 +147,13 @@ fn unheard(error: io::Error) -> Dropped {
 /// A client that has chosen.
 struct Line<'a> {
     stream: &'a mut Stream,
-    inbox: Inbox,
+    inbox: Inbox<'a>,
+    room: &'a Room,
     disk: &'a Disk,
     session: Session,
     clients: &'a Clients,
     linger: Linger<'a>,
+    hold: Hold,
 }
 
 /// What lies in the inbox.
@@ -169,11 +187,19 @@ impl Line<'_> {
 
     /// Waits for more of a message of `count` bytes; false where the client leaves.
     fn listen(&mut self, count: usize) -> Result<bool, Dropped> {
-        let Line { stream, inbox, linger, .. } = self;
+        let Line { stream, inbox, linger, hold, .. } = self;
         let is_between = inbox.held().is_empty();
         let ended = |came| if came || is_between { Ok(came) } else { Err(Dropped::HalfOpen) };
         if let Some(came) = linger.look(|| inbox.fill_now(stream, count))? {
             return ended(came);
+        }
+        if hold.is_held() {
+            stream.wait(SILENCE)?;
+            if let Some(came) = inbox.fill_now(stream, count)? {
+                linger.woken();
+                return ended(came);
+            }
+            hold.let_go();
         }
         loop {
             match inbox.fill(stream, count) {
@@ -192,10 +218,12 @@ impl Line<'_> {
     /// Answers as soon as the bytes are there; requests that came together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
+        let mut share = self.room.share();
         let mut answers = 0;
         loop {
             match self.find()? {
                 Found::Request(request, payload) => {
+                    share.wait_for(out.capacity().max(out.len() + answer_bytes(&request)))?;
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     self.disk.serve(&self.session, &request, payload, 0, &mut out);
                     answers += 1;
@@ -203,6 +231,10 @@ impl Line<'_> {
                         answers = 0;
                         self.stream.write_all(&out)?;
                         out.clear();
+                        if out.capacity() > if share.is_scarce() { ALLOWED } else { KEPT_BYTES } {
+                            out = Vec::with_capacity(TOGETHER);
+                            share.hold(0);
+                        }
                     }
                 }
                 Found::Part(count) => {
@@ -219,10 +251,10 @@ impl Line<'_> {
 
     /// Answers when the model says. One thread does it all: while answers wait, requests are taken in.
     fn timed(&mut self, model: &Model) -> Result<(), Dropped> {
-        // Where the system does not let us, answers come later: the server said so when it began.
-        let _awake = Awake::keep();
+        self.hold = Hold::begin();
         sleep_exactly();
-        let mut outbox = Outbox::default();
+        let mut outbox = Outbox::new(self.room);
+        let mut hungry_since = None;
         let mut turnaround = Turnaround::new();
         let outages = model.outages();
         let mut is_leaving = false;
@@ -240,7 +272,14 @@ impl Line<'_> {
             }
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
+                Some(Found::Request(request, _)) if !outbox.makes_room(answer_bytes(&request)) => {
+                    match outbox.is_empty() {
+                        true => outbox.rest_for_room(&mut hungry_since)?,
+                        false => outbox.rest(|time| pause(time.min(GLANCE)))?,
+                    }
+                }
                 Some(Found::Request(request, payload)) => {
+                    hungry_since = None;
                     turnaround.asked(now(), request.length, model.transport());
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
@@ -249,11 +288,14 @@ impl Line<'_> {
                     outbox.put(out, Served { asked: served.asked.map(moved), ..served });
                 }
                 Some(Found::Farewell) => is_leaving = true,
-                Some(Found::Part(count)) if outbox.is_empty() => is_leaving = !self.listen(count)?,
                 Some(Found::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
                     Some(true) => {}
                     Some(false) if self.inbox.held().is_empty() => is_leaving = true,
                     Some(false) => return Err(Dropped::HalfOpen),
+                    None if outbox.is_empty() => {
+                        is_leaving = !self.listen(count)?;
+                        self.hold.again();
+                    }
                     None => outbox.rest(|time| self.stream.wait(time.min(GLANCE)))?,
                 },
                 None if outbox.is_empty() => return Ok(()),
@@ -262,6 +304,12 @@ impl Line<'_> {
         }
         Ok(())
     }
+}
+
+/// Bytes of the answer, beside its head. What asks for more than may be asked is refused in few.
+fn answer_bytes(request: &Request) -> usize {
+    let bytes = request.length as usize;
+    if request.command == Command::Read && bytes <= WRITE_MAX { bytes } else { 0 }
 }
 
 #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]

@@ -1,26 +1,28 @@
 //! What a client sent and nobody took yet.
 
+use crate::room::{ALLOWED, Room, Share};
 use crate::stream::Stream;
 use std::io;
 
 /// Bytes read from a connection at a time.
-const READ_BYTES: usize = 128 << 10;
+const READ_BYTES: usize = ALLOWED;
 /// Of a message that is announced and did not come yet, room is made for so many times what came.
 const AHEAD: usize = 2;
 /// Room that is kept when a longer message is over.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// The bytes of a connection, in order.
-pub(crate) struct Inbox {
+pub(crate) struct Inbox<'a> {
     bytes: Vec<u8>,
+    share: Share<'a>,
     /// Where what was not taken begins and ends.
     from: usize,
     to: usize,
 }
 
-impl Inbox {
-    pub(crate) fn new() -> Inbox {
-        Inbox { bytes: vec![0; READ_BYTES], from: 0, to: 0 }
+impl<'a> Inbox<'a> {
+    pub(crate) fn new(room: &'a Room) -> Inbox<'a> {
+        Inbox { bytes: vec![0; READ_BYTES], share: room.share(), from: 0, to: 0 }
     }
 
     /// What is there.
@@ -35,30 +37,39 @@ impl Inbox {
         &self.bytes[self.from - count..self.from]
     }
 
-    /// Waits for more bytes, of a message of `count`; false where the client ends.
+    /// Waits for more bytes, of a message of `count`; false where the client ends. Errors: among others that there was no
+    /// room for them.
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
-        self.make_room(count);
+        let mut began = None;
+        while !self.make_room(count) {
+            self.share.rest(&mut began)?;
+        }
         let read = stream.read(&mut self.bytes[self.to..])?;
         self.to += read;
         Ok(read > 0)
     }
 
     /// Takes in the bytes that are there, of a message of `count`: false where the client ended, and `None`
-    /// where there are none.
+    /// where there are none, or no room for them at this moment.
     pub(crate) fn fill_now(&mut self, stream: &mut Stream, count: usize) -> io::Result<Option<bool>> {
-        self.make_room(count);
+        if !self.make_room(count) {
+            self.share.rest(&mut None)?;
+            return Ok(None);
+        }
         let read = stream.read_now(&mut self.bytes[self.to..])?;
         self.to += read.unwrap_or(0);
         Ok(read.map(|read| read > 0))
     }
 
     /// Makes the buffer hold more of `count` bytes from where it begins: room grows with what comes, for a message
-    /// that is announced may never come.
-    fn make_room(&mut self, count: usize) {
+    /// that is announced may never come. `false` where there is none.
+    fn make_room(&mut self, count: usize) -> bool {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
-            if self.bytes.len() > KEPT_BYTES && count <= READ_BYTES {
+            let kept = if self.share.is_scarce() { READ_BYTES } else { KEPT_BYTES };
+            if self.bytes.len() > kept && count <= READ_BYTES {
                 self.bytes = vec![0; READ_BYTES];
+                self.share.hold(READ_BYTES);
             }
         }
         if self.bytes.len() - self.from < count || self.to == self.bytes.len() {
@@ -68,15 +79,17 @@ impl Inbox {
             (self.from, self.to) = (0, self.to - self.from);
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
-        if self.bytes.len() < count.min(wanted) {
+        if self.bytes.len() < count.min(wanted) && self.share.hold(wanted) {
             self.bytes.resize(wanted, 0);
         }
+        self.to < self.bytes.len()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Inbox, READ_BYTES};
+    use crate::room::{ROOM_BYTES, Room};
     use crate::socket::Socket;
     use crate::stream::Stream;
     use std::io::Write;
@@ -86,7 +99,8 @@ mod tests {
     fn room_is_made_for_what_comes_and_not_for_what_is_announced() {
         let (mut client, server) = UnixStream::pair().unwrap();
         let mut stream = Stream::new(Socket::Unix(server));
-        let mut inbox = Inbox::new();
+        let room = Room::of(ROOM_BYTES);
+        let mut inbox = Inbox::new(&room);
         let count = (32 << 20) + 28;
         let message: Vec<u8> = (0..count).map(|at| (at % 251) as u8).collect();
         client.write_all(&message[..1000]).unwrap();
@@ -101,5 +115,28 @@ mod tests {
             }
         });
         assert!(inbox.take(count) == message);
+    }
+
+    #[test]
+    fn a_message_waits_for_room_that_others_have() {
+        let room = Room::of(1 << 20);
+        let mut others = room.share();
+        assert!(others.hold(READ_BYTES + (1 << 20)));
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let mut stream = Stream::new(Socket::Unix(server));
+        let mut inbox = Inbox::new(&room);
+        let count = READ_BYTES + 1000;
+        std::thread::scope(|scope| {
+            scope.spawn(move || client.write_all(&vec![7; count]).unwrap());
+            while inbox.held().len() < READ_BYTES {
+                assert!(inbox.fill(&mut stream, count).unwrap());
+            }
+            assert_eq!(inbox.fill_now(&mut stream, count).unwrap(), None, "there is no room");
+            drop(others);
+            while inbox.held().len() < count {
+                assert!(inbox.fill(&mut stream, count).unwrap());
+            }
+        });
+        assert!(inbox.take(count).iter().all(|&byte| byte == 7));
     }
 }

@@ -55,6 +55,7 @@ mod inbox;
 mod linger;
 mod outbox;
 mod raw;
+mod room;
 mod serving;
 mod socket;
 mod stepping;

@@ -1,6 +1,7 @@
 //! Answers that wait for their time.
 
 use crate::model::{Model, TimedReply};
+use crate::room::{Room, Share};
 use crate::serving::{Rest, Served};
 use crate::stream::Stream;
 use nacre_kernel::{Op, Time};
@@ -20,8 +21,8 @@ const PAPERS_MAX: usize = 64;
 const PAPER_BYTES: usize = 64 << 10;
 
 /// Answers of one client, by the time they may leave.
-#[derive(Default)]
-pub(crate) struct Outbox {
+pub(crate) struct Outbox<'a> {
+    share: Share<'a>,
     answers: BinaryHeap<Answer>,
     bytes: usize,
     /// Answers so far: of those due at one time the first to come is the first to leave.
@@ -42,7 +43,30 @@ struct Answer {
     rest: Option<Rest>,
 }
 
-impl Outbox {
+impl<'a> Outbox<'a> {
+    pub(crate) fn new(room: &'a Room) -> Outbox<'a> {
+        Outbox {
+            share: room.share(),
+            answers: BinaryHeap::new(),
+            bytes: 0,
+            number: 0,
+            due: Vec::new(),
+            unfinished: Vec::new(),
+            together: Vec::new(),
+            papers: Vec::new(),
+        }
+    }
+
+    /// Whether there is room for an answer of so many bytes more.
+    pub(crate) fn makes_room(&mut self, bytes: usize) -> bool {
+        self.share.hold(self.bytes + bytes)
+    }
+
+    /// Waits a moment for room, since `began`. Errors: that was too long ago.
+    pub(crate) fn rest_for_room(&self, began: &mut Option<Instant>) -> io::Result<()> {
+        self.share.rest(began)
+    }
+
     /// An empty buffer to write an answer into.
     pub(crate) fn paper(&mut self) -> Vec<u8> {
         self.papers.pop().unwrap_or_default()
@@ -97,6 +121,7 @@ impl Outbox {
             done = done.max(answer.asked.map_or(Time::ZERO, |(_, reply)| reply.said.done));
             self.due.push(answer);
         }
+        self.share.hold(self.bytes);
         if self.due.is_empty() {
             return Ok(None);
         }

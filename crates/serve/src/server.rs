@@ -9,6 +9,7 @@ use crate::listen::{Address, AddressError, Listener};
 use crate::model::Timing;
 use crate::opening;
 use crate::recorder::RecordError;
+use crate::room::{ROOM_BYTES, Room};
 use crate::serving::Disk;
 use crate::socket::Socket;
 use crate::statistics::ExportStatistics;
@@ -100,6 +101,7 @@ pub struct Server {
     notices: Vec<String>,
     certificates: Option<Certificates>,
     places: Places,
+    room: Room,
     control: Option<Listener>,
     metrics: Option<Listener>,
 }
@@ -174,6 +176,7 @@ impl Server {
             control,
             metrics,
             places: Places::new(),
+            room: Room::of(ROOM_BYTES),
         })
     }
 
@@ -233,6 +236,7 @@ impl Server {
                 }
             }
             is_over.store(true, Ordering::Relaxed);
+            self.room.close();
             clients.send_home();
         });
         let mut life = clients.life();
@@ -261,6 +265,7 @@ impl Server {
                 exports: &self.exports,
                 certificates: self.certificates.as_ref(),
                 places: &self.places,
+                room: &self.room,
             };
             let ended = talk(&mut stream, &house, clients, number);
             stream.end();

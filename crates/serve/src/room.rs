@@ -1,0 +1,122 @@
+//! Memory for what clients send and are sent, of which all of them together have a bounded amount.
+//!
+//! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share; where there
+//! is none left a client waits for it, and goes when it has waited too long.
+
+use crate::clients::pause;
+use crate::connection::PATIENCE;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What all clients share, bytes.
+pub(crate) const ROOM_BYTES: usize = 512 << 20;
+/// What each of them has beside it, for what it sends and for what it is sent.
+pub(crate) const ALLOWED: usize = 128 << 10;
+/// How often is looked for room while there is none.
+const BLINK: Duration = Duration::from_millis(2);
+
+/// The room.
+pub(crate) struct Room {
+    taken: AtomicUsize,
+    most: usize,
+    /// Whether nobody waits for room any more.
+    is_closed: AtomicBool,
+}
+
+/// What one client has of it.
+pub(crate) struct Share<'a> {
+    room: &'a Room,
+    bytes: usize,
+}
+
+impl Room {
+    /// Of so many bytes.
+    pub(crate) fn of(most: usize) -> Room {
+        Room { taken: AtomicUsize::new(0), most, is_closed: AtomicBool::new(false) }
+    }
+
+    /// None of it yet.
+    pub(crate) fn share(&self) -> Share<'_> {
+        Share { room: self, bytes: 0 }
+    }
+
+    /// The server ends: who waits for room waits no longer.
+    pub(crate) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+
+    fn take(&self, bytes: usize) -> bool {
+        let taken = |taken: usize| taken.checked_add(bytes).filter(|&taken| taken <= self.most);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
+}
+
+impl Share<'_> {
+    /// A buffer has `bytes` from now on; `false` where there is no room for it, and nothing changed.
+    pub(crate) fn hold(&mut self, bytes: usize) -> bool {
+        let bytes = bytes.saturating_sub(ALLOWED);
+        if bytes > self.bytes && !self.room.take(bytes - self.bytes) {
+            return false;
+        }
+        if bytes < self.bytes {
+            self.room.taken.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        }
+        self.bytes = bytes;
+        true
+    }
+
+    /// Waits until a buffer may have `bytes`. Errors: it did not come about in time.
+    pub(crate) fn wait_for(&mut self, bytes: usize) -> io::Result<()> {
+        let mut began = None;
+        while !self.hold(bytes) {
+            self.rest(&mut began)?;
+        }
+        Ok(())
+    }
+
+    /// Waits a moment for room, since `began`. Errors: that was too long ago, or the server ends.
+    #[expect(clippy::disallowed_methods, reason = "clients wait in wall time")]
+    pub(crate) fn rest(&self, began: &mut Option<Instant>) -> io::Result<()> {
+        let now = Instant::now();
+        if self.room.is_closed.load(Ordering::Relaxed) || now - *began.get_or_insert(now) > PATIENCE {
+            let full = "there was no memory for what it asked, beside what others do";
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, full));
+        }
+        pause(BLINK);
+        Ok(())
+    }
+
+    /// Whether so much is taken that nobody should keep what it does not need.
+    pub(crate) fn is_scarce(&self) -> bool {
+        self.room.taken.load(Ordering::Relaxed) > self.room.most / 4
+    }
+}
+
+impl Drop for Share<'_> {
+    fn drop(&mut self) {
+        self.room.taken.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ALLOWED, Room};
+
+    #[test]
+    fn what_is_held_never_exceeds_the_room_and_comes_back() {
+        let room = Room::of(1000);
+        let mut one = room.share();
+        assert!(one.hold(ALLOWED) && one.hold(ALLOWED + 700) && one.is_scarce());
+        {
+            let mut other = room.share();
+            assert!(other.hold(ALLOWED), "everybody has that");
+            assert!(other.hold(ALLOWED + 300) && !other.hold(ALLOWED + 301));
+            assert!(one.hold(ALLOWED + 600) && other.hold(ALLOWED + 400));
+            assert!(!one.hold(usize::MAX));
+        }
+        assert!(one.hold(ALLOWED + 1000), "the other is gone");
+        drop(one);
+        assert!(!room.share().is_scarce());
+    }
+}
