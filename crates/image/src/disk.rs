@@ -29,6 +29,10 @@ pub(crate) trait Disk: Debug + Send + Sync {
     /// The first byte from `offset` on that takes room, as far as is known; `None` where there is none.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>>;
 
+    /// `length` bytes from `offset` on read as zeroes; they keep their room if `keeps_room`. `false` where there is no such
+    /// thing, and nothing was done.
+    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool>;
+
     /// The file itself, where it is one.
     fn file(&self) -> Option<&File>;
 
@@ -72,6 +76,15 @@ impl Disk for File {
             Err(Errno::NXIO) => Ok(None),
             // The file system does not tell holes: everything may be data.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok((offset < self.length()?).then_some(offset)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
+        let flags = if keeps_room { FallocateFlags::ZERO_RANGE } else { FallocateFlags::PUNCH_HOLE };
+        match fallocate(self, flags | FallocateFlags::KEEP_SIZE, offset, length) {
+            Ok(()) => Ok(true),
+            Err(Errno::OPNOTSUPP) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -3,13 +3,13 @@
 //! Nothing of it is journaled: a write is in the page cache of the system before it is answered, which outlives the
 //! process, and [`Image::sync`] brings it to the disk. Trimmed bytes give their room back where the file system can.
 
+use crate::disk::Disk;
 use crate::image::Image;
 use crate::space::{UNIT_BYTES, units};
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,24 +44,25 @@ impl Raw {
 
     /// Reads from `offset` on.
     pub fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.file()?.read_exact_at(into, self.start + offset)
+        match self.disk()?.read_at(self.start + offset, into)? < into.len() {
+            true => Err(io::ErrorKind::UnexpectedEof.into()),
+            false => Ok(()),
+        }
     }
 
     /// Writes from `offset` on.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let file = self.file()?;
+        let disk = self.disk()?;
         let mut parts = (self.start + offset..).step_by(PART_BYTES).zip(bytes.chunks(PART_BYTES));
-        parts.try_for_each(|(at, part)| file.write_all_at(part, at))
+        parts.try_for_each(|(at, part)| disk.write_at(at, part))
     }
 
     /// From `offset` on, `length` bytes read as zeroes. They keep no room unless `keeps_room`.
     pub fn zero(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<()> {
-        let flags = if keeps_room { FallocateFlags::ZERO_RANGE } else { FallocateFlags::PUNCH_HOLE };
-        match fallocate(self.file()?, flags | FallocateFlags::KEEP_SIZE, self.start + offset, length) {
-            Ok(()) => Ok(()),
+        match self.disk()?.zero_at(self.start + offset, length, keeps_room)? {
+            true => Ok(()),
             // The file system has no such thing: zeroes are written.
-            Err(Errno::OPNOTSUPP) => self.write_zeroes(offset, length),
-            Err(error) => Err(error.into()),
+            false => self.write_zeroes(offset, length),
         }
     }
 
@@ -73,9 +74,8 @@ impl Raw {
         }
         *self.zeroes_fast.get_or_init(|| {
             // The unit behind the raw bytes is always zero, so it may be tried on.
-            let flags = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
             let behind = self.start + units(self.bytes);
-            self.file().is_ok_and(|file| fallocate(file, flags, behind, UNIT_BYTES).is_ok())
+            self.disk().is_ok_and(|disk| disk.zero_at(behind, UNIT_BYTES, true).is_ok_and(|is_done| is_done))
         })
     }
 
@@ -98,7 +98,7 @@ impl Raw {
 
     /// Everything written is on the disk when this returns. After a failure nothing more is done.
     pub fn sync(&self) -> io::Result<()> {
-        self.file()?;
+        self.disk()?;
         self.image.sync().map_err(|error| {
             self.is_broken.store(true, Ordering::Release);
             io::Error::other(error)
@@ -116,9 +116,13 @@ impl Raw {
     }
 
     fn file(&self) -> io::Result<&File> {
+        self.disk()?.file().ok_or_else(|| io::ErrorKind::Unsupported.into())
+    }
+
+    fn disk(&self) -> io::Result<&dyn Disk> {
         if self.is_broken.load(Ordering::Acquire) {
             return Err(io::Error::other("the image failed before; serve it anew"));
         }
-        self.image.disk().file().ok_or_else(|| io::ErrorKind::Unsupported.into())
+        Ok(self.image.disk())
     }
 }

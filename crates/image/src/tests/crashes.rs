@@ -41,8 +41,8 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
 
 /// Follows a tape: what the file holds after its events, and what was promised by then.
 #[derive(Clone, Default)]
-struct Replay {
-    bytes: Vec<u8>,
+pub(super) struct Replay {
+    pub(super) bytes: Vec<u8>,
     /// The file as of the last sync, and the writes since.
     durable: Vec<u8>,
     pending: Vec<(u64, Vec<u8>)>,
@@ -53,13 +53,13 @@ struct Replay {
 }
 
 impl Replay {
-    fn on(bytes: &[u8], done: u64) -> Replay {
+    pub(super) fn on(bytes: &[u8], done: u64) -> Replay {
         let (bytes, durable) = (bytes.to_vec(), bytes.to_vec());
         let (issued, acknowledged, synced) = (done, done, done);
         Replay { bytes, durable, issued, acknowledged, synced, created: true, pending: Vec::new() }
     }
 
-    fn follow(&mut self, event: &Event) {
+    pub(super) fn follow(&mut self, event: &Event) {
         match event {
             // Nothing is promised of a length alone before it is synced, but a file system keeps it in order.
             Event::Length(length) => {
@@ -81,7 +81,7 @@ impl Replay {
     }
 
     /// The file after a power failure: of what was not synced, each sector may be there or not.
-    fn powerless(&self, seed: u64) -> Vec<u8> {
+    pub(super) fn powerless(&self, seed: u64) -> Vec<u8> {
         let mut random = nacre_kernel::Streams::new(seed).stream("sectors");
         let (mut bytes, kept) = (self.durable.clone(), random.unit());
         for (offset, part) in &self.pending {
@@ -318,4 +318,32 @@ fn bytes_that_look_like_a_record_are_none() {
     bytes[(128 << 10) + 24 + RECORD..][..8].fill(0);
     let opened = Image::open_on(Arc::new(Tape::with(bytes)), Path::new("tape"), IDENTITY, GEOMETRY);
     assert_eq!(opened.expect("its only record is torn").records.count(), 0);
+}
+
+#[test]
+fn after_any_failed_write_or_sync_nothing_is_written_and_what_was_acknowledged_is_there() {
+    let steps = &steps()[..70];
+    let mut failed = 0;
+    for failing in 1.. {
+        let tape = Arc::new(Tape::default());
+        tape.reel().failing = Some(failing);
+        let Ok(image) = create(&tape) else {
+            failed += 1;
+            continue;
+        };
+        let mut toy = Toy::new(&image);
+        let Err(error) = run(&tape, &image, &mut toy, steps, 9) else {
+            assert!(tape.reel().operations < failing, "operation {failing} failed and nobody was told");
+            break;
+        };
+        assert!(matches!(error.problem, Problem::Io { .. }), "operation {failing}: {error}");
+        failed += 1;
+        let before = tape.reel().bytes.clone();
+        assert!(image.append(b"more").is_err() && image.sync().is_err() && image.checkpoint(b"").is_err());
+        assert!(tape.reel().bytes == before, "operation {failing}: something was written after the failure");
+        let mut replay = Replay::default();
+        tape.reel().events.iter().for_each(|event| replay.follow(event));
+        check(before, steps, replay.acknowledged, replay.issued, true);
+    }
+    assert!(failed > 100, "{failed} operations failed");
 }

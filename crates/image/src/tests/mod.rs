@@ -4,6 +4,7 @@ mod crashes;
 mod damage;
 mod laws;
 mod mistakes;
+mod raw_crashes;
 mod round_trips;
 mod tape;
 mod toy;

@@ -29,12 +29,28 @@ pub(super) struct Reel {
     pub(super) events: Vec<Event>,
     /// Bytes that may still be written.
     pub(super) room: Option<usize>,
+    /// Writes and syncs so far, and the one that fails.
+    pub(super) operations: usize,
+    pub(super) failing: Option<usize>,
+}
+
+impl Reel {
+    /// Counts an operation; whether it is the one that fails.
+    fn fails(&mut self) -> bool {
+        self.operations += 1;
+        self.failing == Some(self.operations)
+    }
+}
+
+/// What the system says of a disk that does not work (EIO).
+fn broken() -> io::Error {
+    io::Error::from_raw_os_error(5)
 }
 
 impl Tape {
     /// A file that holds `bytes`.
     pub(super) fn with(bytes: Vec<u8>) -> Tape {
-        Tape(Mutex::new(Reel { bytes, events: Vec::new(), room: None }))
+        Tape(Mutex::new(Reel { bytes, ..Reel::default() }))
     }
 
     pub(super) fn reel(&self) -> MutexGuard<'_, Reel> {
@@ -64,6 +80,13 @@ impl Disk for Tape {
 
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut reel = self.reel();
+        if reel.fails() {
+            // As far as it came.
+            let part = &bytes[..bytes.len() / 2];
+            write(&mut reel.bytes, offset, part);
+            reel.events.push(Event::Write(offset, part.to_vec()));
+            return Err(broken());
+        }
         let fitting = bytes.len().min(reel.room.unwrap_or(usize::MAX));
         reel.room = reel.room.map(|room| room - fitting);
         write(&mut reel.bytes, offset, &bytes[..fitting]);
@@ -72,6 +95,9 @@ impl Disk for Tape {
     }
 
     fn sync(&self) -> io::Result<()> {
+        if self.reel().fails() {
+            return Err(broken());
+        }
         self.note(Event::Sync);
         Ok(())
     }
@@ -91,6 +117,14 @@ impl Disk for Tape {
         let reel = self.reel();
         let rest = reel.bytes.get(offset as usize..).unwrap_or_default();
         Ok(rest.iter().position(|&byte| byte != 0).map(|at| offset + at as u64))
+    }
+
+    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
+        // A file system that has holes and zeroes nothing in place.
+        if keeps_room {
+            return Ok(false);
+        }
+        self.write_at(offset, &vec![0; length as usize]).map(|()| true)
     }
 
     fn file(&self) -> Option<&File> {
