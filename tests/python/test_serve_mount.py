@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import subprocess
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from serving import Server, missing, needs, needs_mounts, run, scenario, until
+from serving import NACRE, Server, missing, needs, needs_mounts, run, scenario, until
 
 WRITER = """
 import sqlite3, sys
@@ -108,6 +109,37 @@ def test_committed_rows_survive_a_killed_server(tmp_path: Path, journal: str) ->
         assert len(rows) % 5 == 0
         assert all(text == b"%d" % number * 300 for number, text in rows.items())
     finally:
+        server.close()
+
+
+RECIPE = Path(__file__).parents[2] / "examples" / "remount.sh"
+
+
+@pytest.mark.usefixtures("tools")
+def test_the_recipe_mounts_again_after_a_loss_of_power(tmp_path: Path) -> None:
+    needs("findmnt", "util-linux")
+    device = scenario(tmp_path, mib=48, latency="2 us")
+    server = Server(tmp_path, "--dilate", "1", device=device)
+    place = tmp_path / "mounted"
+    try:
+        with looped(server, tmp_path) as loop:
+            run(["mkfs.ext4", "-q", loop])
+            with mounted(loop, tmp_path):
+                (place / "kept").write_text("synced")
+                run(["sync", "-f", place / "kept"])
+                said = run([RECIPE, server.image, place], env={**os.environ, "NACRE": str(NACRE)})
+                assert "mounted again" in said
+                assert (place / "kept").read_text() == "synced"
+    finally:
+        again = subprocess.run(
+            ["findmnt", "-n", "-o", "SOURCE", place], capture_output=True, text=True
+        )
+        subprocess.run(["umount", "-l", place], capture_output=True, check=False)
+        for loop in again.stdout.split():
+            subprocess.run(["losetup", "--detach", loop], capture_output=True, check=False)
+        subprocess.run(
+            ["fusermount3", "-u", "-z", f"{place}.fuse"], capture_output=True, check=False
+        )
         server.close()
 
 

@@ -114,6 +114,44 @@ def test_qemu_reads_and_writes_a_timed_device_over_tls(certificates: Path, tmp_p
         server.close()
 
 
+def test_several_devices_are_served_over_tls_each_by_its_name(
+    certificates: Path, tmp_path: Path
+) -> None:
+    nbdinfo, nbdcopy = needs("nbdinfo", "libnbd-bin"), needs("nbdcopy", "libnbd-bin")
+    other = tmp_path / "other"
+    other.mkdir()
+    second = scenario(other, mib=8, latency="20 us")
+    server = Server(
+        tmp_path,
+        *("--tls", str(certificates), "--listen", "tcp:127.0.0.1:0"),
+        *("--export", f"second={second}:{other / 'second.img'}"),
+    )
+    try:
+        first, uri = (
+            f"{uri.replace('127.0.0.1', 'localhost')}?tls-certificates={certificates}"
+            for uri in server.uris
+        )
+        said = run([nbdinfo, "--list", first])
+        assert 'export="disk"' in said
+        assert 'export="second"' in said
+        data = bytes(range(256)) * 4096
+        (tmp_path / "data").write_bytes(data)
+        run([nbdcopy, tmp_path / "data", uri])
+        for place, expected in ((uri, data), (first, bytes(len(data)))):
+            run([nbdcopy, place, tmp_path / "back"])
+            with (tmp_path / "back").open("rb") as back:
+                assert back.read(len(data)) == expected
+        unknown = subprocess.run(
+            [nbdinfo, uri.replace("/second", "/third")],
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+        assert unknown.returncode != 0
+    finally:
+        server.close()
+
+
 def test_who_does_not_encrypt_learns_nothing(certificates: Path, tmp_path: Path) -> None:
     server = Server(tmp_path, "--timing", "none", "--tls", str(certificates))
     try:
