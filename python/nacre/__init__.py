@@ -4,6 +4,7 @@
 `step` issues single requests and says where every nanosecond went;
 `mixes` scores every mix of the tiers of one;
 `open` gives the bytes of a simulated memory to a program, and keeps them in an image file;
+`image` says what is good in such a file, and saves what is left of a damaged one;
 `crash` loses its power anywhere and says what was lost; `crash_drawn` draws the stack, too;
 `serve` makes the device a block device for real programs, and `Control` steers it meanwhile;
 `reproduce` recomputes published results and says how far off each one is;
@@ -19,7 +20,7 @@ import sys
 TYPE_CHECKING = False  # typing is not loaded for its sake: type checkers know this name
 
 if TYPE_CHECKING:
-    from nacre import config, figures, policies, trace
+    from nacre import config, figures, image, policies, trace
     from nacre._core import CleaningView, __version__
     from nacre.cache_curves import CacheCurves
     from nacre.catalog import catalog
@@ -73,6 +74,7 @@ __all__ = [
     "crash",
     "crash_drawn",
     "figures",
+    "image",
     "mixes",
     "open",
     "policies",
@@ -138,7 +140,7 @@ if not TYPE_CHECKING:
     def __getattr__(name):
         from importlib import import_module
 
-        if name in ("config", "figures", "policies", "trace"):
+        if name in ("config", "figures", "image", "policies", "trace"):
             return import_module(f"nacre.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -45,12 +45,16 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     *,
     image: str | os.PathLike[str] | None = None,
     start: str | os.PathLike[str] | Record | None = None,
+    checksums: bool = True,
 ) -> Memory:
     """Opens the memory that the stack of a scenario is, such as `"envy"`.
 
     With `image`, bytes and state are kept in that file, which is created where there is none.
     Every operation that has returned is in it, even when the process is killed; an open
     transaction is then taken back, as by a power failure. Without, they end with the process.
+
+    Every page of a new image has a checksum: bytes that the disk changed are told and never
+    given (see `nacre.image`). Without `checksums` they are given as they are.
 
     It begins as new, or with `start` as a run left it: the file of the state that was saved, or
     the record of that run. The run had no bytes, so what it wrote reads as zero. An image that
@@ -62,7 +66,9 @@ def open(  # noqa: A001 (as of gzip and shelve: nacre.open)
     source, settings = read(scenario), assignments(overrides)
     path, begin = None if image is None else os.fspath(image), state_of(start)
     with source.cited():
-        core = _core.Memory.open(source.text, source.name, source.directory, settings, path, begin)
+        core = _core.Memory.open(
+            source.text, source.name, source.directory, settings, path, begin, checksums
+        )
     return Memory(core, path)
 
 

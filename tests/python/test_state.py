@@ -96,7 +96,7 @@ def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) ->
         assert begun > 0
         assert not any(memory[: 24 << 20])
         memory[4096:8192] = b"x" * 4096
-        programs = memory.statistics().counters["host_writes"]
+        programs = memory.statistics().counters.writes
     assert programs == 1
     with nacre.open(SCENARIO, image=image) as memory:
         assert memory[4095:4097] == b"\x00x"

@@ -16,6 +16,7 @@ from nacre.cli import (
     ctl,
     describe,
     explore,
+    image,
     imports,
     mixes,
     mqsim,
@@ -57,6 +58,7 @@ app.command()(report.report)
 app.command()(explore.explore)
 app.command()(serve.serve)
 app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
+app.add_typer(image.app, name="image", no_args_is_help=True)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,118 @@
+"""What is good in an image and what is lost, and copies with what is left."""
+
+import json
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre.cli.app import app
+from typer.testing import CliRunner, Result
+
+DEVICE = {
+    "stack": {"kind": "measured", "read": "5 us", "write": "10 us", "capacity": "1 MiB"},
+}
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A memory that was closed, of 20 pages."""
+    place = tmp_path / "x.img"
+    with nacre.open(DEVICE, image=place) as memory:
+        for page in range(20):
+            memory[page * 4096 : (page + 1) * 4096] = bytes([page + 1]) * 4096
+    return place
+
+
+def damage(image: Path, page: int) -> None:
+    """Changes a bit of a page; bits are kept inverted."""
+    data = image.read_bytes()
+    at = data.index(bytes([0xFF ^ (page + 1)]) * 4096)
+    with image.open("r+b") as file:
+        file.seek(at + 100)
+        file.write(bytes([0xFF ^ (page + 1) ^ 4]))
+
+
+def asked(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["image", *map(str, arguments)])
+
+
+def test_a_good_image_is_said_to_be_good(image: Path) -> None:
+    found = nacre.image.check(image)
+    assert found.is_good
+    assert found.pages.programmed == 20
+    assert found.pages.are_checked
+    done = asked("check", image)
+    assert done.exit_code == 0, done.output
+    assert "pages: 20 of 4 KiB, all good" in done.stdout
+    assert "everything that was promised is there" in done.stdout
+
+
+def test_a_changed_bit_is_told_and_never_read(image: Path, tmp_path: Path) -> None:
+    damage(image, 7)
+    with nacre.open(DEVICE, image=image) as memory:
+        assert memory[0] == 1
+        with pytest.raises(nacre.Error, match=r"damaged: page 7 of the medium.*nacre image repair"):
+            memory[7 * 4096]
+        with pytest.raises(nacre.Error, match="page 7"):
+            memory[0] = 2
+        with pytest.raises(nacre.Error, match="page 7"):
+            memory.close()
+    done = asked("check", image)
+    assert done.exit_code == 1
+    assert "1 damaged: 7" in done.stdout
+    assert "nacre image repair" in done.stdout
+    copy = tmp_path / "copy.img"
+    done = asked("repair", image, "--out", copy, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["pages"]["named"] == [7]
+    assert nacre.image.check(copy).is_good
+    assert not nacre.image.check(image).is_good, "the image is as it was"
+    with nacre.open(DEVICE, image=copy) as memory:
+        assert memory[0] == 1
+        assert memory[7 * 4096 : 8 * 4096] == bytes([8]) * 100 + bytes([8 ^ 4]) + bytes([8]) * 3995
+    done = asked("repair", image, "--out", copy)
+    assert done.exit_code == 1
+    assert "already a file of this name" in done.stderr.replace("\n", " ")
+
+
+def test_without_checksums_bytes_are_as_they_are(tmp_path: Path) -> None:
+    place = tmp_path / "plain.img"
+    with nacre.open(DEVICE, image=place, checksums=False) as memory:
+        memory[:4096] = bytes([1]) * 4096
+    damage(place, 0)
+    assert not nacre.image.check(place).pages.are_checked
+    with nacre.open(DEVICE, image=place) as memory:
+        assert memory[100] == 1 ^ 4
+
+
+def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> None:
+    place, copy = tmp_path / "x.img", tmp_path / "copy.img"
+    memory = nacre.open(DEVICE, image=place)
+    for number in range(9):
+        memory[number] = number + 1
+        memory.flush()
+    snapshot = tmp_path / "left.img"
+    snapshot.write_bytes(place.read_bytes())
+    memory.close()
+    with snapshot.open("r+b") as file:
+        file.seek((128 << 10) + 200)
+        byte = file.read(1)
+        file.seek((128 << 10) + 200)
+        file.write(bytes([byte[0] ^ 1]))
+    with pytest.raises(nacre.Error, match="it is damaged: its journal"):
+        nacre.open(DEVICE, image=snapshot)
+    found = nacre.image.repair(snapshot, copy)
+    assert found.journal.damage
+    assert found.journal.records + found.journal.lost == 8
+    with nacre.open(DEVICE, image=copy) as memory:
+        left = found.journal.records
+        assert memory[:9] == bytes(range(1, left + 1)) + bytes(9 - left)
+
+
+def test_what_is_no_image_is_said_to_be_none(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(nacre.Error, match="it is not a Nacre image"):
+        nacre.image.check(notes)
+    with pytest.raises(nacre.Error, match="there is no image"):
+        nacre.image.check(tmp_path / "none")
