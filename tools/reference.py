@@ -18,7 +18,7 @@ from typing import Any
 
 import nacre
 import typer
-from nacre import catalog, config, policies, trace
+from nacre import catalog, config, image, policies, trace
 from nacre.cli.app import app
 
 ROOT = Path(__file__).parent.parent
@@ -54,7 +54,11 @@ def api() -> str:
         if inspect.ismodule(item) or name.startswith("__"):
             continue
         lines += _item(f"nacre.{name}", item, "##")
-    for module, title in ((trace, "nacre.trace"), (policies, "nacre.policies")):
+    for module, title in (
+        (image, "nacre.image"),
+        (trace, "nacre.trace"),
+        (policies, "nacre.policies"),
+    ):
         lines += [f"## {title}", "", _module_doc(module), ""]
         for name, item in sorted(vars(module).items()):
             is_own = getattr(item, "__module__", "") == module.__name__
