@@ -288,6 +288,9 @@ def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: P
     done = run("run", "far/trace.toml", "--set", "workload.file=io.csv", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["requests"]["reads"] == 1
+    for table in ('{kind="trace", file="io.csv"}', '{kind="trace", files=["io.csv"]}'):
+        done = run("run", "far/trace.toml", "--set", f"workload={table}", "--json")
+        assert done.returncode == 0, done.stderr
     missing = run("run", "far/trace.toml", "--set", "workload.file=io.cvs")
     assert missing.returncode == 2
     assert str(tmp_path / "far" / "io.cvs") in missing.stderr

@@ -261,6 +261,16 @@ def test_sectors_fail_as_long_as_somebody_wishes(
     assert client.read(1024 * KIB, 4096) == b"m" * 4096
     client.write(1024 * KIB + 4096, b"n" * 512)
     assert client.read(1024 * KIB + 4096, 1024) == b"n" * 512 + b"m" * 512
+    ended = json.loads(told("media-error", server.image, "1 MiB", "1 KiB", "--json"))
+    assert ended == {"offset": 1024 * KIB, "length": 1024, "harm": "reads"}
+    assert json.loads(told("media-error", server.image, 100, 10, "--heal", "--json")) == {
+        "offset": 0,
+        "length": 512,
+        "harm": "heal",
+    }
+    assert "no number of bytes" in refused("media-error", server.image, "1.5", 10)
+    assert "the range is empty" in refused("media-error", server.image, 0, 0)
+    client.write(1024 * KIB, b"m" * 1024)
     control.media_error(0, 512, "writes")
     with pytest.raises(nbd_client.NbdError):
         client.write(0, b"x" * 512)

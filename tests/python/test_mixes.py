@@ -145,6 +145,11 @@ def test_a_run_larger_than_a_page_takes_what_it_takes_in_a_run() -> None:
     assert "reads of 64 KiB" in counted(found)
     # A disk that was measured at 4 KiB takes sixteen times its 5 ms.
     assert found.tiers[2].read_ns == pytest.approx(80e6)
+    assert [finding[:40] for finding in found.findings] == [
+        "disk_15k_kim was measured with accesses ",
+    ]
+    assert "one of 64 KiB takes the latency of each part in turn" in found.findings[0]
+    assert not nacre.mixes(SMALL, {"workload.requests": 100}, steps=4).findings
 
 
 def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:

@@ -238,11 +238,18 @@ def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> 
     assert table.rows == [["0", "10 us", "20 us", "10.0 us", "20.0 us"]]
     assert decisive(grid).rows[0] == ["read", "100.0 %", "0.0 %"]
     drawn = figures.study_figures(grid)
-    assert list(drawn) == ["pareto", "sensitivity"]
+    assert list(drawn) == ["by_axis", "pareto", "sensitivity"]
     front = drawn["pareto"]().to_dict()
     (dots,) = (layer for layer in front["layer"] if layer["mark"]["type"] == "circle")
     kinds = [row["kind"] for row in front["datasets"][dots["data"]["name"]]]
     assert sorted(kinds) == ["beaten"] * 5 + ["on the front"]
+    lines = drawn["by_axis"]().to_dict()
+    rows = lines["datasets"][lines["layer"][0]["data"]["name"] if "data" in lines["layer"][0]
+                             else lines["data"]["name"]]  # fmt: skip
+    assert [(row["label"], row["y"]) for row in rows][:2] == [("10 us", 10_000.0)] * 2
+    assert {row["series"] for row in rows} == {"20 us", "40 us", "80 us"}
+    with pytest.raises(nacre.ConfigError, match='no axis called "wirte"; did you mean "write"'):
+        grid.plot_by_axis(axis="wirte")
     assert "<table" in grid._repr_html_()
     with pytest.raises(Error, match="of two objectives"):
         nacre.study(GRID, workers=1).plot_pareto()

@@ -54,6 +54,14 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
     assert "small.study holds a study already" in again.stderr
 
 
+def test_axes_of_some_points_only_share_out_nothing_and_that_is_said() -> None:
+    read = {"name": "read", **STUDY["axis"][0]}
+    write = {"path": "stack.write", "values": ["20 us", "40 us"], "when": {"read": "20 us"}}
+    done = nacre(STUDY | {"axis": [read, write]})
+    assert done.exit_code == 0, done.stderr
+    assert "note: shares of the variance are not given: combinations are missing" in done.stdout
+
+
 def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:
     data = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]}
     done = nacre(STUDY | {"axis": [data]}, "--json")

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from nacre import trace
+from nacre.trace_summary import trace_shape
 
 SAMPLES = Path(__file__).parents[3] / "shared" / "traces"
 
@@ -136,6 +137,14 @@ def test_a_profile_has_tables_of_one_length(zipf: Path) -> None:
     for hottest, share in zip(profile.blocks.hottest, profile.blocks.accesses, strict=True):
         rank = round(hottest * len(counts))
         assert share == pytest.approx(counts[:rank].sum() / counts.sum())
+
+
+def test_a_cache_of_a_share_of_a_few_blocks_has_one_block(tmp_path: Path) -> None:
+    rows = "0,read,0,4096\n1,read,8192,4096\n2,read,8192,4096\n3,read,4096,4096\n"
+    file = tmp_path / "few.csv"
+    file.write_text("timestamp_us,op,offset,length\n" + rows)
+    shown = {row[0]: row[1] for row in trace_shape(trace.info(file)).rows}
+    assert shown["LRU cache of 1.0 %"] == "75.0 % misses (4 KiB)"
 
 
 def test_a_page_shows_every_side_of_a_trace_and_needs_nothing_else(

@@ -10,6 +10,7 @@ import altair as alt
 
 from nacre import tables
 from nacre.figures.blocks import blocks
+from nacre.figures.by_axis import by_axis, can_be_drawn
 from nacre.figures.cleaning import cleaning
 from nacre.figures.export import SUFFIXES, image, save
 from nacre.figures.latency import latency
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "blocks",
+    "by_axis",
     "cleaning",
     "drawings",
     "figure_makers",
@@ -66,6 +68,8 @@ def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
 def study_figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
     """What draws the figures a study has data for, by file name."""
     makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}
+    if can_be_drawn(result):
+        makers["by_axis"] = partial(by_axis, result)
     columns = [objective.column for objective in result.questions.objectives[:2]]
     if len(columns) == 2 and result.designs.drop_nulls(columns).height:
         makers["pareto"] = partial(pareto, result)

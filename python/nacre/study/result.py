@@ -142,6 +142,15 @@ class StudyResult:
 
         return pareto(self)
 
+    def plot_by_axis(self, of: str | None = None, axis: str | None = None) -> alt.TopLevelMixin:
+        """A number over the values of an axis, a line for each value of the others.
+
+        The first objective and the first axis of numbers, unless others are named.
+        """
+        from nacre.figures import by_axis
+
+        return by_axis(self, of, axis)
+
     def plot_sensitivity(self) -> alt.TopLevelMixin:
         """How much each axis decides."""
         from nacre.figures import sensitivity
