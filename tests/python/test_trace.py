@@ -11,7 +11,9 @@ import nacre
 import polars as pl
 import pytest
 from nacre import trace
+from nacre.cli.app import app
 from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
 MSR = """\
 128166372003061629,hm,0,Read,383496192,32768,413
@@ -89,6 +91,13 @@ def test_a_sample_of_blocks_keeps_all_requests_of_a_block(tmp_path: Path) -> Non
     done = nacre_command("sample", whole, "-o", first, "--by", "first", "--limit", "7")
     assert done.returncode == 0, done.stderr
     assert trace.read(first).height == 7
+
+
+def test_the_formats_are_listed_with_what_their_lines_hold() -> None:
+    listed = CliRunner().invoke(app, ["trace", "formats"]).stdout
+    assert re.search(r"^nacre_csv +us +yes +.*timestamp_us,op,offset,length", listed, re.MULTILINE)
+    found = json.loads(CliRunner().invoke(app, ["trace", "formats", "--json"]).stdout)
+    assert [each["kind"] for each in found] == [each.kind for each in trace.formats()]
 
 
 def test_damage_is_counted_or_with_strict_refused(tmp_path: Path) -> None:

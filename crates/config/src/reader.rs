@@ -50,13 +50,24 @@ impl<'a> Reader<'a> {
             return self.expected(table, &Shape::Table(Vec::new));
         };
         let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let is_misplaced = table.get("preset").is_some() && !known.contains(&"preset");
         for (key, node) in entries {
-            if !known.contains(&key.as_str()) {
-                self.within(key, |reader| {
-                    let problem = Problem::new(&reader.path, Some(&node.origin), "there is no such setting");
-                    reader.problems.push(problem.remedy(known_names(key, &known)));
-                });
+            // What a misplaced preset brought along is no mistake of its own.
+            let is_brought = key == "kind" || matches!(node.origin, Origin::Catalog { .. });
+            if known.contains(&key.as_str()) || (is_misplaced && is_brought) {
+                continue;
             }
+            self.within(key, |reader| {
+                let problem = Problem::new(&reader.path, Some(&node.origin), "there is no such setting");
+                let slots = fields.iter().filter(|field| matches!(field.shape, Shape::Slot(_)));
+                let remedy = match (key.as_str(), node.text(), slots.map(|field| field.name).next()) {
+                    ("preset", Some(preset), Some(slot)) => {
+                        format!("write {slot} = {{ preset = \"{preset}\" }}; {}", known_names(key, &known))
+                    }
+                    _ => known_names(key, &known),
+                };
+                reader.problems.push(problem.remedy(remedy));
+            });
         }
         Some(())
     }

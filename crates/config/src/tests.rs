@@ -1,3 +1,4 @@
+use crate::node::Value;
 use crate::{Choice, Configuration, Descriptor, Families, Family, Node, Origin, Reader, Resolved, Slot};
 use nacre_kernel::{Bytes, Ratio, Time};
 
@@ -90,6 +91,27 @@ fn a_legal_document_is_read_and_every_value_knows_its_origin() {
         ("level[0].policy.kind", "default"),
     ];
     assert_eq!(origins, expected.map(|(path, place)| (path.to_string(), place.to_string())));
+}
+
+#[test]
+fn a_preset_beside_the_slot_it_belongs_into_is_one_mistake() {
+    let mut node = Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\n", "cache.toml").unwrap();
+    let preset = Node::parse_toml("preset = \"fast\"\nkind = \"lru\"\n", "cache.toml").unwrap();
+    let brought = Origin::Catalog { entry: "fast".into(), source: "s".into(), confidence: "paper".into() };
+    let Value::Table(entries) = &mut node.value else { panic!("a table") };
+    let Value::List(levels) = &mut entries[1].1.value else { panic!("a list") };
+    let Value::Table(level) = &mut levels[0].value else { panic!("a table") };
+    let Value::Table(preset) = preset.value else { panic!("a table") };
+    level.extend(preset);
+    level.push(("read".into(), Node { value: Value::Text("5 us".into()), origin: brought }));
+    let mut reader = Reader::new(&Known);
+    Cache::read(&node, &mut reader);
+    let problems = reader.finish().unwrap_err().0;
+    assert_eq!(
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["level[0].preset (cache.toml:1): there is no such setting; write policy = { preset = \"fast\" }; known: \
+          capacity, policy"]
+    );
 }
 
 #[test]

@@ -17,7 +17,9 @@ NONE: Options = {}
 _OPTIONS: Mapping[str, Any] = {
     "format": Annotated[
         str | None,
-        typer.Option("--format", help="Format of the files, where it is not recognised."),
+        typer.Option(
+            "--format", help="Format of the files, where it is not recognised: nacre trace formats."
+        ),
     ],
     "time_unit": Annotated[
         str | None, typer.Option("--time-unit", help="Unit of its times: ns, 100ns, us, ms, s.")

@@ -281,6 +281,26 @@ def fit(
     write_table(Table("", ["farthest apart in", "by"], [False, True], rows))
 
 
+@app.command()
+@guarded
+def formats(as_json: Json = False) -> None:
+    """Formats of traces that are read, and what their lines hold."""
+    known = trace.formats()
+    if as_json:
+        write_json([each.to_dict() for each in known])
+        return
+    rows = [
+        [
+            each.kind,
+            each.time_unit or "none",
+            "yes" if each.writable else "no",
+            each.summary,
+        ]
+        for each in known
+    ]
+    write_table(Table("", ["format", "times", "written", "is"], [False] * 4, rows))
+
+
 def _requests(found: FittedWorkload) -> int:
     sizes = found.workload.sizes
     return int(sum(sizes.reads) + sum(sizes.writes))

@@ -1242,7 +1242,7 @@ class SsdDevice(Table):
     cached: bool | None = None
     """Whether a die works on one page while another crosses the channel. Default: true."""
     over_provisioning: str | float | None = None
-    """Flash beyond what the host sees, as a share of what it sees. Default: 28 %."""
+    """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None
     """Blocks of each plane that stand in for others when they are bad. Default: 0."""
     factory_bad: str | float | None = None

@@ -108,7 +108,7 @@ pub struct Config {
     /// Whether a die works on one page while another crosses the channel.
     #[config(default = true, source = "assumed: cached commands are in every data sheet we know")]
     pub cached: bool,
-    /// Flash beyond what the host sees, as a share of what it sees.
+    /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
     #[config(
         default = "28 %",
         min = "0.1 %",

@@ -126,7 +126,10 @@ impl TraceError {
     /// What to do, in words that fit a scenario and the command line; empty where the system failed.
     pub fn remedy(&self) -> String {
         match self {
-            TraceError::Unrecognised { known, .. } => format!("name its format, one of {known}"),
+            TraceError::Unrecognised { known, .. } => format!(
+                "name its format, one of {known}; or write it as nacre_csv, whose first line is \
+                 timestamp_us,op,offset,length and whose next is such as 0,read,4096,512"
+            ),
             TraceError::Ambiguous { .. } => "name the right format".into(),
             TraceError::Packed { remedy, .. } => (*remedy).into(),
             TraceError::NoSuchFormat { known, .. } => format!("the formats are {known}"),
