@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::part::Part;
 use super::rules::{Rule, Scope, rules};
 use super::slots::Slots;
-use nacre_kernel::state::State;
+use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
 /// Kinds of commands.
@@ -58,7 +58,8 @@ struct Holds {
     bank: Held,
     group: Held,
     rank: Held,
-    other_ranks: Held,
+    /// In other ranks, by the kind that is held back.
+    other_ranks: [i64; KINDS],
 }
 
 /// Kinds of commands that are held back, each for so many clocks.
@@ -91,18 +92,50 @@ impl Holds {
             bank: all(&[Scope::Bank]),
             group: all(group),
             rank: all(rank),
-            other_ranks: all(&[Scope::OtherRanks]),
+            other_ranks: all(&[Scope::OtherRanks]).by_kind(),
         }
     }
 }
 
 impl Held {
+    /// Clocks by kind; [`NEVER_BINDS`] of those that are not held back.
+    fn by_kind(&self) -> [i64; KINDS] {
+        let mut clocks = [NEVER_BINDS; KINDS];
+        self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
+        clocks
+    }
+
     /// A command at `clock` holds these back.
     #[inline]
     fn since(&self, clock: i64, earliest: &mut Earliest) {
         for &(later, clocks) in &self.of[..self.count] {
             earliest[later] = earliest[later].max(clock + clocks);
         }
+    }
+}
+
+/// The last command of a kind that moves data, and the last one before it in another rank. They are given in the order
+/// of their clocks.
+#[derive(Clone, Copy, Debug, Value)]
+struct Moved {
+    rank: usize,
+    clock: i64,
+    before: i64,
+}
+
+impl Moved {
+    /// The last one that was not in `rank`.
+    #[inline]
+    fn in_others(&self, rank: usize) -> i64 {
+        if self.rank == rank { self.before } else { self.clock }
+    }
+
+    #[inline]
+    fn note(&mut self, rank: usize, clock: i64) {
+        if self.rank != rank {
+            (self.rank, self.before) = (rank, self.clock);
+        }
+        self.clock = clock;
     }
 }
 
@@ -125,6 +158,8 @@ pub struct Channel {
     ranks: Vec<Earliest>,
     groups: Vec<Earliest>,
     banks: Vec<Earliest>,
+    /// The last read and the last write.
+    moved: [Moved; 2],
     /// Of each rank, when the last rows were opened, the latest first; [`NEVER_BINDS`] where there was none.
     opened: Vec<[i64; WINDOW]>,
     open: Vec<u32>,
@@ -152,6 +187,7 @@ impl Channel {
             ranks: vec![Earliest::default(); ranks],
             groups: vec![Earliest::default(); ranks * groups as usize],
             banks: vec![Earliest::default(); banks],
+            moved: [Moved { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS }; 2],
             opened: vec![[NEVER_BINDS; WINDOW]; ranks],
             open: vec![CLOSED; banks],
             slots: Slots::new(spacing),
@@ -264,9 +300,16 @@ impl Channel {
     #[inline]
     fn earliest(&self, command: Command, from: u64) -> u64 {
         let (place, kind) = (command.place, command.kind as usize);
-        let rank = self.ranks[place.rank as usize][kind];
+        let rank = place.rank as usize;
         let near = self.banks[self.bank(place)][kind].max(self.groups[self.group(place)][kind]);
-        from.cast_signed().max(rank).max(near).cast_unsigned()
+        let mut earliest = from.cast_signed().max(self.ranks[rank][kind]).max(near);
+        if self.ranks.len() > 1 && matches!(command.kind, Kind::Read | Kind::Write) {
+            for (moved, earlier) in self.moved.iter().zip([Kind::Read, Kind::Write]) {
+                let held = self.holds[earlier as usize].other_ranks[kind];
+                earliest = earliest.max(moved.in_others(rank).max(NEVER_BINDS) + held);
+            }
+        }
+        earliest.cast_unsigned()
     }
 
     /// `command` was given, the last time at `clock`: what may come from when on follows.
@@ -280,13 +323,6 @@ impl Channel {
         holds.bank.since(clock, &mut self.banks[bank]);
         holds.group.since(clock, &mut self.groups[group]);
         holds.rank.since(clock, &mut self.ranks[rank]);
-        if holds.other_ranks.count > 0 {
-            for (other, earliest) in self.ranks.iter_mut().enumerate() {
-                if other != rank {
-                    holds.other_ranks.since(clock, earliest);
-                }
-            }
-        }
         match kind {
             Kind::Activate => {
                 self.open[bank] = place.row;
@@ -297,7 +333,9 @@ impl Channel {
                 *next = (opened[WINDOW - 1] + self.window).max(*next);
             }
             Kind::Precharge => self.open[bank] = CLOSED,
-            Kind::Read | Kind::Write | Kind::Refresh => {}
+            Kind::Read => self.moved[0].note(rank, clock),
+            Kind::Write => self.moved[1].note(rank, clock),
+            Kind::Refresh => {}
         }
     }
 
