@@ -52,7 +52,10 @@ def figure(results: Results, name: str) -> alt.VConcatChart:
         panel, only_shape = _lines(results, drawing, claims)
     subtitles = [f"{results.paper.name}, {name}: {drawing.stated or results.paper.title}"]
     if drawing.form == "lines":
-        subtitles.append(f"lines: simulated; {_ONLY_SHAPE if only_shape else _MARKED}")
+        asserted = any(row["kind"] == "trend" for row in found)
+        marks = _ONLY_SHAPE if only_shape and asserted else _MARKED
+        is_alone = only_shape and not asserted
+        subtitles.append("lines: simulated" if is_alone else f"lines: simulated; {marks}")
     joined = alt.vconcat(panel, _statements(found), spacing=18).resolve_scale(color="independent")
     chart: alt.VConcatChart = joined.properties(title=theme.title(drawing.title, *subtitles))
     return theme.themed(chart)
@@ -211,7 +214,7 @@ def _statements(found: Sequence[Row]) -> alt.Chart:
     ]
     chart: alt.Chart = (
         alt.Chart(theme.data(data))
-        .mark_text(align="left", baseline="middle", limit=theme.WIDTH + 140)
+        .mark_text(align="left", baseline="middle", limit=theme.WIDTH + 260, fontSize=11)
         .encode(
             x=alt.value(0),
             y=alt.Y("line:O").axis(None),
