@@ -24,9 +24,11 @@ import json
 import pathlib
 
 import nacre
+from nacre.explore.app import PAGES, STATIC
 from nacre.reproduce.paper import find, papers
 
 assert [find(name).claims for name in papers()], "no paper in the wheel"
+assert all((STATIC / "pages" / f"{name}.js").is_file() for name in PAGES), "no pages in the wheel"
 record = json.loads(pathlib.Path("record.json").read_text())
 requests = record["requests"]
 assert record["version"] == nacre.__version__, (record["version"], nacre.__version__)

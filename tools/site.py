@@ -16,7 +16,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/studies.md", "docs/traces.md",
+FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/explore.md", "docs/studies.md", "docs/traces.md",
          "docs/serving.md", "docs/api.md", "docs/models/README.md", "docs/glossary.md",
          "docs/validation.md", "docs/security.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
          "CHANGELOG.md", "SECURITY.md")  # fmt: skip

@@ -7,7 +7,7 @@ import operator
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -155,8 +155,37 @@ class Mixes:
             if name not in self.names:
                 raise config_error([unknown("no tier called", name, self.names)])
         left = self._frame.filter(*(pl.col(name) == 0 for name in tiers))
+        return self._of(self.tiers, left)
+
+    def within(self, cost: float) -> Mixes:
+        """Only the mixes of which a GiB costs no more; there may be none."""
+        import polars as pl
+
+        return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost))
+
+    def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
+        """The same mixes where a GiB of each tier has another price, all counted in `basis`.
+
+        Raises `ConfigError` for a tier without a price, and for a price of no tier.
+        """
+        import polars as pl
+
+        for name in {*prices, *self.names} - {*prices}.intersection(self.names):
+            raise config_error([unknown("a price and a tier have to meet:", name, self.names)])
+        tiers = tuple(
+            replace(tier, price=prices[tier.name], price_basis=basis) for tier in self.tiers
+        )
+        held = {name: pl.col(f"{name}_extents") for name in self.names}
+        paid = pl.sum_horizontal(held[name] * prices[name] for name in self.names)
+        cost = paid / pl.sum_horizontal(held.values())
+        frame = self._frame.with_columns(cost.alias("cost"))
+        return self._of(
+            tiers, frame.with_columns((pl.col("iops") / pl.col("cost")).alias("iops_per_cost"))
+        )
+
+    def _of(self, tiers: tuple[Tier, ...], frame: pl.DataFrame) -> Mixes:
         counts, sizes = (self.reads, self.writes), (self.read_bytes, self.write_bytes)
-        return Mixes(self.name, self.tiers, counts, left, sizes)
+        return Mixes(self.name, tiers, counts, frame, sizes)
 
     def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
         """The score over the shares of the first two tiers: the surface, seen from above."""

@@ -29,6 +29,13 @@ SMALL = {
 }
 ENDLESS = {**SMALL, "name": "endless", "workload": {**SMALL["workload"], "requests": 10**12}}  # type: ignore[dict-item]
 
+MSR = "".join(
+    f"{128166372003061629 + 10_000 * i},host,0,{'Write' if i % 3 else 'Read'},"
+    f"{4096 * (7919 * i % 500)},4096,100\n"
+    for i in range(1500)
+)
+"""A trace as those of Microsoft Research are written."""
+
 
 class Client(TestClient):
     """A browser's view of an explorer in this process."""
@@ -66,9 +73,9 @@ class Server:
     """`nacre explore` in a process of its own."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        command = [str(NACRE), "explore", "--out", str(folder), *options]
+        command = [str(NACRE), "explore", *options]
         self.process = subprocess.Popen(
-            command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().removeprefix("open ").strip()

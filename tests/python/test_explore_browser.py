@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from exploring import Server, Watched, chromium
+from exploring import MSR, Server, Watched, chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -141,6 +141,57 @@ def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> Non
     page.click(".job button:has-text('Stop')")
     page.wait_for_selector("text=stopped early; what was finished is kept")
     page.wait_for_selector(".headline")
+
+
+def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
+    watched: Watched, server: Server, pictures: Path, tmp_path: Path
+) -> None:
+    page = watched.page
+    page.goto(f"{server.base}/plan")
+    (tmp_path / "monday.csv").write_text(MSR)
+    (tmp_path / "notes.txt").write_text("not a trace\n" * 50)
+    page.set_input_files("#file", tmp_path / "notes.txt")
+    page.wait_for_selector("text=no known trace format fits")
+    page.set_input_files("#file", tmp_path / "monday.csv")
+    page.wait_for_selector("#trace >> text=monday.csv", state="attached")
+    page.fill("#price-pcm_ssd", "")
+    page.click("button:has-text('Plan')")
+    page.wait_for_selector("text=it has no price")
+    page.fill("#price-pcm_ssd", "24")
+    page.click("button:has-text('Plan')")
+    page.wait_for_url("**/plan?plan=monday-csv-1-1")
+    page.wait_for_selector("figure svg >> nth=1")
+    picture(watched, pictures, "plan-form")
+    page.locator("h2:has-text('Mixes of tiers')").evaluate("each => each.scrollIntoView()")
+    picture(watched, pictures, "plan")
+    before = page.inner_text(".headline")
+    page.locator("#slide-disk_15k_kim").press("ArrowRight")
+    page.wait_for_url("**price.disk_15k_kim=1.05**")
+    page.wait_for_function(
+        "said => document.querySelector('.headline').innerText !== said", arg=before
+    )
+    page.fill("#money", "0.01")
+    page.uncheck("label:has-text('disk 15k kim') >> input")
+    page.click("button:has-text('Simulate what it buys')")
+    page.wait_for_url("**/design?compare=monday-csv-1-pcm-ssd-1,monday-csv-1-emlc-ssd-1")
+    page.wait_for_selector("figure svg >> nth=1")
+
+
+def test_crash_loses_the_power_and_says_what_was_promised(
+    watched: Watched, server: Server, pictures: Path
+) -> None:
+    page = watched.page
+    page.goto(f"{server.base}/crash")
+    page.fill("#points", "none")
+    page.click("button:has-text('Lose the power')")
+    page.wait_for_selector("text=it is out of range")
+    page.fill("#points", "300")
+    page.check("label:has-text('bit rot') >> input")
+    page.wait_for_url("**/crash?from=disk-15k&points=300&seed=1&fault=bit_rot")
+    page.click("button:has-text('Lose the power')")
+    page.wait_for_url("**/crash?found=disk-15k-1")
+    page.wait_for_selector("text=Every promise was kept.")
+    picture(watched, pictures, "crash")
 
 
 def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(

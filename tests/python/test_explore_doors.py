@@ -119,7 +119,7 @@ def test_an_explorer_that_ends_keeps_what_was_under_way(tmp_path: Path) -> None:
         assert (status, complaint) == (0, "")
     finally:
         server.close()
-    record = json.loads((tmp_path / "runs" / "endless-1" / "record.json").read_text())
+    record = json.loads((tmp_path / "explored" / "runs" / "endless-1" / "record.json").read_text())
     assert not record["complete"]
     assert record["requests"]["completed"] > 0
 

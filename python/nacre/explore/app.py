@@ -15,16 +15,19 @@ from starlette.staticfiles import StaticFiles
 
 from nacre import __version__
 from nacre.explore import answers, scenarios
+from nacre.explore.crashes import Crashes
 from nacre.explore.doors import Doors
 from nacre.explore.folder import Folder
 from nacre.explore.jobs import Jobs
 from nacre.explore.papers import Papers
+from nacre.explore.plans import Plans
 from nacre.explore.runs import Runs
+from nacre.explore.traces import Traces
 from nacre.explore.vega import Vega
 from nacre.explore.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("design", "papers")
+PAGES = ("design", "plan", "crash", "papers")
 
 
 class Explorer:
@@ -38,6 +41,7 @@ class Explorer:
 
     def app(self, *, hosts: tuple[str, ...], token: str) -> Doors:
         """What answers requests to these hosts, with this token."""
+        runs, traces = Runs(self.folder, self.jobs), Traces(self.folder)
         pages = [Route(f"/{name}", _page) for name in PAGES]
         routes = [
             Route("/", _home),
@@ -45,7 +49,10 @@ class Explorer:
             Route("/vega.js", self._vega),
             Route("/api/about", answers.answering(self._about)),
             *scenarios.routes(),
-            *Runs(self.folder, self.jobs).routes(),
+            *runs.routes(),
+            *traces.routes(),
+            *Plans(self.folder, self.jobs, traces, runs).routes(),
+            *Crashes(self.folder, self.jobs).routes(),
             *Papers(self.folder, self.jobs).routes(),
             *self.watching.routes(),
             Mount("/static", StaticFiles(directory=STATIC)),

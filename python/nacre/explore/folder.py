@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from nacre.errors import Error
 
-Kind: TypeAlias = Literal["runs", "papers", "mixes", "studies", "crashes", "traces"]
+Kind: TypeAlias = Literal["runs", "papers", "plans", "studies", "crashes", "traces"]
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,119}")
 _LENGTH = 48

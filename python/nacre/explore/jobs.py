@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from nacre.cli.failure import failure_of
+from nacre.errors import Error
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "stopped"]
 Work: TypeAlias = "Callable[[Job], str | None]"
@@ -49,6 +50,11 @@ class Job:
         """Notes how far it is; returns whether it has been asked to stop."""
         self.done, self.total = int(done), None if total is None else int(total)
         return self.asked_to_stop
+
+    def go_on(self) -> None:
+        """Raises `Error` if it has been asked to stop where nothing could be kept."""
+        if self.asked_to_stop:
+            raise Error("stopped before there was anything to keep")
 
     @property
     def is_over(self) -> bool:
@@ -125,8 +131,10 @@ def _carry_out(job: Job, work: Work) -> None:
         job.address = work(job)
         state = "stopped" if job.asked_to_stop and job.note else "done"
     except BaseException as error:  # a failed assertion of the model is no Exception
-        state = "failed"
         job.error, job.problems = said(error)
+        state = "failed"
+        if job.asked_to_stop and isinstance(error, Error):
+            state, job.note = "stopped", job.error
     job.ended = time.monotonic()
     job.state = state
 

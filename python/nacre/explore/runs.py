@@ -136,7 +136,8 @@ class Runs:
             raise config_error([problem])
         return {name: self.record(name) for name in names}
 
-    def _run(self, tree: Mapping[str, Any], name: str, job: Job) -> str:
+    def carry_out(self, tree: Mapping[str, Any], name: str, job: Job) -> Path:
+        """Runs a scenario, and keeps the record; returns where."""
         path = self._folder.new("runs", name)
         try:
             with Staging(path) as staging:
@@ -149,7 +150,10 @@ class Runs:
             raise
         if not record.complete:
             job.note = "stopped early; what was finished is kept"
-        return f"/design?run={path.name}"
+        return path
+
+    def _run(self, tree: Mapping[str, Any], name: str, job: Job) -> str:
+        return f"/design?run={self.carry_out(tree, name, job).name}"
 
 
 _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"

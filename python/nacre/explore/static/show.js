@@ -34,15 +34,16 @@ export function copying(words) {
   const button = (label, text) => h("button", {
     type: "button", class: "quiet", "aria-pressed": "false",
     onclick: async (event) => {
-      const again = !shown.hidden && shown.textContent === text();
+      const words = await text();
+      const again = !shown.hidden && shown.textContent === words;
       for (const each of event.target.parentElement.querySelectorAll("button")) each.setAttribute("aria-pressed", "false");
       shown.hidden = again;
       fill(told);
       if (again) return;
       event.target.setAttribute("aria-pressed", "true");
-      shown.textContent = text();
+      shown.textContent = words;
       try {
-        await navigator.clipboard.writeText(text());
+        await navigator.clipboard.writeText(words);
         told.textContent = "copied";
       } catch {
         getSelection().selectAllChildren(shown);

@@ -5,6 +5,7 @@ import { get, post, text } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
 import { Form, inside } from "../form.js";
+import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
 import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
@@ -25,21 +26,7 @@ export async function show(main, query, signal) {
   if (query.has("compare")) return page.compare(query.get("compare"));
   const run = query.get("run");
   const shown = run ? await get(`/api/runs/${encodeURIComponent(run)}`, signal) : null;
-  page.begin(scenarioOf(query, known, shown), shown);
-}
-
-/** The scenario that an address stands for, and the shipped one it comes from. */
-function scenarioOf(query, known, shown) {
-  if (shown) return { from: null, tree: shown.scenario };
-  if (query.has("scenario")) return { from: null, tree: JSON.parse(query.get("scenario")) };
-  const from = query.get("from") ?? BEGINNING;
-  if (!known.scenarios[from]) throw new Error(`There is no shipped scenario called ${from}.`);
-  const tree = structuredClone(known.scenarios[from].tree);
-  for (const each of query.getAll("set")) {
-    const [path, ...value] = each.split("=");
-    put(tree, path, JSON.parse(value.join("=")));
-  }
-  return { from, tree };
+  page.begin(shown ? { from: null, tree: shown.scenario } : await scenarioOf(query, known, BEGINNING, signal), shown);
 }
 
 class Design {

@@ -1,0 +1,113 @@
+// Crash: lose the power of a stack anywhere, thousands of times; what was lost, what was promised.
+
+import { rename } from "../address.js";
+import { get, post } from "../api.js";
+import { fill, h } from "../dom.js";
+import { figure } from "../figure.js";
+import { named, picker, scenarioOf } from "../picker.js";
+import { copying, facts, progress, table, trouble } from "../show.js";
+import { schema } from "./design.js";
+
+export async function show(main, query, signal) {
+  const known = await schema();
+  const faults = await get("/api/faults", signal);
+  const shown = query.has("found") ? await get(`/api/crashes/${encodeURIComponent(query.get("found"))}`, signal) : null;
+  const asked = shown ? { ...shown.asked, name: "" } : {
+    ...(await scenarioOf(query, known, "disk-15k", signal)),
+    points: Number(query.get("points") ?? 2000), seed: Number(query.get("seed") ?? 1), faults: query.getAll("fault"),
+  };
+  await new Crash(main, known, signal, faults, asked).begin(shown);
+}
+
+class Crash {
+  constructor(main, known, signal, faults, asked) {
+    Object.assign(this, { main, known, signal, faults, asked });
+  }
+
+  async begin(shown) {
+    this.place = { bar: h("form", { class: "bar", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), result: h("section", { "aria-live": "polite" }), copy: h("div"), list: h("section") };
+    const { place } = this;
+    fill(this.main, h("h1", {}, "Crash"), h("p", {}, "The power fails at moments that are drawn, under writes, flushes and transactions that are drawn, too. After each recovery an auditor compares every block with what was promised."),
+      place.bar, place.job, place.copy, place.result, place.list);
+    await this.drawBar();
+    if (shown) this.showFound(shown);
+    this.list();
+    const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "crash" && ["waiting", "running"].includes(each.state));
+    if (job) await this.watch(job);
+  }
+
+  async drawBar() {
+    const { asked } = this;
+    const choose = ({ name, from, tree }) => { Object.assign(asked, { name, from, tree }); this.moved(); };
+    const whole = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
+      h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = Number(event.target.value.replaceAll(/[,_\s]/g, "") || "x"); this.moved(); } }),
+      h("p", { class: "mistake", id: `wrong-${key}`, role: "alert" }));
+    fill(this.place.bar, await picker(this.known, asked, choose, this.signal), whole("points", "Losses of power"), whole("seed", "Seed"),
+      h("button", { class: "main" }, "Lose the power"),
+      h("fieldset", { class: "line" }, h("legend", {}, "Faults of the medium beside it"), this.faults.map((name) => h("label", { class: "check" },
+        h("input", { type: "checkbox", checked: asked.faults.includes(name), onchange: (event) => {
+          asked.faults = event.target.checked ? [...asked.faults, name] : asked.faults.filter((each) => each !== name);
+          this.moved();
+        } }), name.replaceAll("_", " ")))));
+    this.drawCopy();
+  }
+
+  moved() {
+    const { asked } = this;
+    const query = new URLSearchParams({ ...named(asked), points: asked.points, seed: asked.seed });
+    asked.faults.forEach((name) => query.append("fault", name));
+    rename(`/crash?${query}`);
+    this.drawCopy();
+  }
+
+  drawCopy() {
+    const { asked } = this;
+    const scenario = asked.name && !asked.name.startsWith("run:") ? asked.name : asked.name ? `explored/runs/${asked.name.slice(4)}/scenario.toml` : "scenario.toml";
+    fill(this.place.copy, copying([
+      ["command line", () => `nacre crash ${scenario} --points ${asked.points} --seed ${asked.seed}${asked.faults.map((name) => ` --fault ${name}`).join("")} --out results`],
+      ["Python", () => `import nacre\n\nfound = nacre.crash(${JSON.stringify(scenario)}, points=${asked.points}, seed=${asked.seed}, faults=${JSON.stringify(asked.faults)})`],
+      ["TOML", async () => (await post("/api/check", { tree: asked.tree })).toml],
+      ["link", () => location.href],
+    ]));
+  }
+
+  async run() {
+    const { tree, points, seed, faults } = this.asked;
+    for (const key of ["points", "seed"]) fill(document.getElementById(`wrong-${key}`));
+    try {
+      await this.watch(await post("/api/crashes", { tree, points, seed, faults }, this.signal));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const rest = (error.problems ?? []).filter((problem) => {
+        const place = document.getElementById(`wrong-${problem.path}`);
+        if (place) place.textContent = `${problem.problem}; ${problem.hint}`;
+        return !place;
+      });
+      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+    }
+  }
+
+  async watch(job) {
+    const last = await progress(this.place.job, job, this.signal);
+    if (!last?.address) return;
+    history.pushState(null, "", last.address);
+    this.showFound(await get(`/api/crashes/${new URLSearchParams(last.address.split("?")[1]).get("found")}`, this.signal));
+    this.drawCopy();
+    this.list();
+  }
+
+  showFound(found) {
+    fill(this.place.result, h("h2", {}, `Found: ${found.id}`),
+      h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.broken ? "A promise was broken." : "Every promise was kept."), facts(found.facts),
+      found.steps.length ? [h("h3", {}, "The fewest steps that lead to it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,
+      found.tables.map(table),
+      found.has_recovery ? figure(`/api/crashes/${found.id}/recovery`, "recovery times", this.signal) : null,
+      h("p", { class: "soft" }, `Kept in ${found.folder}, with a page of it.`));
+  }
+
+  async list() {
+    const found = await get("/api/crashes", this.signal).catch(() => []);
+    fill(this.place.list, found.length ? [h("h2", {}, "So far"), h("ul", {}, found.map((each) => h("li", {},
+      h("a", { href: `/crash?found=${each.id}` }, each.id), ` ${each.points} losses of power, ${each.broken ? "a promise was broken" : "every promise was kept"}, ${new Date(1000 * each.modified).toLocaleString()}`)))] : null);
+  }
+}

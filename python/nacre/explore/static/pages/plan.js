@@ -1,0 +1,207 @@
+// Plan: which cache and which mix of tiers a trace wants, for what money.
+
+import { rename } from "../address.js";
+import { get, post, put } from "../api.js";
+import { fill, h, later } from "../dom.js";
+import { figure } from "../figure.js";
+import { copying, facts, headline, progress, table, trouble } from "../show.js";
+
+const COMMON = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"];
+const BYTES = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" });
+
+export async function show(main, query, signal) {
+  const [traces, devices] = await Promise.all([get("/api/traces", signal), get("/api/devices", signal)]);
+  const page = new Plan(main, signal, traces, devices);
+  await page.begin(query);
+}
+
+class Plan {
+  constructor(main, signal, traces, devices) {
+    Object.assign(this, { main, signal, traces, devices });
+    this.scoreSoon = later(() => this.score(), 250);
+  }
+
+  async begin(query) {
+    this.plan = query.get("plan");
+    this.budget = query.get("budget") ?? "";
+    this.shown = this.plan ? await get(this.path(query), this.signal) : null;
+    const own = this.shown ? { currency: this.shown.currency, chosen: Object.fromEntries(this.shown.chosen.map(({ name, price }) => [name, Number(query.get(`price.${name}`) ?? price)])), trace: this.shown.trace } : null;
+    this.currency = own?.currency ?? "kim-2014 ratio";
+    this.prices = own?.chosen ?? this.inCurrency(COMMON);
+    this.trace = own?.trace ?? query.get("trace") ?? this.traces[0].id;
+    this.place = { form: h("form", { class: "plan", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), sliders: h("section"), result: h("section", { "aria-live": "polite" }), copy: h("div"), rest: h("section"), list: h("section") };
+    const { place } = this;
+    fill(this.main, h("h1", {}, "Plan"),
+      h("p", {}, "Which cache, and which mix of memory, flash and disk, is best for a trace and your money. Give a trace and say what a GiB of each device costs."),
+      place.form, place.job, place.result, place.sliders, place.rest, place.copy, place.list);
+    this.drawForm();
+    if (this.shown) this.drawResult(true);
+    this.list();
+    const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
+    if (job) await this.watch(job);
+  }
+
+  inCurrency(names) {
+    return Object.fromEntries(names.map((name) => {
+      const device = this.devices.find((each) => each.name === name);
+      return [name, device?.basis === this.currency ? device.price : null];
+    }));
+  }
+
+  drawForm() {
+    const bases = [...new Set([...this.devices.map(({ basis }) => basis), this.currency])];
+    const file = h("input", { type: "file", id: "file", class: "unseen", onchange: () => this.upload(file.files[0]) });
+    const currency = h("input", { id: "currency", value: this.currency, list: "bases", autocomplete: "off", onchange: (event) => {
+      this.currency = event.target.value.trim();
+      this.prices = this.inCurrency(Object.keys(this.prices));
+      this.drawForm();
+    } });
+    fill(this.place.form,
+      h("div", { class: "bar" },
+        h("div", { class: "field" }, h("label", { for: "trace" }, "Trace"),
+          h("select", { id: "trace", onchange: (event) => { this.trace = event.target.value; } },
+            this.traces.map(({ id, name, bytes }) => h("option", { value: id, selected: id === this.trace }, bytes === null ? `${name} (shipped)` : `${name}, ${BYTES.format(bytes)}`)))),
+        file, h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Send a trace"),
+        h("div", { class: "field short" }, h("label", { for: "currency" }, "Prices are in"), currency, h("datalist", { id: "bases" }, bases.map((basis) => h("option", { value: basis })))),
+        h("button", { class: "main" }, "Plan")),
+      h("p", { class: "mistake", id: "wrong-currency", role: "alert" }),
+      h("fieldset", {}, h("legend", {}, "Devices, and what a GiB of each costs"), h("p", { class: "mistake", id: "wrong-tiers", role: "alert" }),
+        h("div", { class: "devices" }, this.devices.map((device) => this.device(device)))));
+  }
+
+  device({ name, summary, price, basis }) {
+    const is = name in this.prices;
+    const other = basis !== this.currency ? `${price ?? "?"} in ${basis}` : "";
+    return h("div", { class: "device-row" },
+      h("label", { class: "check" }, h("input", { type: "checkbox", checked: is, onchange: (event) => {
+        if (event.target.checked) Object.assign(this.prices, this.inCurrency([name]));
+        else delete this.prices[name];
+        this.drawForm();
+      } }), h("span", {}, h("strong", {}, name.replaceAll("_", " ")), h("span", { class: "doc" }, ` ${summary}`))),
+      is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: other || "price", oninput: (event) => { this.prices[name] = Number(event.target.value) || null; } }),
+        h("span", { class: "mistake", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
+  }
+
+  async upload(file) {
+    fill(this.place.job, h("p", { role: "status" }, `Sending ${file.name} ...`));
+    try {
+      const sent = await put(`/api/traces/${encodeURIComponent(file.name)}`, file, this.signal);
+      this.traces = await get("/api/traces", this.signal);
+      this.trace = sent.id;
+      fill(this.place.job);
+      this.drawForm();
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+    }
+  }
+
+  tiers() {
+    return Object.entries(this.prices).map(([name, price]) => ({ name, price })).sort((one, other) => (other.price ?? 0) - (one.price ?? 0));
+  }
+
+  async run() {
+    await this.start("/api/plans", { trace: this.trace, currency: this.currency, tiers: this.tiers() });
+  }
+
+  /** Begins work; mistakes are said at their fields. */
+  async start(path, document_) {
+    for (const place of this.main.querySelectorAll("[id^=wrong-]")) fill(place);
+    try {
+      await this.watch(await post(path, document_, this.signal));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const rest = (error.problems ?? []).filter((problem) => {
+        const place = document.getElementById(`wrong-${problem.path}`);
+        if (place) place.textContent = [problem.problem, problem.hint].filter(Boolean).join("; ");
+        return !place;
+      });
+      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+    }
+  }
+
+  async watch(job) {
+    const last = await progress(this.place.job, job, this.signal);
+    if (!last?.address) return;
+    history.pushState(null, "", last.address);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }
+
+  query() {
+    const query = new URLSearchParams();
+    for (const { name, price } of this.shown.chosen) if (this.prices[name] !== price && this.prices[name]) query.set(`price.${name}`, this.prices[name]);
+    if (this.budget) query.set("budget", this.budget);
+    return query;
+  }
+
+  path(query) {
+    return `/api/plans/${encodeURIComponent(this.plan)}?${query}`;
+  }
+
+  /** The same mixes under other prices: no trace is read again. */
+  async score() {
+    const query = this.query();
+    query.set("plan", this.plan);
+    rename(`/plan?${query}`);
+    try {
+      this.shown = await get(this.path(this.query()), this.signal);
+      this.drawResult(false);
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this.place.result, trouble(error.message, error.problems));
+    }
+  }
+
+  drawResult(anew) {
+    const { shown, place } = this;
+    fill(place.result, h("h2", {}, `Mixes of tiers for ${shown.trace}`), headline(shown.headline));
+    if (anew) fill(place.sliders, this.sliders());
+    const figures = `/api/plans/${encodeURIComponent(this.plan)}/figures`;
+    const name = Object.keys(this.prices).length === 2 ? "score over the shares" : "score over the shares of the first two tiers";
+    fill(place.rest, facts(shown.counted), shown.best.map(table), figure(`${figures}/mixes?${this.query()}`, name, this.signal),
+      h("h3", {}, "What each price is worth"), h("p", { class: "soft" }, "The best mix, if one price were a fifth less or more."), table(shown.worth),
+      shown.tiers.map(table),
+      h("h2", {}, "Caches"), h("p", {}, "What an LRU, ARC, S3-FIFO and SIEVE cache of each size would miss."), figure(`${figures}/caches`, "misses of caches", this.signal),
+      this.caches(),
+      h("h2", {}, "The trace"), shown.trace_tables.map(table));
+    fill(place.copy, copying([
+      ["command line", () => `nacre mixes explored/plans/${this.plan}/scenario.toml --out results`],
+      ["Python", () => `import nacre\n\nfound = nacre.mixes("explored/plans/${this.plan}/scenario.toml")\nfound = found.repriced(${JSON.stringify(Object.fromEntries(this.shown.chosen.map(({ name }) => [name, this.prices[name]])))}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
+      ["link", () => location.href],
+    ]));
+  }
+
+  sliders() {
+    const { shown } = this;
+    const slider = ({ name, price }) => {
+      const told = h("output", { for: `slide-${name}` }, String(this.prices[name]));
+      return h("div", { class: "slider" }, h("label", { for: `slide-${name}` }, name.replaceAll("_", " ")),
+        h("input", { type: "range", id: `slide-${name}`, min: "-1", max: "1", step: "0.02", value: String(Math.log10(this.prices[name] / price)),
+          "aria-valuetext": `${this.prices[name]} ${shown.currency} a GiB`,
+          oninput: (event) => {
+            this.prices[name] = Number((price * 10 ** Number(event.target.value)).toPrecision(3));
+            told.textContent = String(this.prices[name]);
+            event.target.setAttribute("aria-valuetext", `${this.prices[name]} ${shown.currency} a GiB`);
+            this.scoreSoon();
+          } }), told);
+    };
+    return h("fieldset", { class: "sliders" }, h("legend", {}, `What a GiB costs, in ${shown.currency}`), shown.chosen.map(slider),
+      h("div", { class: "slider" }, h("label", { for: "budget" }, "no mix above"),
+        h("input", { id: "budget", inputmode: "decimal", value: this.budget, placeholder: "any price", oninput: (event) => { this.budget = event.target.value.trim(); this.scoreSoon(); } }),
+        h("span", { class: "soft" }, "a GiB")));
+  }
+
+  caches() {
+    const money = h("input", { id: "money", inputmode: "decimal", value: this.money ?? "", placeholder: "12" });
+    return h("div", { class: "bar" },
+      h("div", { class: "field short" }, h("label", { for: "money" }, `Money for a cache, in ${this.shown.currency}`), money),
+      h("button", { type: "button", class: "main", onclick: () => this.start(`/api/plans/${encodeURIComponent(this.plan)}/caches`, {
+        currency: this.currency, tiers: this.tiers(), money: Number(money.value) || null,
+      }) }, "Simulate what it buys of each device"),
+      h("p", { class: "mistake", id: "wrong-money", role: "alert" }),
+      h("p", { class: "doc" }, "A cache in the server before a network store, as large as the money buys, run under the whole trace; then they are put side by side."));
+  }
+
+  async list() {
+    const plans = await get("/api/plans", this.signal).catch(() => []);
+    fill(this.place.list, plans.length ? [h("h2", {}, "Plans so far"), h("ul", {}, plans.map(({ id, modified }) => h("li", {}, h("a", { href: `/plan?plan=${id}` }, id), ` ${new Date(1000 * modified).toLocaleString()}`)))] : null);
+  }
+}

@@ -1,0 +1,40 @@
+// Which scenario: a shipped one, that of a run, or the one that the address holds.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { put } from "./tree.js";
+
+/** The scenario that an address stands for, and the shipped one it comes from. */
+export async function scenarioOf(query, known, beginning, signal) {
+  if (query.has("run")) return { name: `run:${query.get("run")}`, ...(await ofRun(query.get("run"), signal)) };
+  if (query.has("scenario")) return { name: "", from: null, tree: JSON.parse(query.get("scenario")) };
+  const from = query.get("from") ?? beginning;
+  if (!known.scenarios[from]) throw new Error(`There is no shipped scenario called ${from}.`);
+  const tree = structuredClone(known.scenarios[from].tree);
+  for (const each of query.getAll("set")) {
+    const [path, ...value] = each.split("=");
+    put(tree, path, JSON.parse(value.join("=")));
+  }
+  return { name: from, from, tree };
+}
+
+const ofRun = async (run, signal) => ({ from: null, tree: (await get(`/api/runs/${encodeURIComponent(run)}`, signal)).scenario });
+
+/** A choice of scenarios; `choose` is told the one that was chosen, as `scenarioOf` would. */
+export async function picker(known, current, choose, signal) {
+  const runs = await get("/api/runs", signal);
+  const option = (value, text) => h("option", { value, selected: value === current.name }, text);
+  return h("div", { class: "field" }, h("label", { for: "scenario" }, "Scenario"),
+    h("select", {
+      id: "scenario",
+      onchange: async ({ target: { value } }) => choose(value.startsWith("run:")
+        ? { name: value, ...(await ofRun(value.slice(4), signal)) }
+        : { name: value, from: value, tree: structuredClone(known.scenarios[value].tree) }),
+    },
+      current.name ? null : option("", current.tree.name ?? "the one of this address"),
+      h("optgroup", { label: "shipped" }, Object.entries(known.scenarios).map(([name, { summary }]) => option(name, `${name}: ${summary}`))),
+      runs.length ? h("optgroup", { label: "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
+}
+
+/** How an address names a scenario. */
+export const named = ({ name, tree }) => name.startsWith("run:") ? { run: name.slice(4) } : name ? { from: name } : { scenario: JSON.stringify(tree) };
