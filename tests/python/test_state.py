@@ -143,7 +143,7 @@ def test_points_that_are_prepared_alike_are_prepared_once(tmp_path: Path) -> Non
     depths = [(("workload.arrival.queue_depth", str(depth)),) for depth in (1, 2, 8)]
     tasks = {f"{key}": Task(f"{key}", source, settings) for key, settings in enumerate(depths)}
     tasks["other"] = Task("other", source, (("stack.channels", "4"),))
-    assert prepared_alike(tasks) == ["0", "1", "2"]
+    assert prepared_alike(tasks) == [["0", "1", "2"]]
     fresh = {key: replace(task, source=read(SCENARIO)) for key, task in tasks.items()}
     assert prepared_alike(fresh) == []
     assert prepared_alike({"0": tasks["0"], "fresh": fresh["1"]}) == []

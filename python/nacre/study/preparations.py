@@ -11,8 +11,8 @@ from nacre.study.task import Part, Task
 _SETTINGS = ("run.precondition", "run.until_steady")
 
 
-def prepared_alike(tasks: Mapping[str, Task]) -> list[str]:
-    """The keys of tasks that have their preconditioning in common with others."""
+def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
+    """The keys of tasks that have their preconditioning in common, each group of several."""
     alike: dict[str, list[str]] = defaultdict(list)
     for key, task in tasks.items():
         if len(tasks) < 2 or isinstance(task, Part) or not _preconditions(task):
@@ -22,7 +22,7 @@ def prepared_alike(tasks: Mapping[str, Task]) -> list[str]:
             made_of = _core.preparation(*given)
         if made_of is not None:
             alike[made_of].append(key)
-    return [key for keys in alike.values() if len(keys) > 1 for key in keys]
+    return [keys for keys in alike.values() if len(keys) > 1]
 
 
 def _preconditions(task: Task) -> bool:

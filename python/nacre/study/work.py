@@ -197,15 +197,19 @@ def carry_out(
 ) -> End:
     """Carries out the tasks that have not ended well before, in their order.
 
-    `watch` is told what is left, about ten times a second, and says whether it goes on.
+    Of those that are preconditioned alike all but the first come last, when they find what that
+    led to. `watch` is told what is left, about ten times a second, and says whether it goes on.
     """
     left = {key: task for key, task in tasks.items() if not kept.has(key)}
     end = watch(left)
     if not left or end is not End.DONE:
         return end
-    for key in prepared_alike(left):
+    alike = prepared_alike(left)
+    for key in (key for keys in alike for key in keys):
         left[key] = replace(left[key], is_prepared=True)
-    outcomes = engine.outcomes(Base(identity()), list(left.values()))
+    later = {key for keys in alike for key in keys[1:]}
+    order = sorted(left.values(), key=lambda task: task.key in later)
+    outcomes = engine.outcomes(Base(identity()), order)
     try:
         for outcome in outcomes:
             if outcome is not None:
