@@ -36,7 +36,7 @@ impl Timeline {
         } else if self.busy.last().0 <= earliest {
             self.busy.reserve_last(earliest, duration, self.forgotten)
         } else {
-            self.busy.reserve_far(earliest, duration, self.forgotten)
+            self.reserve_unordered(earliest, duration)
         }
     }
 
@@ -134,6 +134,9 @@ impl Pool {
     /// Of servers that can start equally early the one with the lowest index is taken.
     #[inline]
     pub fn reserve(&mut self, earliest: Time, duration: Time) -> Time {
+        if earliest < self.latest_start && !duration.is_zero() {
+            return self.reserve_in_gap(earliest, duration);
+        }
         let best = if earliest >= self.latest_start {
             self.first_to_end(earliest)
         } else {
@@ -142,10 +145,37 @@ impl Pool {
         let server = &mut self.servers[best];
         server.forget_before(self.forgotten);
         let start = server.reserve(earliest, duration);
-        let (last_start, last_end) = server.busy.last();
-        self.ends[best] = last_end;
-        self.latest_start = self.latest_start.max(last_start);
+        self.note(best);
         start
+    }
+
+    /// The same where later reservations have been made: mostly the first server is free between two of them.
+    fn reserve_in_gap(&mut self, earliest: Time, duration: Time) -> Time {
+        let (mut best, mut best_start) = (0, Time::MAX);
+        for (index, server) in self.servers.iter_mut().enumerate() {
+            match server.busy.reserve_if_free(earliest, duration, self.forgotten) {
+                Ok(()) => {
+                    server.forget_before(self.forgotten);
+                    self.note(index);
+                    return earliest;
+                }
+                Err(start) if start < best_start => (best, best_start) = (index, start),
+                Err(_) => {}
+            }
+        }
+        let server = &mut self.servers[best];
+        server.forget_before(self.forgotten);
+        let start = server.reserve(earliest, duration);
+        self.note(best);
+        start
+    }
+
+    /// Notes when the last reservation of the server at `index` starts and ends.
+    #[inline]
+    fn note(&mut self, index: usize) {
+        let (last_start, last_end) = self.servers[index].busy.last();
+        self.ends[index] = last_end;
+        self.latest_start = self.latest_start.max(last_start);
     }
 
     /// The server to take where no gap lies behind `earliest`: the first free one, or else the first of

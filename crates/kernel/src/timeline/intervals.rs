@@ -97,36 +97,78 @@ impl Intervals {
     /// Reserves the first gap of `duration` from `earliest` on; gives where it starts.
     #[inline(always)]
     pub(super) fn reserve(&mut self, earliest: Time, duration: Time, forgotten: Time) -> Time {
-        let base = self.end - NEAR;
-        let Some(near) = self.row.get_mut(base..).and_then(|row| row.first_chunk_mut::<WINDOW>()) else {
+        let Some((near, at)) = self.near(earliest) else {
             return self.reserve_far(earliest, duration, forgotten);
         };
-        if near[0].1 > earliest {
-            return self.reserve_far(earliest, duration, forgotten);
-        }
-        let later = near[1..NEAR].iter().map(|&(_, end)| usize::from(end > earliest)).sum::<usize>();
-        let at = NEAR - later;
         let (busy_from, busy_to) = near[at % WINDOW];
         let waits = earliest + duration > busy_from;
         let start = select_unpredictable(waits, busy_to, earliest);
         let at = at + usize::from(waits);
-        let end = start + duration;
         // It waits for another one too, or touches it: both are rare.
-        if end >= near[at % WINDOW].0 {
+        if start + duration >= near[at % WINDOW].0 {
             return self.reserve_far(earliest, duration, forgotten);
         }
+        self.insert_near(at, (start, start + duration), forgotten);
+        start
+    }
+
+    /// Reserves `duration` from `earliest` on if nothing is busy then, or says where the first gap of `duration`
+    /// starts.
+    #[inline]
+    pub(super) fn reserve_if_free(
+        &mut self,
+        earliest: Time,
+        duration: Time,
+        forgotten: Time,
+    ) -> Result<(), Time> {
+        let end = earliest + duration;
+        if let Some((near, at)) = self.near(earliest) {
+            let busy_from = near[at % WINDOW].0;
+            if end < busy_from {
+                self.insert_near(at, (earliest, end), forgotten);
+                return Ok(());
+            } else if end > busy_from {
+                return Err(self.gap(earliest, duration).1);
+            }
+        }
+        match self.first_gap(earliest, duration) {
+            start if start == earliest => {
+                self.reserve_far(earliest, duration, forgotten);
+                Ok(())
+            }
+            start => Err(start),
+        }
+    }
+
+    /// The intervals at the end of the row, and which of them is the first that ends after `time`; none if that
+    /// one may lie before them.
+    #[inline(always)]
+    fn near(&self, time: Time) -> Option<(&[Interval; WINDOW], usize)> {
+        let near = self.row.get(self.end - NEAR..)?.first_chunk::<WINDOW>()?;
+        if near[0].1 > time {
+            return None;
+        }
+        let later = near[1..NEAR].iter().map(|&(_, end)| usize::from(end > time)).sum::<usize>();
+        Some((near, NEAR - later))
+    }
+
+    /// Adds `interval` before the near interval `at`, which it does not touch.
+    #[inline(always)]
+    fn insert_near(&mut self, at: usize, interval: Interval, forgotten: Time) {
+        let base = self.end - NEAR;
+        let is_any = usize::from(base + at > self.first);
+        let near = self.row[base..].first_chunk_mut::<WINDOW>().expect("there is a window");
         let before = near[(at - 1) % WINDOW];
-        let joins = usize::from(before.1 == start) & usize::from(base + at > self.first);
+        let joins = usize::from(before.1 == interval.0) & is_any;
         // Where it joins the one before, what follows is moved to where it is.
         let place = at - joins;
         let moved: [Interval; NEAR] = *near[at % WINDOW..].first_chunk().expect("there is room");
         *near[(place + 1) % WINDOW..].first_chunk_mut().expect("there is room") = moved;
-        near[place % WINDOW] = (select_unpredictable(joins != 0, before.0, start), end);
+        near[place % WINDOW] = (select_unpredictable(joins != 0, before.0, interval.0), interval.1);
         self.end += 1 - joins;
         if self.end == self.limit {
             self.settle(forgotten);
         }
-        start
     }
 
     /// The same with a search: for gaps that may be far from the end.
