@@ -185,9 +185,10 @@ impl<S: Store> Device for Measured<S> {
             Op::Read | Op::Write => {
                 let served = self.serve(now, op, u64::from(request.bytes));
                 let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
-                breakdown.add(self.id, Activity::Queue, served.done - now - served.latency - served.overrun);
-                breakdown.add(self.id, activity, served.latency);
-                breakdown.add(self.id, Activity::Link, served.overrun);
+                let queued = served.done - now - served.latency - served.overrun;
+                let spans =
+                    [(Activity::Queue, queued), (activity, served.latency), (Activity::Link, served.overrun)];
+                breakdown.add_all(self.id, spans);
                 if op == Op::Write {
                     self.last_write_done = self.last_write_done.max(served.done);
                     let begin = served.done - served.latency;

@@ -136,9 +136,9 @@ impl<S: Store> Device for Network<S> {
             Op::Flush => {}
         }
         self.ledger.charge(activity, work);
-        breakdown.add(self.id, Activity::Queue, done - now - work - transfer.time);
-        breakdown.add(self.id, activity, work);
-        breakdown.add(self.id, Activity::Link, transfer.time);
+        let queued = done - now - work - transfer.time;
+        breakdown
+            .add_all(self.id, [(Activity::Queue, queued), (activity, work), (Activity::Link, transfer.time)]);
         Completion { done, status: Status::Done }
     }
 

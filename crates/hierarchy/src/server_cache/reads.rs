@@ -28,13 +28,14 @@ impl ServerCache {
         breakdown: &mut Breakdown,
     ) -> Completion {
         let (first, count) = request.blocks(1 << self.shift);
-        if count > 1 || !self.in_flight.is_idle(start) {
+        if count > 1 || !(self.in_flight.is_idle(start) || self.in_flight.has_room(start, 0)) {
             return self.read_parts(start, request, data, None, breakdown);
         }
-        // The hot path: one block, nothing on its way, in the first level, so that nothing moves.
+        // The hot path: one block, in the first level and not on its way, so that nothing moves.
         let found = self.levels.access(first, &mut self.spare);
-        let Some(Spot { level: 0, place }) = found else {
-            return self.read_parts(start, request, data, Some(found), breakdown);
+        let place = match found {
+            Some(Spot { level: 0, place }) if self.in_flight.way(first, start) == Way::Idle => place,
+            _ => return self.read_parts(start, request, data, Some(found), breakdown),
         };
         let level = &mut self.levels.all[0];
         level.counts.read_hits += 1;
