@@ -13,6 +13,9 @@ pub struct Capabilities {
     pub transactions: bool,
     /// Whether its state depends on what was written before, so that preconditioning changes what it does.
     pub preconditions: bool,
+    /// Whether the address of a request changes anything but which bytes it reads or writes. Of a device that is
+    /// known by its latencies alone it does not.
+    pub uses_addresses: bool,
     /// Whether it knows how often its medium may be programmed.
     pub rated_endurance: bool,
 }
@@ -54,7 +57,7 @@ impl Persistence {
 
 impl Capabilities {
     /// What is promised of data that lies in this device or in `other`. Whether it carries bytes, and has
-    /// transactions, asks both; preconditioning and endurance either.
+    /// transactions, asks both; preconditioning, addresses and endurance either.
     pub fn and(self, other: Capabilities) -> Capabilities {
         Capabilities {
             carries_bytes: self.carries_bytes && other.carries_bytes,
@@ -62,6 +65,7 @@ impl Capabilities {
             atomic_unit: self.atomic_unit.min(other.atomic_unit),
             transactions: self.transactions && other.transactions,
             preconditions: self.preconditions || other.preconditions,
+            uses_addresses: self.uses_addresses || other.uses_addresses,
             rated_endurance: self.rated_endurance || other.rated_endurance,
         }
     }

@@ -60,6 +60,7 @@ impl<S: Store> Device for Envy<S> {
             atomic_unit: self.config.word.0 as u32,
             transactions: true,
             preconditions: true,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

@@ -310,6 +310,7 @@ impl<S: Store> Device for Hdd<S> {
             atomic_unit: SECTOR,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

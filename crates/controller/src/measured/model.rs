@@ -233,6 +233,7 @@ impl<S: Store> Device for Measured<S> {
             atomic_unit: SECTOR,
             transactions: false,
             preconditions: false,
+            uses_addresses: false,
             rated_endurance: false,
         }
     }

@@ -249,6 +249,7 @@ impl<S: Store> Device for NvramCard<S> {
             atomic_unit: self.config.burst_bytes() as u32,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

@@ -73,6 +73,7 @@ impl<S: Store> Device for Onyx<S> {
             atomic_unit: 1,
             transactions: false,
             preconditions: true,
+            uses_addresses: true,
             rated_endurance: !S::CARRIES_BYTES,
         }
     }

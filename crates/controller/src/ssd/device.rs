@@ -85,6 +85,7 @@ impl<S: Store> Device for Ssd<S> {
             atomic_unit: self.array.geometry.unit_bytes,
             transactions: false,
             preconditions: true,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

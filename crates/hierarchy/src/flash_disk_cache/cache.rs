@@ -195,6 +195,7 @@ impl<S: Store> Device for FlashCache<S> {
             atomic_unit: FLASH_PAGE as u32,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         };
         own.and(self.backing.capabilities())

@@ -305,6 +305,7 @@ impl<M: Memory> Device for FrameCache<M> {
             atomic_unit: M::ATOMIC_UNIT,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         };
         own.and(self.backing.capabilities())

@@ -161,6 +161,7 @@ impl<S: Store> Device for Network<S> {
             atomic_unit: SECTOR,
             transactions: false,
             preconditions: false,
+            uses_addresses: false,
             rated_endurance: false,
         }
     }

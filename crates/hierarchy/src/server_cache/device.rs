@@ -55,7 +55,8 @@ impl Device for ServerCache {
 
     fn capabilities(&self) -> Capabilities {
         let carries_bytes = self.carries_bytes;
-        let backing = Capabilities { carries_bytes, transactions: false, ..self.backing.capabilities() };
+        let backing = self.backing.capabilities();
+        let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
         // Writes go through: what the backing promises holds.
         let Some(work) = &self.write_back else { return backing };
         let atomic_unit = backing.atomic_unit.min(1 << self.shift);

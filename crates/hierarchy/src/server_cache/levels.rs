@@ -3,8 +3,8 @@
 use super::Inclusion;
 use super::places::Places;
 use crate::replacement::{Access, Replacement};
-use nacre_kernel::Device;
 use nacre_kernel::state::{self, State, Value};
+use nacre_kernel::{Capabilities, Device};
 
 /// One level: a device and the policy that says which blocks it holds.
 #[derive(State)]
@@ -15,8 +15,9 @@ pub(super) struct Level {
     #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
-    /// Where the blocks that came in and did not leave lie: those that the policy must hold.
-    pub(super) places: Places,
+    /// Where the blocks that came in and did not leave lie: those that the policy must hold. Nothing where nobody
+    /// asks: then every block lies at place 0.
+    places: Option<Places>,
     /// The policy as it was built, holding nothing; none of a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
@@ -109,51 +110,76 @@ impl Moves {
 }
 
 impl Level {
-    pub(super) fn new(policy: Box<dyn Replacement>, device: Box<dyn Device>) -> Level {
+    pub(super) fn new(policy: Box<dyn Replacement>, device: Box<dyn Device>, writes_back: bool) -> Level {
         let blocks = policy.capacity() as u64;
         let empty = state::saved(&*policy).ok();
-        let (counts, places) = (LevelCounts::default(), Places::new(blocks));
+        let Capabilities { carries_bytes, uses_addresses, .. } = device.capabilities();
+        // Without a saved policy, the places say which blocks it is to forget.
+        let keeps_places = carries_bytes || uses_addresses || writes_back || empty.is_none();
+        let (counts, places) = (LevelCounts::default(), keeps_places.then(|| Places::new(blocks)));
         Level { policy, device, blocks, counts, places, empty }
     }
 
     /// `block` comes in, and `victim` leaves for it by decision of the policy; the places of both.
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> (u64, Option<u64>) {
         self.counts.entries += 1;
-        let Some(victim) = victim else { return (self.places.enter(block), None) };
-        self.counts.evictions += 1;
-        let (from, to) = self.places.replace(victim, block);
-        (to, Some(from))
+        self.counts.evictions += u64::from(victim.is_some());
+        match (&mut self.places, victim) {
+            (None, victim) => (0, victim.map(|_| 0)),
+            (Some(places), None) => (places.enter(block), None),
+            (Some(places), Some(victim)) => {
+                let (from, to) = places.replace(victim, block);
+                (to, Some(from))
+            }
+        }
+    }
+
+    /// Where `block` is, if it is there.
+    pub(super) fn place(&self, block: u64) -> Option<u64> {
+        match &self.places {
+            Some(places) => places.get(block),
+            None => self.policy.contains(block).then_some(0),
+        }
+    }
+
+    /// The place of `block`, which is there.
+    #[inline]
+    fn place_held(&self, block: u64) -> Option<u64> {
+        self.places.as_ref().map_or(Some(0), |places| places.get(block))
     }
 
     /// Takes `block` out; where it was, if it was there.
     fn take_out(&mut self, block: u64) -> Option<u64> {
-        self.policy.remove(block).then(|| self.places.leave(block))
+        self.policy.remove(block).then(|| self.places.as_mut().map_or(0, |places| places.leave(block)))
     }
 
     /// The host uses `block`, which stays where it is, if it is there.
     fn touch(&mut self, block: u64) -> Option<u64> {
-        if self.policy.touch(block) { self.places.get(block) } else { None }
+        if self.policy.touch(block) { self.place_held(block) } else { None }
     }
 
     /// `block`, which the device has kept at `place`, is known again.
     pub(super) fn remember(&mut self, block: u64, place: u64) {
         let victim = self.policy.admit(block);
         assert_eq!(victim, None, "a block that was there has room");
-        self.places.enter_at(block, place);
+        let places = self.places.as_mut().expect("a cache that writes back knows where its blocks lie");
+        places.enter_at(block, place);
     }
 
     /// Forgets all blocks, and what the policy knew.
     fn forget(&mut self) {
-        match &self.empty {
-            Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
+        match (&self.empty, &self.places) {
+            (Some(empty), _) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
             // A policy that another language brought is told of each block.
-            None => {
-                for block in self.places.blocks() {
+            (None, places) => {
+                for block in places.iter().flat_map(Places::blocks) {
                     self.policy.remove(block);
                 }
             }
         }
-        self.places = Places::new(self.blocks);
+        if let Some(places) = &mut self.places {
+            *places = Places::new(self.blocks);
+        }
     }
 }
 
@@ -168,7 +194,7 @@ impl Levels {
     pub(super) fn access(&mut self, block: u64, moves: &mut Moves) -> Option<Spot> {
         let first = &mut self.all[0];
         match first.policy.access(block) {
-            Access::Hit => first.places.get(block).map(|place| Spot { level: 0, place }),
+            Access::Hit => first.place_held(block).map(|place| Spot { level: 0, place }),
             Access::Miss { evicted } => match self.inclusion {
                 Inclusion::Exclusive => self.place_exclusive(block, evicted, moves),
                 Inclusion::Inclusive => self.place_inclusive(block, evicted, moves),
@@ -190,7 +216,7 @@ impl Levels {
     /// Where `block` is first.
     pub(super) fn spot(&self, block: u64) -> Option<Spot> {
         let mut levels = self.all.iter().enumerate();
-        levels.find_map(|(level, of)| of.places.get(block).map(|place| Spot { level, place }))
+        levels.find_map(|(level, of)| of.place(block).map(|place| Spot { level, place }))
     }
 
     /// Blocks that all levels together hold at most.
@@ -203,12 +229,12 @@ impl Levels {
 
     /// Whether a level holds `block`.
     pub(super) fn hold(&self, block: u64) -> bool {
-        self.all.iter().any(|level| level.places.get(block).is_some())
+        self.all.iter().any(|level| level.place(block).is_some())
     }
 
     /// Forgets all blocks; how many there were.
     pub(super) fn forget(&mut self) -> u64 {
-        let held = self.all.iter().map(|level| level.places.len());
+        let held = self.all.iter().map(|level| level.policy.len() as u64);
         let held = if self.inclusion == Inclusion::Inclusive { held.max().unwrap_or(0) } else { held.sum() };
         self.all.iter_mut().for_each(Level::forget);
         held
@@ -218,7 +244,9 @@ impl Levels {
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
-            level.places.prefetch(blocks);
+            if let Some(places) = &level.places {
+                places.prefetch(blocks);
+            }
         }
     }
 
@@ -236,14 +264,16 @@ impl Levels {
         for level in &self.all {
             level.policy.check_invariants();
             level.device.check_invariants();
-            level.places.check_invariants();
-            let held = level.places.len();
-            assert_eq!(level.policy.len() as u64, held, "the policy holds what came in and did not leave");
+            let held = level.policy.len() as u64;
+            if let Some(places) = &level.places {
+                places.check_invariants();
+                assert_eq!(places.len(), held, "the policy holds what came in and did not leave");
+            }
             assert!(held <= level.blocks, "{held} blocks in a level of {}", level.blocks);
         }
         if self.inclusion == Inclusion::Inclusive {
             assert!(
-                self.all.is_sorted_by_key(|level| level.places.len()),
+                self.all.is_sorted_by_key(|level| level.policy.len()),
                 "a lower level holds all that an upper one does"
             );
         }
@@ -311,7 +341,7 @@ impl Levels {
         for level in 1..self.all.len() {
             match self.all[level].policy.access(block) {
                 Access::Hit => {
-                    found = self.all[level].places.get(block).map(|place| Spot { level, place });
+                    found = self.all[level].place_held(block).map(|place| Spot { level, place });
                     break;
                 }
                 Access::Miss { evicted } => self.settle_entry(level, block, evicted, moves),
@@ -319,11 +349,11 @@ impl Levels {
         }
         let end = found.map_or(self.all.len(), |spot| spot.level);
         for (level, of) in self.all[..end].iter().enumerate() {
-            if let Some(place) = of.places.get(block) {
+            if let Some(place) = of.place(block) {
                 moves.list.push(Move { block, from: None, to: Spot { level, place } });
             }
         }
-        let is_in = |level: usize| self.all[level].places.get(block).is_some();
+        let is_in = |level: usize| self.all[level].place(block).is_some();
         self.counts.promotions += u64::from(found.is_some() && is_in(0));
         self.counts.refusals += u64::from(found.is_none() && !is_in(end - 1));
         found

@@ -45,7 +45,8 @@
 //!
 //! Every block of a level has a place of its own on its device: place n modulo the capacity in blocks for block
 //! n, so that neighbours stay neighbours, if it is free when the block comes in, and otherwise the lowest free
-//! one. Of a chain of victims the last moves first, out of the place that the one above it may come into.
+//! one. Where addresses change nothing in the device, none are told. Of a chain of victims the last moves first, out
+//! of the place that the one above it may come into.
 //!
 //! It carries bytes if its backing and all levels do. A block is in memory while it is on its way; what is
 //! written to it meanwhile is in its level when it arrives.
@@ -297,7 +298,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let mut problems = Vec::new();
         let mut levels = Vec::new();
         for level in &config.level {
-            match build_level(level, config.block, builder) {
+            match build_level(level, &config, builder) {
                 Ok(level) => levels.push(level),
                 Err(mistakes) => problems.extend(mistakes.0),
             }
@@ -323,7 +324,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
     },
 };
 
-fn build_level(level: &LevelConfig, block: Bytes, builder: &mut dyn Builder) -> Result<Level, Problems> {
+fn build_level(level: &LevelConfig, config: &Config, builder: &mut dyn Builder) -> Result<Level, Problems> {
+    let block = config.block;
     let device = builder.device(&level.device)?;
     let wrong =
         |problem: &str, remedy: String| Problem::new(level.device.path(), None, problem).remedy(remedy);
@@ -338,7 +340,8 @@ fn build_level(level: &LevelConfig, block: Bytes, builder: &mut dyn Builder) -> 
     }
     let capacity = usize::try_from(blocks).unwrap_or(usize::MAX);
     let context = &mut PolicyContext { builder, capacity };
-    Ok(Level::new((room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?, device))
+    let policy = (room_of(replacement::ROOMS, &level.policy).build)(&level.policy, context)?;
+    Ok(Level::new(policy, device, config.write_back.is_some()))
 }
 
 /// What policies may ask for.

@@ -106,7 +106,7 @@ impl ServerCache {
             return self.drop_block(block, &mut visit.moves);
         };
         for level in &mut self.levels.all[spot.level..] {
-            if let Some(place) = level.places.get(block) {
+            if let Some(place) = level.place(block) {
                 let (part, data) =
                     (at(place, part, self.shift), visit.data.part(within(part, visit.request)));
                 self.scratch.clear();
@@ -184,7 +184,7 @@ impl ServerCache {
         let mut data = visit.data.part(within(part, visit.request));
         let (mut failed, mut done) = (false, None);
         for (number, level) in self.levels.all.iter_mut().enumerate() {
-            let Some(place) = level.places.get(block) else { continue };
+            let Some(place) = level.place(block) else { continue };
             let mark = visit.breakdown.mark();
             let spot = Spot { level: number, place };
             let begin = self.write_back.as_ref().map_or(start, |work| work.free_from(spot, start));

@@ -97,6 +97,7 @@ impl Device for Memory {
             atomic_unit: 512,
             transactions: false,
             preconditions: true,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

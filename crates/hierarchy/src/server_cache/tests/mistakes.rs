@@ -112,6 +112,7 @@ impl Device for Faulty {
             atomic_unit: 512,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }
@@ -137,8 +138,9 @@ impl Device for Faulty {
 
 /// Two exclusive levels of one and four blocks; each device fails as told.
 fn faulty_cache(upper: Option<Op>, lower: Option<Op>, backing: Option<Op>) -> ServerCache {
-    let level =
-        |id, fails, blocks| Level::new(workbench::policy("lru", blocks), Box::new(Faulty { id, fails }));
+    let level = |id, fails, blocks| {
+        Level::new(workbench::policy("lru", blocks), Box::new(Faulty { id, fails }), false)
+    };
     let levels = Levels::new(vec![level(1, upper, 1), level(2, lower, 4)], Inclusion::Exclusive);
     let behaviour = Behaviour {
         block: Bytes(4096),

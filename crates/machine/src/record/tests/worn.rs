@@ -51,6 +51,7 @@ impl Device for Worn {
             atomic_unit: 512,
             transactions: false,
             preconditions: false,
+            uses_addresses: true,
             rated_endurance: false,
         }
     }

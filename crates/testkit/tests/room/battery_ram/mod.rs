@@ -119,6 +119,7 @@ impl<S: Store> Device for BatteryRam<S> {
             atomic_unit: WORD,
             transactions: false,
             preconditions: false,
+            uses_addresses: false,
             rated_endurance: false,
         }
     }
