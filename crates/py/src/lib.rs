@@ -21,6 +21,10 @@ mod serve;
 mod split;
 mod trace;
 
+/// The tables of a large run lie in large pages.
+#[global_allocator]
+static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
+
 /// The module Python imports as `nacre._core`.
 #[pymodule]
 mod _core {

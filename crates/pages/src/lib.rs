@@ -1,0 +1,111 @@
+//! Memory in large pages, where the system has them.
+//!
+//! The tables of a large cache or drive are read at random. In pages of 4 KiB nearly every access then looks its
+//! page up in memory, too; in pages of 2 MiB hardly any does. Linux gives large pages to whom asks for them, as
+//! most systems are set (`transparent_hugepage` is `madvise`), so an allocator asks: this one, which programs and
+//! extension modules name as theirs. It changes no result, and the core knows nothing of it.
+//!
+//! This is the one crate with `unsafe` code: an allocator has no other way. It hands every call to the system's own
+//! allocator and only gives advice about the memory that comes back.
+
+#![expect(unsafe_code, reason = "the trait of allocators and the call that gives advice are unsafe")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// Bytes of a large page.
+const PAGE: usize = 2 << 20;
+/// From here on memory surely contains a whole large page.
+const LARGE: usize = 2 * PAGE;
+/// Memory that is zero until it is touched is given out for what may never be touched: past this, only what is
+/// touched is to count, in small pages.
+const ZEROED_MAX: usize = 64 << 20;
+
+/// The system's allocator, which asks for large pages where much memory is allocated at once.
+#[derive(Debug)]
+pub struct LargePages;
+
+// SAFETY: every call goes to `System` as it is; what comes back is handed on.
+unsafe impl GlobalAlloc for LargePages {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc`.
+        let memory = unsafe { System.alloc(layout) };
+        if layout.size() >= LARGE {
+            advise(memory, layout.size());
+        }
+        memory
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        let memory = unsafe { System.alloc_zeroed(layout) };
+        if (LARGE..=ZEROED_MAX).contains(&layout.size()) {
+            advise(memory, layout.size());
+        }
+        memory
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller keeps the contract of `realloc`.
+        let memory = unsafe { System.realloc(memory, layout, size) };
+        if size >= LARGE {
+            advise(memory, size);
+        }
+        memory
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Asks for large pages in `size` bytes of allocated memory; none if it is null.
+#[cold]
+fn advise(memory: *mut u8, size: usize) {
+    let skipped = memory.align_offset(PAGE);
+    if memory.is_null() || skipped >= size {
+        return;
+    }
+    let whole = (size - skipped) / PAGE * PAGE;
+    #[cfg(target_os = "linux")]
+    // SAFETY: the pages lie within the memory, and the advice changes nothing that is in them. Where the system does
+    // not take it, pages stay small.
+    let _ =
+        unsafe { rustix::mm::madvise(memory.add(skipped).cast(), whole, rustix::mm::Advice::LinuxHugepage) };
+    #[cfg(not(target_os = "linux"))]
+    let _ = whole;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_every_size_can_be_used_and_grown() {
+        for size in [1, 4096, LARGE - 1, LARGE, 3 * LARGE + 5, ZEROED_MAX + 1] {
+            let layout = Layout::from_size_align(size, 16).unwrap();
+            // SAFETY: the size is not zero, every byte written or read lies within it, and each memory is given back
+            // with its layout.
+            unsafe {
+                let zeroed = LargePages.alloc_zeroed(layout);
+                assert_eq!((zeroed.read(), zeroed.add(size - 1).read()), (0, 0));
+                LargePages.dealloc(zeroed, layout);
+                let memory = LargePages.alloc(layout);
+                memory.add(size - 1).write(7);
+                let memory = LargePages.realloc(memory, layout, size + PAGE);
+                assert_eq!(memory.add(size - 1).read(), 7);
+                memory.add(size + PAGE - 1).write(9);
+                LargePages.dealloc(memory, Layout::from_size_align(size + PAGE, 16).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn no_memory_gets_no_advice() {
+        advise(std::ptr::null_mut(), LARGE);
+    }
+}
