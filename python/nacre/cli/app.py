@@ -4,61 +4,91 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+import typer.main
+from typer.core import TyperGroup
 
 from nacre import __version__
-from nacre.cli import (
-    catalog,
-    crash,
-    ctl,
-    describe,
-    explore,
-    image,
-    imports,
-    mixes,
-    mqsim,
-    report,
-    reproduce,
-    run,
-    serve,
-    step,
-    study,
-    trace,
-)
 from nacre.cli.failure import INTERRUPTED, explain
 from nacre.cli.terminal import OutputError
 
+_COMMANDS = {
+    "run": "run:run",
+    "check": "run:check",
+    "step": "step:step",
+    "crash": "crash:crash",
+    "mixes": "mixes:mixes",
+    "reproduce": "reproduce:reproduce",
+    "study": "study:study",
+    "trace": "trace:app",
+    "catalog": "catalog:app",
+    "describe": "describe:describe",
+    "new": "describe:new",
+    "schema": "describe:schema",
+    "import": "imports:app",
+    "compare": "mqsim:comparisons",
+    "report": "report:report",
+    "explore": "explore:explore",
+    "serve": "serve:serve",
+    "ctl": "ctl:app",
+    "image": "image:app",
+}
+"""The commands in the order of the help, each with its module and what is there: a function, or a
+group of commands. To load them all takes longer than a short run, so each is loaded when it is
+asked for."""
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by their names."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = _load(name, _COMMANDS[name])
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+def _load(name: str, place: str) -> Any:
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(f"nacre.cli.{module}"), attribute)
+    made = typer.Typer(rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        made.add_typer(found, name=name, no_args_is_help=name != "catalog")
+    else:
+        made.command(name)(found)
+    return typer.main.get_group(made).commands[name]
+
+
+class _Words(TyperGroup):
+    """The words behind `nacre`."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Commands()  # type: ignore[assignment]  # none is ever added
+
+
 app = typer.Typer(
     name="nacre",
+    cls=_Words,
     help="A laboratory for non-volatile storage.",
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(run.run)
-app.command()(run.check)
-app.command()(step.step)
-app.command()(crash.crash)
-app.command()(mixes.mixes)
-app.command()(reproduce.reproduce)
-app.command()(study.study)
-app.add_typer(trace.app, name="trace", no_args_is_help=True)
-app.add_typer(catalog.app, name="catalog")
-app.command()(describe.describe)
-app.command()(describe.new)
-app.command()(describe.schema)
-app.add_typer(imports.app, name="import", no_args_is_help=True)
-imports.app.command("mqsim")(mqsim.import_mqsim)
-app.add_typer(mqsim.comparisons, name="compare", no_args_is_help=True)
-app.command()(report.report)
-app.command()(explore.explore)
-app.command()(serve.serve)
-app.add_typer(ctl.app, name="ctl", no_args_is_help=True)
-app.add_typer(image.app, name="image", no_args_is_help=True)
 
 
 def _version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ import typer
 from nacre import fio_job
 from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
+from nacre.cli.mqsim import import_mqsim
 from nacre.cli.terminal import write_json, write_line, write_prose, write_text
 from nacre.saving import look, write_file
 
@@ -54,3 +55,6 @@ def fio(
         write_line(f"{output}: run it with: nacre run {output}")
         for each in found.without:
             write_prose(f"note: no equivalent of {each}")
+
+
+app.command("mqsim")(import_mqsim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,9 +21,6 @@ from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import RECORD_FILES, Staging
 from nacre.scenario import assignments, read
-from nacre.study.engine import Engine
-from nacre.study.split import Kept, conduct, planned
-from nacre.study.work import engine_called
 from nacre.summary import (
     assumed,
     components,
@@ -33,6 +30,9 @@ from nacre.summary import (
     time_split,
 )
 from nacre.view import View
+
+if TYPE_CHECKING:
+    from nacre.study.engine import Engine
 
 PARTS = "parts"
 """Where parts of a run are kept until its record is there."""
@@ -107,6 +107,8 @@ def run(
         if split is None:
             record = _simulate(scenario, overrides, seed, until, start, save_state, interruption)
         else:
+            from nacre.study.work import engine_called
+
             running = engine_called(engine.value, address, workers, tls)
             record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
         drawn = True
@@ -185,6 +187,8 @@ def _simulate_parts(
     out: Path | None,
     interruption: Interruption,
 ) -> Record:
+    from nacre.study.split import Kept, conduct, planned
+
     with Bar("reading", "requests") as bar:
 
         def looked(done: int, total: int | None) -> bool:
