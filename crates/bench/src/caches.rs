@@ -1,7 +1,7 @@
 //! Replacement policies: requests per second on a Zipf stream that is already in memory.
 
 use crate::report::{Report, best_of};
-use crate::streams::{STREAMS, Stream};
+use crate::streams::{REQUESTS, STREAMS, Stream};
 use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_machine::rooms::Rooms;
@@ -12,7 +12,7 @@ const BUDGETS: [(&str, f64, f64); 2] = [("lru", 20.0, 8.0), ("s3_fifo", 10.0, 4.
 /// Measures every policy on every stream.
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
-        let keys = stream.keys();
+        let keys = stream.keys(REQUESTS);
         for room in ROOMS {
             let kind = room.descriptor.kind;
             let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
@@ -28,7 +28,8 @@ pub(crate) fn measure(report: &Report) {
     }
 }
 
-fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
+/// A policy of the table, with its defaults.
+pub(crate) fn policy(kind: &str, capacity: usize) -> Box<dyn Replacement> {
     let rooms = Rooms::new();
     let mut reader = Reader::new(&rooms);
     let origin = Origin::Override("bench".into());

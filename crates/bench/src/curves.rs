@@ -17,7 +17,7 @@ const BOUND: u32 = 64 << 10;
 /// Measures the exact curve and both samples on every stream.
 pub(crate) fn measure(report: &Report) {
     for stream in STREAMS {
-        let requests = requests(&stream.scenario(), REQUESTS);
+        let requests = requests(&stream.scenario(REQUESTS), REQUESTS);
         let (inside, outside) = EXACT;
         let budget = if stream.is_small { inside } else { outside };
         let seconds = best_of(|| exact(&requests));
@@ -36,7 +36,8 @@ fn line(report: &Report, what: &str, stream: Stream, seconds: f64, budget: Optio
     report.line(&name, REQUESTS, seconds, budget, &rival.into_iter().collect::<Vec<_>>());
 }
 
-fn exact(requests: &[Request]) -> u64 {
+/// The exact curve of `requests`: its largest cache.
+pub(crate) fn exact(requests: &[Request]) -> u64 {
     let mut curve = ExactCurve::new(4096);
     requests.chunks(BATCH).for_each(|batch| curve.add(batch));
     curve.curve().largest()

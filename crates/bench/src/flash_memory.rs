@@ -4,7 +4,7 @@ use crate::Result;
 use crate::report::{Report, best_of};
 use crate::streams::{NoFiles, checked};
 use nacre_kernel::{Breakdown, Data, Device, Op, Request, Streams, Time};
-use nacre_machine::stack::build;
+use nacre_machine::stack::{Built, build};
 use nacre_workload::Workload;
 
 /// Page writes per repeat, and before the first: twice the pages of the array.
@@ -17,14 +17,10 @@ const BATCH: usize = 4096;
 
 /// Measures the 2 GB array of the paper, 80 % of it live, under the policy it recommends.
 pub(crate) fn measure(report: &Report) -> Result<()> {
-    let scenario =
-        checked("[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n");
-    let built = build(&scenario, &NoFiles)?;
-    let (mut device, mut workload) = (built.device, built.workload);
-    let mut pages = PageWrites::new(&*device);
-    pages.write(&mut *device, PAGE_WRITES_BEFORE);
-    let seconds = best_of(|| pages.write(&mut *device, PAGE_WRITES));
+    let mut pages = Pages::in_steady_cleaning()?;
+    let seconds = best_of(|| pages.write(PAGE_WRITES));
     report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
+    let Pages { mut device, mut workload, .. } = pages;
     device.restart_ledger();
     let mut host = Host { now: Time::ZERO, breakdown: Breakdown::new(), batch: Vec::with_capacity(BATCH) };
     let mut failed = None;
@@ -36,20 +32,30 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// Uniform writes of whole pages.
-struct PageWrites {
+/// The array, and uniform writes of whole pages to it.
+pub(crate) struct Pages {
+    device: Box<dyn Device>,
+    workload: Box<dyn Workload>,
     random: nacre_kernel::Random,
     pages: u64,
     batch: Vec<Request>,
 }
 
-impl PageWrites {
-    fn new(device: &dyn Device) -> PageWrites {
+impl Pages {
+    /// The array after so many writes that cleaning is steady.
+    pub(crate) fn in_steady_cleaning() -> Result<Pages> {
+        let scenario =
+            checked("[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n");
+        let Built { device, workload, .. } = build(&scenario, &NoFiles)?;
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
-        PageWrites { random: Streams::new(1).stream("bench.pages"), pages, batch: Vec::with_capacity(BATCH) }
+        let random = Streams::new(1).stream("bench.pages");
+        let mut pages = Pages { device, workload, random, pages, batch: Vec::with_capacity(BATCH) };
+        pages.write(PAGE_WRITES_BEFORE);
+        Ok(pages)
     }
 
-    fn write(&mut self, device: &mut dyn Device, count: u64) {
+    /// Writes `count` pages.
+    pub(crate) fn write(&mut self, count: u64) {
         let mut left = count;
         while left > 0 {
             self.batch.clear();
@@ -61,7 +67,7 @@ impl PageWrites {
                 volume: 0,
                 op: Op::Write,
             }));
-            device.precondition(&self.batch);
+            self.device.precondition(&self.batch);
             left -= self.batch.len() as u64;
         }
     }

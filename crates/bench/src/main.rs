@@ -14,6 +14,7 @@
 //! | `pcm-drive` | measures Onyx alone |
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
+//! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
@@ -31,6 +32,7 @@ mod key_value;
 mod memory_card;
 mod pcm_drive;
 mod report;
+mod rows;
 mod runs;
 mod streams;
 mod traces;
@@ -39,8 +41,13 @@ use report::Report;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// As in the extension module, whose speed this tells.
+#[global_allocator]
+static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
+
 /// What it may be asked.
 const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | \
+                      row NAME COUNT REPEATS FOLDER | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -71,6 +78,7 @@ fn main() -> ExitCode {
         ["key-value"] => key_value::measure(&Report::begin(Path::new("."))),
         ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
+        ["row", name, count, repeats, folder] => rows::measure(name, count, repeats, Path::new(folder)),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
     };

@@ -19,7 +19,7 @@ const MEMORY_BUDGET_MB: f64 = 300.0;
 /// Measures whole runs, and the memory of streaming a long trace in a process of its own.
 pub(crate) fn measure(report: &Report, folder: &Path) -> Result<()> {
     for stream in STREAMS {
-        let scenario = checked(&stream.scenario());
+        let scenario = checked(&stream.run(REQUESTS));
         let seconds = best_of(|| {
             run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(()))
                 .expect("a legal scenario")

@@ -30,9 +30,9 @@ pub(crate) const STREAMS: [Stream; 2] = [
 ];
 
 impl Stream {
-    /// The block numbers, in order.
-    pub(crate) fn keys(&self) -> Vec<u64> {
-        requests(&self.scenario(), REQUESTS).iter().map(|request| request.address / 4096).collect()
+    /// The first `count` block numbers, in order.
+    pub(crate) fn keys(&self, count: u64) -> Vec<u64> {
+        requests(&self.scenario(count), count).iter().map(|request| request.address / 4096).collect()
     }
 
     /// Blocks of the cache: a tenth of the footprint.
@@ -40,15 +40,34 @@ impl Stream {
         (self.blocks / 10) as usize
     }
 
-    /// A scenario with this workload before a cache.
-    pub(crate) fn scenario(&self) -> String {
+    /// A scenario with `requests` reads, one every 100 us, before a cache.
+    pub(crate) fn scenario(&self, requests: u64) -> String {
+        self.over_cache(&self.workload(requests, "periodic"))
+    }
+
+    /// The same with independent arrivals, so that requests queue.
+    pub(crate) fn run(&self, requests: u64) -> String {
+        self.over_cache(&self.workload(requests, "poisson"))
+    }
+
+    /// The same cache before requests from `file`.
+    pub(crate) fn traced(&self, file: &str) -> String {
+        self.over_cache(&format!("kind = \"trace\"\nfile = {file:?}\n"))
+    }
+
+    fn workload(&self, requests: u64, arrival: &str) -> String {
         format!(
-            "[workload]\nkind = \"zipf\"\nrequests = {REQUESTS}\nfootprint = \"{} B\"\ntheta = {}\n\
-             read_share = \"100 %\"\narrival = {{ kind = \"periodic\", rate = \"10 kHz\" }}\n\
-             [stack]\nkind = \"server_cache\"\nbacking = {{ preset = \"network_store\" }}\n\
-             [[stack.level]]\ndevice = {{ preset = \"pcm_ssd\", capacity = \"{} B\" }}\n",
+            "kind = \"zipf\"\nrequests = {requests}\nfootprint = \"{} B\"\ntheta = {}\n\
+             read_share = \"100 %\"\narrival = {{ kind = \"{arrival}\", rate = \"10 kHz\" }}\n",
             self.blocks * 4096,
             self.theta,
+        )
+    }
+
+    fn over_cache(&self, workload: &str) -> String {
+        format!(
+            "[workload]\n{workload}[stack]\nkind = \"server_cache\"\nbacking = {{ preset = \"network_store\" }}\n\
+             [[stack.level]]\ndevice = {{ preset = \"pcm_ssd\", capacity = \"{} B\" }}\n",
             self.cache_blocks() as u64 * 4096,
         )
     }
@@ -60,7 +79,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     for stream in STREAMS {
         let mut file =
             BufWriter::new(std::fs::File::create(folder.join(format!("{}.oracleGeneral", stream.name)))?);
-        for key in stream.keys() {
+        for key in stream.keys(REQUESTS) {
             file.write_all(&0u32.to_le_bytes())?;
             file.write_all(&key.to_le_bytes())?;
             file.write_all(&1u32.to_le_bytes())?;

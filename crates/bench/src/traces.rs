@@ -6,6 +6,7 @@ use crate::streams::{STREAMS, requests};
 use nacre_kernel::Request;
 use nacre_workload::trace::{self, Options, Source, WriteOptions};
 use std::io::{Cursor, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// Formats with their budgets in millions of records per second.
@@ -16,7 +17,7 @@ const RECORDS: usize = 2_000_000;
 
 /// Measures every writable format.
 pub(crate) fn measure(report: &Report) -> Result<()> {
-    let mut requests = requests(&STREAMS[0].scenario(), RECORDS as u64);
+    let mut requests = requests(&STREAMS[0].scenario(RECORDS as u64), RECORDS as u64);
     requests.truncate(RECORDS);
     for (kind, budget) in FORMATS {
         let file = written(kind, &requests)?;
@@ -36,6 +37,12 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         let name = format!("read {kind}, {:.1} B a record", file.len() as f64 / RECORDS as f64);
         report.line(&name, RECORDS as u64, seconds, Some(budget), &[]);
     }
+    Ok(())
+}
+
+/// Writes the requests to a file in the project's own format.
+pub(crate) fn write(path: &Path, requests: &[Request]) -> Result<()> {
+    std::fs::write(path, written("nacre", requests)?)?;
     Ok(())
 }
 
