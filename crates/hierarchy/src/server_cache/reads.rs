@@ -53,7 +53,7 @@ impl ServerCache {
 
     /// Serves all blocks side by side. `found` says where the only block was found, if it was looked up; what
     /// that moves is in the spare moves.
-    fn read_parts(
+    pub(super) fn read_parts(
         &mut self,
         start: Time,
         request: &Request,

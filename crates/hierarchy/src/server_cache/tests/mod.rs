@@ -6,6 +6,7 @@ mod levels;
 mod mistakes;
 mod oracle;
 mod preparation;
+mod short_way;
 mod timing;
 mod write_back;
 
