@@ -72,6 +72,7 @@ bench: $(UV_READY) ## the benchmarks, optimised, beside rivals on the same strea
 	$(UV) run --no-project --python $(PYTHON) --with bchlib==2.1.3 crates/bench/rival_codes.py \
 		> out/bench/rival_codes.json || echo "bchlib did not run: no figures of it below" >&2
 	target/release/nacre-bench run out/bench
+	target/release/nacre-bench counts crates/bench/counts.json
 
 crash: ## drawn stacks lose their power on all cores, for CRASH_S seconds from CRASH_SEED on
 	$(XTASK) crash $(CRASH_SEED) for $(CRASH_S)

@@ -6,8 +6,15 @@ use nacre_config::{FieldType, Node, Origin, Reader, Slot, Value};
 use nacre_hierarchy::replacement::{Context, ROOMS, Replacement, ReplacementFamily};
 use nacre_machine::rooms::Rooms;
 
-/// Budgets in millions of requests per second: inside the processor's caches, and outside.
-const BUDGETS: [(&str, f64, f64); 2] = [("lru", 20.0, 8.0), ("s3_fifo", 10.0, 4.0)];
+/// Budgets in millions of requests per second: inside the processor's caches, where there is one, and outside.
+const BUDGETS: [(&str, Option<f64>, f64); 6] = [
+    ("lru", Some(20.0), 8.0),
+    ("fifo", None, 12.0),
+    ("sieve", None, 12.0),
+    ("arc", None, 10.0),
+    ("s3_fifo", Some(10.0), 4.0),
+    ("w_tinylfu", None, 8.0),
+];
 
 /// Measures every policy on every stream.
 pub(crate) fn measure(report: &Report) {
@@ -17,10 +24,11 @@ pub(crate) fn measure(report: &Report) {
             let kind = room.descriptor.kind;
             let seconds = best_of(|| policy(kind, stream.cache_blocks()).replay(&keys));
             let budget = BUDGETS.iter().find(|(name, ..)| *name == kind);
-            let budget = budget.map(|&(_, inside, outside)| if stream.is_small { inside } else { outside });
+            let budget =
+                budget.and_then(|&(_, inside, outside)| if stream.is_small { inside } else { Some(outside) });
             let mut rivals = Vec::new();
             if kind == "lru" {
-                rivals.push(("quick_cache", keys.len() as f64 / best_of(|| quick_cache(&keys, stream))));
+                rivals.push(("quick_cache", keys.len() as f64 / best_of(|| quick_cache(&keys, stream)).best));
             }
             rivals.extend(report.rival(&format!("{kind}/{}", stream.name)).map(|rate| ("libCacheSim", rate)));
             report.line(&format!("{kind}, {}", stream.name), keys.len() as u64, seconds, budget, &rivals);

@@ -103,7 +103,7 @@ pub(crate) fn measure_runs(report: &Report) {
                 let outcome = run(&scenario, &NoFiles, &mut |_| ControlFlow::Continue(()));
                 amplification = outcome.expect("a legal scenario").record.write_amplification;
             });
-            times[0]
+            times.best
         };
         let (short, long) = (seconds(REQUESTS), seconds(2 * REQUESTS));
         report.line(whole.name, REQUESTS, long - short, Some(whole.budget), &[]);
@@ -116,34 +116,14 @@ pub(crate) fn measure_runs(report: &Report) {
 /// Measures writes and reads through `submit`, with time.
 pub(crate) fn measure(report: &Report) -> Result<()> {
     let before = resident_bytes();
-    let built = build(&checked(DRIVE), &NoFiles)?;
-    let mut device = built.device;
-    let pages = device.capacity().map_or(0, |capacity| capacity.0 / PAGE);
-    let mut host = Host {
-        random: Streams::new(1).stream("bench.drive"),
-        pages,
-        now: Time::ZERO,
-        breakdown: Breakdown::new(),
-        batch: Vec::with_capacity(BATCH),
-        errors: 0,
-    };
-    host.precondition(&mut *device, TURNOVERS * pages);
-    host.ask(&mut *device, Op::Write, 8 * REQUESTS);
-    device.restart_ledger();
+    let Steady { mut device, mut host } = Steady::after(DRIVE, 8 * REQUESTS)?;
     let writes = repeated(REPEATS, || host.ask(&mut *device, Op::Write, REQUESTS));
     let wear = device.report(Time::ZERO).wear.unwrap_or_default();
-    report.line("ssd, 4 KiB page writes under steady cleaning", REQUESTS, writes[0], Some(5.0), &[]);
+    report.line("ssd, 4 KiB page writes under steady cleaning", REQUESTS, writes, Some(5.0), &[]);
     let untimed = repeated(REPEATS, || host.precondition(&mut *device, REQUESTS));
-    report.line("the same without time (preconditioning)", REQUESTS, untimed[0], None, &[]);
+    report.line("the same without time (preconditioning)", REQUESTS, untimed, None, &[]);
     let reads = repeated(REPEATS, || host.ask(&mut *device, Op::Read, REQUESTS));
-    report.line("ssd, 4 KiB page reads", REQUESTS, reads[0], Some(10.0), &[]);
-    let middle = |seconds: &[f64]| REQUESTS as f64 / seconds[REPEATS / 2] / 1e6;
-    println!(
-        "best of {REPEATS} repeats; in the middle of them {:.2} writes, {:.2} untimed, {:.2} reads",
-        middle(&writes),
-        middle(&untimed),
-        middle(&reads)
-    );
+    report.line("ssd, 4 KiB page reads", REQUESTS, reads, Some(10.0), &[]);
     let physical = wear.block_erases.len() as u64 * 80 * 4;
     println!(
         "write amplification {:.3}; {:.2} B of memory for each of {} M physical pages (budget 16 B); {} errors",
@@ -153,6 +133,45 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
         host.errors
     );
     Ok(())
+}
+
+/// A drive in its steady state, and its host.
+pub(crate) struct Steady {
+    device: Box<dyn Device>,
+    host: Host,
+}
+
+impl Steady {
+    /// A drive of 1 GiB.
+    pub(crate) fn small() -> Result<Steady> {
+        Steady::after(
+            &DRIVE.replace("blocks = 256", "blocks = 20").replace("pages = 80", "pages = 16"),
+            100_000,
+        )
+    }
+
+    /// The drive of `scenario` after some turnovers and so many writes that take time.
+    fn after(scenario: &str, timed: u64) -> Result<Steady> {
+        let mut device = build(&checked(scenario), &NoFiles)?.device;
+        let pages = device.capacity().map_or(0, |capacity| capacity.0 / PAGE);
+        let mut host = Host {
+            random: Streams::new(1).stream("bench.drive"),
+            pages,
+            now: Time::ZERO,
+            breakdown: Breakdown::new(),
+            batch: Vec::with_capacity(BATCH),
+            errors: 0,
+        };
+        host.precondition(&mut *device, TURNOVERS * pages);
+        host.ask(&mut *device, Op::Write, timed);
+        device.restart_ledger();
+        Ok(Steady { device, host })
+    }
+
+    /// So many requests, 64 at a time.
+    pub(crate) fn ask(&mut self, op: Op, count: u64) {
+        self.host.ask(&mut *self.device, op, count);
+    }
 }
 
 /// A host that asks for uniformly drawn pages, one every so often.

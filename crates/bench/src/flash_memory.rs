@@ -17,7 +17,7 @@ const BATCH: usize = 4096;
 
 /// Measures the 2 GB array of the paper, 80 % of it live, under the policy it recommends.
 pub(crate) fn measure(report: &Report) -> Result<()> {
-    let mut pages = Pages::in_steady_cleaning()?;
+    let mut pages = Pages::in_steady_cleaning(Size::OfPaper)?;
     let seconds = best_of(|| pages.write(PAGE_WRITES));
     report.line("envy, page writes under steady cleaning", PAGE_WRITES, seconds, Some(8.0), &[]);
     let Pages { mut device, mut workload, .. } = pages;
@@ -32,6 +32,15 @@ pub(crate) fn measure(report: &Report) -> Result<()> {
     Ok(())
 }
 
+/// Which array.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    /// 2 GiB.
+    OfPaper,
+    /// 64 MiB, with segments and a buffer in proportion.
+    Small,
+}
+
 /// The array, and uniform writes of whole pages to it.
 pub(crate) struct Pages {
     device: Box<dyn Device>,
@@ -43,14 +52,19 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// The array after so many writes that cleaning is steady.
-    pub(crate) fn in_steady_cleaning() -> Result<Pages> {
-        let scenario =
-            checked("[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n");
+    pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
+        let (before, settings) = match size {
+            Size::OfPaper => (PAGE_WRITES_BEFORE, ""),
+            Size::Small => (PAGE_WRITES_BEFORE / 32, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
+        };
+        let scenario = checked(&format!(
+            "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n{settings}"
+        ));
         let Built { device, workload, .. } = build(&scenario, &NoFiles)?;
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);
         let random = Streams::new(1).stream("bench.pages");
         let mut pages = Pages { device, workload, random, pages, batch: Vec::with_capacity(BATCH) };
-        pages.write(PAGE_WRITES_BEFORE);
+        pages.write(before);
         Ok(pages)
     }
 

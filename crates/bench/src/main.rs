@@ -15,14 +15,17 @@
 //! | `flash-drive` | measures the SSD alone |
 //! | `flash-runs` | measures whole runs of SSDs alone |
 //! | `row NAME COUNT REPEATS FOLDER` | measures one of the main rows alone; `FOLDER` is for its files |
+//! | `counts FILE` | counts the instructions of the main rows and compares them with `FILE`; `--write` renews it |
 //! | `memory FILE COUNT` | streams COUNT requests from FILE through a cache and prints the peak memory |
 //!
 //! One thread. A rate is per second of processor time, the best of five runs: on a shared machine the
-//! fastest run is the one least disturbed. Nothing is asserted; the budgets are those of docs/decisions/0005-speed.md.
+//! fastest run is the one least disturbed, and the one in the middle beside it says by how much. Nothing is
+//! asserted; the budgets are those of docs/decisions/0005-speed.md and docs/decisions/0019-whole-runs.md.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark reads files and prints")]
 
 mod caches;
 mod codes;
+mod counts;
 mod crash;
 mod curves;
 mod disk_caches;
@@ -47,7 +50,7 @@ static MEMORY: nacre_pages::LargePages = nacre_pages::LargePages;
 
 /// What it may be asked.
 const USAGE: &str = "usage: nacre-bench streams FOLDER | run FOLDER | codes FOLDER | crash | curves FOLDER | flash-memory | flash-drive | flash-runs | pcm-drive | memory-card | key-value | disk-caches | \
-                      row NAME COUNT REPEATS FOLDER | \
+                     row NAME COUNT REPEATS FOLDER | counts FILE [--write] | \
                      memory FILE COUNT";
 
 fn main() -> ExitCode {
@@ -79,6 +82,8 @@ fn main() -> ExitCode {
         ["memory-card"] => memory_card::measure(&Report::begin(Path::new("."))),
         ["pcm-drive"] => pcm_drive::measure(&Report::begin(Path::new("."))),
         ["row", name, count, repeats, folder] => rows::measure(name, count, repeats, Path::new(folder)),
+        ["counts", file] => counts::compare(Path::new(file)),
+        ["counts", file, "--write"] => counts::write(Path::new(file)),
         ["memory", file, count] => runs::memory(Path::new(file), count),
         _ => Err(USAGE.into()),
     };

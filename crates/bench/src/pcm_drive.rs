@@ -16,22 +16,27 @@ const GROUPS: u64 = 2;
 
 /// Measures the drive of the paper, through the device alone.
 pub(crate) fn measure(report: &Report) -> Result<()> {
-    let scenario = checked(
-        "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"8 GiB\"\n[stack]\npreset = \"onyx\"\n",
-    );
     for (what, op, bytes, budget) in [
         ("onyx, reads of 4 KiB", Op::Read, 4096, 1.0),
         ("onyx, writes of 4 KiB", Op::Write, 4096, 1.0),
         ("onyx, reads of 512 B", Op::Read, 512, 4.0),
         ("onyx, writes of 512 B", Op::Write, 512, 4.0),
     ] {
-        let mut device = build(&scenario, &NoFiles)?.device;
+        let mut device = device()?;
         let mut host = Host::new(&*device, op, bytes);
         host.ask(&mut *device, REQUESTS / 4);
         let seconds = best_of(|| host.ask(&mut *device, REQUESTS));
         report.line(what, REQUESTS, seconds, Some(budget), &[]);
     }
     Ok(())
+}
+
+/// The drive of the paper.
+pub(crate) fn device() -> Result<Box<dyn Device>> {
+    let scenario = checked(
+        "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"8 GiB\"\n[stack]\npreset = \"onyx\"\n",
+    );
+    Ok(build(&scenario, &NoFiles)?.device)
 }
 
 /// Threads that take turns: each issues its next request when the one before is done.

@@ -3,8 +3,23 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Times each work is done; the best counts.
+/// Times each work is done; the best counts, and the middle says how quiet the machine was.
 const REPEATS: usize = 5;
+
+/// Seconds of processor time that a work took.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    /// Of the best repeat.
+    pub(crate) best: f64,
+    /// Of the one in the middle, where there are several.
+    middle: Option<f64>,
+}
+
+impl From<f64> for Times {
+    fn from(best: f64) -> Times {
+        Times { best, middle: None }
+    }
+}
 
 /// Prints one line per measurement, with its budget and its rivals.
 pub(crate) struct Report {
@@ -22,21 +37,26 @@ impl Report {
         println!("machine  {}", machine());
         println!("commit   {}", output("git", &["describe", "--always", "--dirty", "--abbrev=12"]));
         println!("compiler {}", output("rustc", &["--version"]));
-        println!("\n{:<52} {:>10} {:>8} {:>7}   rivals", "work, one core", "M/CPU s", "budget", "met");
+        println!(
+            "\n{:<52} {:>10} {:>8} {:>8} {:>7}   rivals",
+            "work, one core", "M/CPU s", "middle", "budget", "met"
+        );
         Report { rivals }
     }
 
-    /// Prints the rate of `count` items in `seconds`. `budget` is in millions per second; `rivals` are names
-    /// with their rates.
+    /// Prints the rates of `count` items in the best time and in the middle one. `budget` is in millions per second;
+    /// `rivals` are names with their rates.
     pub(crate) fn line(
         &self,
         what: &str,
         count: u64,
-        seconds: f64,
+        times: impl Into<Times>,
         budget: Option<f64>,
         rivals: &[(&str, f64)],
     ) {
-        let rate = count as f64 / seconds / 1e6;
+        let Times { best, middle } = times.into();
+        let rate = count as f64 / best / 1e6;
+        let middle = middle.map_or_else(String::new, |s| format!("{:.2}", count as f64 / s / 1e6));
         let (budget_text, met) = match budget {
             Some(budget) => (format!("{budget}"), format!("{:.2}x", rate / budget)),
             None => (String::new(), String::new()),
@@ -45,7 +65,7 @@ impl Report {
             .iter()
             .map(|(name, theirs)| format!("{name} {:.2} ({:.1}x)", theirs / 1e6, rate * 1e6 / theirs))
             .collect();
-        println!("{what:<52} {rate:>10.2} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
+        println!("{what:<52} {rate:>10.2} {middle:>8} {budget_text:>8} {met:>7}   {}", rivals.join(", "));
     }
 
     /// The rate a rival left for `key`, if it ran.
@@ -54,14 +74,13 @@ impl Report {
     }
 }
 
-/// The seconds of processor time of the best of several runs of `work`; what it returns is kept from being
-/// optimised away.
-pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> f64 {
-    repeated(REPEATS, work)[0]
+/// The times of several runs of `work`; what it returns is kept from being optimised away.
+pub(crate) fn best_of<T>(work: impl FnMut() -> T) -> Times {
+    repeated(REPEATS, work)
 }
 
-/// The seconds of processor time of so many runs of `work`, the best first.
-pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Vec<f64> {
+/// The times of so many runs of `work`.
+pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Times {
     let timed = |_| {
         let start = processor_seconds();
         std::hint::black_box(work());
@@ -69,7 +88,7 @@ pub(crate) fn repeated<T>(times: usize, mut work: impl FnMut() -> T) -> Vec<f64>
     };
     let mut seconds: Vec<f64> = (0..times).map(timed).collect();
     seconds.sort_by(f64::total_cmp);
-    seconds
+    Times { best: seconds[0], middle: Some(seconds[seconds.len() / 2]) }
 }
 
 /// Seconds this thread has run on a processor: what others do on the machine counts less than on the clock.

@@ -4,20 +4,22 @@
 use crate::Result;
 use crate::caches::policy;
 use crate::curves::exact;
-use crate::flash_memory::Pages;
-use crate::report::repeated;
+use crate::report::{Report, repeated};
 use crate::streams::{NoFiles, STREAMS, Stream, checked, requests};
+use crate::{flash_drive, flash_memory, pcm_drive};
 use nacre_files::ScenarioFiles;
+use nacre_kernel::Op;
 use nacre_machine::{Checked, Files, run};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A work of so many requests.
+/// A work that can be done alone.
 pub(crate) struct Row {
     /// Its name in results.
     pub(crate) name: String,
-    /// Requests, or page writes, of one repeat.
-    pub(crate) requests: u64,
+    /// Whether its instructions are counted: so few requests bring it into its steady state that a simulated
+    /// processor can do them.
+    pub(crate) is_counted: bool,
     prepare: Prepare,
 }
 
@@ -28,51 +30,82 @@ type Prepare = Box<dyn Fn(u64, &Path) -> Result<Box<dyn FnMut()>>>;
 const POLICIES: [&str; 6] = ["lru", "fifo", "sieve", "arc", "w_tinylfu", "s3_fifo"];
 
 /// All of them.
-pub(crate) fn all(count: u64) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut add = |name: String, prepare: Prepare| rows.push(Row { name, requests: count, prepare });
-    for stream in STREAMS {
-        add(format!("run/{}", stream.name), Box::new(move |count, _| Ok(whole(&stream.run(count), NoFiles))));
-        add(format!("run-trace/{}", stream.name), Box::new(move |count, folder| traced(stream, count, folder)));
-        for kind in POLICIES {
-            add(
-                format!("{kind}/{}", stream.name),
-                Box::new(move |count, _| {
-                    let keys = stream.keys(count);
-                    Ok(Box::new(move || {
-                        std::hint::black_box(policy(kind, stream.cache_blocks()).replay(&keys));
-                    }))
-                }),
-            );
-        }
-        add(
-            format!("curve/{}", stream.name),
-            Box::new(move |count, _| {
-                let requests = requests(&stream.scenario(count), count);
-                Ok(Box::new(move || {
-                    std::hint::black_box(exact(&requests));
-                }))
-            }),
-        );
-    }
-    add(
-        "envy/page-writes".into(),
-        Box::new(|count, _| {
-            let mut pages = Pages::in_steady_cleaning()?;
-            Ok(Box::new(move || pages.write(count)))
+pub(crate) fn all() -> Vec<Row> {
+    let of_streams = STREAMS.into_iter().flat_map(of_stream);
+    of_streams.chain(of_devices()).collect()
+}
+
+fn row(
+    name: impl Into<String>,
+    is_counted: bool,
+    prepare: impl Fn(u64, &Path) -> Result<Box<dyn FnMut()>> + 'static,
+) -> Row {
+    Row { name: name.into(), is_counted, prepare: Box::new(prepare) }
+}
+
+/// Whole runs, policies and the exact curve. A large cache is not full after few requests.
+fn of_stream(stream: Stream) -> Vec<Row> {
+    let Stream { name, is_small, .. } = stream;
+    let mut rows = vec![
+        row(format!("run/{name}"), is_small, move |count, _| Ok(whole(&stream.run(count), NoFiles))),
+        row(format!("run-trace/{name}"), is_small, move |count, folder| traced(stream, count, folder)),
+        row(format!("curve/{name}"), is_small, move |count, _| {
+            let requests = requests(&stream.scenario(count), count);
+            Ok(Box::new(move || {
+                std::hint::black_box(exact(&requests));
+            }))
         }),
-    );
+    ];
+    rows.extend(POLICIES.map(|kind| {
+        row(format!("{kind}/{name}"), is_small, move |count, _| {
+            let keys = stream.keys(count);
+            Ok(Box::new(move || {
+                std::hint::black_box(policy(kind, stream.cache_blocks()).replay(&keys));
+            }))
+        })
+    }));
     rows
+}
+
+/// Devices alone: as the budgets have them, and small ones for counts.
+fn of_devices() -> Vec<Row> {
+    let array = |size: flash_memory::Size| {
+        move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
+            let mut pages = flash_memory::Pages::in_steady_cleaning(size)?;
+            Ok(Box::new(move || pages.write(count)))
+        }
+    };
+    let drive = |op: Op| {
+        move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
+            let mut drive = flash_drive::Steady::small()?;
+            Ok(Box::new(move || drive.ask(op, count)))
+        }
+    };
+    let onyx = |op: Op| {
+        move |count: u64, _: &Path| -> Result<Box<dyn FnMut()>> {
+            let mut device = pcm_drive::device()?;
+            let mut host = pcm_drive::Host::new(&*device, op, 512);
+            Ok(Box::new(move || host.ask(&mut *device, count)))
+        }
+    };
+    vec![
+        row("envy/page-writes", false, array(flash_memory::Size::OfPaper)),
+        row("envy/page-writes-64M", true, array(flash_memory::Size::Small)),
+        row("ssd/page-writes-1G", true, drive(Op::Write)),
+        row("ssd/page-reads-1G", true, drive(Op::Read)),
+        row("onyx/writes-512", true, onyx(Op::Write)),
+        row("onyx/reads-512", true, onyx(Op::Read)),
+    ]
 }
 
 /// Does the row called `name` so often and prints its best and middle rate.
 pub(crate) fn measure(name: &str, count: &str, repeats: &str, folder: &Path) -> Result<()> {
-    let rows = all(count.parse()?);
-    let row = rows.into_iter().find(|row| row.name == name).ok_or_else(|| format!("there is no row {name}"))?;
-    let mut work = (row.prepare)(row.requests, folder)?;
-    let seconds = repeated(repeats.parse()?, || counted(&mut *work));
-    let [best, middle] = [seconds[0], seconds[seconds.len() / 2]].map(|s| row.requests as f64 / s / 1e6);
-    println!("{name:<28} best {best:>7.3} middle {middle:>7.3} M/CPU s");
+    let row =
+        all().into_iter().find(|row| row.name == name).ok_or_else(|| format!("there is no row {name}"))?;
+    let count = count.parse()?;
+    let mut work = (row.prepare)(count, folder)?;
+    let times = repeated(repeats.parse()?, || counted(&mut *work));
+    Report::begin(folder).line(name, count, times, None, &[]);
     Ok(())
 }
 
