@@ -11,6 +11,7 @@ __all__ = [
     "ConfigError",
     "Error",
     "Memory",
+    "RunColumns",
     "TraceError",
     "TransactionError",
     "TransactionTooLarge",
@@ -108,6 +109,13 @@ class CleaningView:
         """When the segment took its latest page from the write buffer, in pages drained."""
 
 @final
+class RunColumns:
+    """The columns of a record, which become NumPy arrays when they are called for."""
+
+    def __call__(self) -> dict[str, np.ndarray[Any, Any]]: ...
+    def __reduce__(self) -> tuple[type, tuple[dict[str, np.ndarray[Any, Any]]]]: ...
+
+@final
 class Memory:
     """The memory behind `nacre.Memory`. Threads take turns."""
 
@@ -157,7 +165,7 @@ def run(
     start: str | None = None,
     save_state: str | None = None,
     preparations: str | None = None,
-) -> tuple[str, dict[str, np.ndarray[Any, Any]]]: ...
+) -> tuple[str, RunColumns]: ...
 def check(
     scenario: str,
     name: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import altair as alt
     import numpy as np
     import polars as pl
+
+    _Columns = Mapping[str, np.ndarray[Any, Any]]
 
 __all__ = [
     "IDLE",
@@ -71,11 +73,13 @@ class Record(RecordFields):
     def __init__(
         self,
         data: Mapping[str, Any],
-        columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
+        columns: _Columns | Callable[[], _Columns] | None = None,
         directory: Path | None = None,
     ) -> None:
         super().__init__(data)
-        self._columns = None if columns is None else dict(columns)
+        self._columns: _Columns | Callable[[], _Columns] | None = (
+            dict(columns) if isinstance(columns, Mapping) else columns
+        )
         self._directory = directory
         self.state: Path | None = None
         """The file of the state behind the last request, where the run saved it."""
@@ -83,11 +87,15 @@ class Record(RecordFields):
     @property
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
         """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
-        if self._columns is None:
+        found = self._columns
+        if found is None:
             from nacre import columns
 
-            self._columns = columns.load(self, self._directory)
-        return MappingProxyType(self._columns)
+            found = columns.load(self, self._directory)
+        elif not isinstance(found, Mapping):
+            found = found()
+        self._columns = found
+        return MappingProxyType(found)
 
     @property
     def reads(self) -> LatencySummary:

@@ -311,6 +311,22 @@ def test_the_version_is_told_without_loading_the_commands(run: Runner) -> None:
     subprocess.run([sys.executable, "-c", loads], check=True)
 
 
+def test_a_command_loads_what_it_needs() -> None:
+    for words, unused in (
+        (["check", "server-cache"], {"numpy", "nacre.study", "nacre.cli.serve", "nacre.cli.study"}),
+        (["run", "disk-15k"], {"numpy", "nacre.study", "nacre.figures"}),
+    ):
+        loads = (
+            f"import sys; sys.argv = ['nacre', *{words}]; from nacre.cli import main\n"
+            "try: main()\nexcept SystemExit as end: assert not end.code\n"
+            f"print({unused} & set(sys.modules), file=sys.stderr)"
+        )
+        ran = subprocess.run(
+            [sys.executable, "-c", loads], capture_output=True, text=True, check=True
+        )
+        assert ran.stderr.splitlines()[-1] == "set()"
+
+
 def test_functions_win_over_the_modules_that_are_called_like_them() -> None:
     names = ["run", "mixes", "catalog", "study", "serve", "reproduce"]
     checks = f"assert all(callable(getattr(nacre, name)) for name in {names})"

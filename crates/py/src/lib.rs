@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::memory::Memory;
     #[pymodule_export]
-    use super::run::{check, mixes, preparation, resolve, run, step};
+    use super::run::{RunColumns, check, mixes, preparation, resolve, run, step};
     #[pymodule_export]
     use super::serve::serve;
     #[pymodule_export]

@@ -14,11 +14,11 @@ use nacre_machine::{
 use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Runs a scenario; returns the record as JSON text and its columns as NumPy arrays.
+/// Runs a scenario; returns the record as JSON text and its columns.
 ///
 /// It goes on from the state in the file `start`; the state at its end goes into the file `save_state`. The folder
 /// `preparations` keeps what preconditioning leads to.
@@ -28,8 +28,8 @@ use std::path::{Path, PathBuf};
     preparations=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
-pub(crate) fn run<'py>(
-    py: Python<'py>,
+pub(crate) fn run(
+    py: Python<'_>,
     scenario: &str,
     name: &str,
     directory: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) fn run<'py>(
     start: Option<PathBuf>,
     save_state: Option<PathBuf>,
     preparations: Option<PathBuf>,
-) -> PyResult<(String, Bound<'py, PyDict>)> {
+) -> PyResult<(String, RunColumns)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
     let files = WithFunctions::new(files, cleaners);
@@ -68,7 +68,7 @@ pub(crate) fn run<'py>(
         let name = save_state.unwrap_or_default().display().to_string();
         py.detach(|| place.finish(&state)).map_err(|error| os_error(&name, &error))?;
     }
-    Ok((record.to_json(), columns_dict(py, columns)?))
+    Ok((record.to_json(), RunColumns(columns)))
 }
 
 /// What decides in which state preconditioning leaves the stack of a scenario; `None` where there is none.
@@ -253,13 +253,31 @@ pub(crate) fn scenario_files(py: Python<'_>, directory: PathBuf) -> PyResult<Sce
     Ok(ScenarioFiles::new(directory, package.parent().map(|folder| folder.join("traces"))))
 }
 
-pub(crate) fn columns_dict(py: Python<'_>, columns: Columns) -> PyResult<Bound<'_, PyDict>> {
-    let dict = PyDict::new(py);
-    for (name, values) in columns.floats {
-        dict.set_item(name, PyArray1::from_vec(py, values))?;
+/// The columns of a record. They become NumPy arrays when they are called for: to load NumPy takes as long as a
+/// short run.
+#[pyclass(frozen, module = "nacre._core")]
+pub(crate) struct RunColumns(Columns);
+
+#[pymethods]
+impl RunColumns {
+    /// The columns by their names.
+    fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns_dict(py, &self.0)
     }
-    for (name, values) in columns.counts {
-        dict.set_item(name, PyArray1::from_vec(py, values))?;
+
+    /// Pickled, they are a dictionary.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyDict>,))> {
+        Ok((py.get_type::<PyDict>(), (columns_dict(py, &self.0)?,)))
+    }
+}
+
+pub(crate) fn columns_dict<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in &columns.floats {
+        dict.set_item(name, PyArray1::from_slice(py, values))?;
+    }
+    for (name, values) in &columns.counts {
+        dict.set_item(name, PyArray1::from_slice(py, values))?;
     }
     Ok(dict)
 }

@@ -71,7 +71,7 @@ pub(crate) fn split_together<'py>(
     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let outcome: Result<Outcome, Problems> = detached(py, || split::together(&checked, way, &texts))?;
     let Outcome { record, columns } = outcome.map_err(|problems| config_error(py, &problems))?;
-    Ok((record.to_json(), columns_dict(py, columns)?))
+    Ok((record.to_json(), columns_dict(py, &columns)?))
 }
 
 fn parsed(py: Python<'_>, way: &str) -> PyResult<Way> {
