@@ -202,6 +202,63 @@ fn a_damaged_state_neither_panics_nor_asks_for_much_memory() {
     }
 }
 
+/// A large table, and one with elements of two numbers.
+#[derive(Debug, PartialEq, State)]
+struct Tables {
+    #[state(sparse)]
+    numbers: Vec<u32>,
+    #[state(sparse)]
+    pairs: Vec<Pair>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Value)]
+struct Pair {
+    count: u32,
+    time: Time,
+}
+
+impl Tables {
+    fn zero() -> Tables {
+        Tables { numbers: vec![0; 100_000], pairs: vec![Pair::default(); 5000] }
+    }
+}
+
+#[test]
+fn a_sparse_table_takes_the_place_of_what_was_written_to_it() {
+    let size = |tables: &Tables| state::saved(tables).expect("it can be saved").len();
+    let mut tables = Tables::zero();
+    let empty = size(&tables);
+    assert!(empty < 200, "{empty} bytes for nothing");
+    (tables.numbers[99_999], tables.pairs[0].time) = (1, Time::from_us(1));
+    // What is left of the table behind its last thousand, and the first run of pairs.
+    assert_eq!(size(&tables) - empty, 4 * (100_000 % 1024) + 12 * 1024);
+}
+
+#[test]
+fn a_sparse_table_replaces_what_was_there() {
+    let mut random = Streams::new(1).stream("sparse");
+    let mut used = |count: usize| {
+        let mut tables = Tables::zero();
+        for _ in 0..count {
+            tables.numbers[random.below(100_000) as usize] = random.below(3) as u32;
+            tables.pairs[random.below(5000) as usize].count = random.below(3) as u32;
+        }
+        tables
+    };
+    for (before, after) in [(0, 3), (3, 0), (40, 5), (2000, 2000), (5, 5000)] {
+        let (mut restored, saved) = (used(before), used(after));
+        let bytes = state::saved(&saved).expect("it can be saved");
+        state::restored(&mut restored, &bytes).expect("it was saved like this");
+        assert_eq!(restored, saved);
+        for end in [9, bytes.len() / 2, bytes.len() - 1] {
+            state::restored(&mut restored, &bytes[..end]).expect_err("it was cut");
+        }
+    }
+    let mut shorter = Tables { numbers: vec![0; 99_999], pairs: Vec::new() };
+    let error = state::restored(&mut shorter, &state::saved(&Tables::zero()).unwrap()).unwrap_err();
+    assert_eq!((error.expected.as_str(), error.found.as_str()), ("99999 of numbers", "100000"));
+}
+
 #[test]
 fn what_refuses_to_be_saved_says_so_once() {
     struct Foreign;

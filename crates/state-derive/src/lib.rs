@@ -7,9 +7,10 @@
 //!
 //! Field attributes: `skip = "<why>"` leaves the field as it was built; `same` is of the configuration, and saved
 //! to be compared; `varies` is a value that is read as a whole, such as a list that grows or an option that comes
-//! and goes; `elements_vary` is a `Vec` as long as it was built, of such values. Type attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that
-//! rebuilds what follows from the rest and says what cannot be; `bound = "T: State"` are bounds of the
-//! implementation beside those of the type.
+//! and goes; `elements_vary` is a `Vec` as long as it was built, of such values; `sparse` is a `Vec` as long as it was
+//! built that is mostly zero: what is zero takes no place in the state, and is not touched when it is restored. Type
+//! attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that rebuilds what follows from the rest
+//! and says what cannot be; `bound = "T: State"` are bounds of the implementation beside those of the type.
 
 use proc_macro::TokenStream;
 use proc_macro2::{Ident, TokenStream as Tokens};
@@ -172,6 +173,7 @@ enum Way {
     Same,
     Varies,
     ElementsVary,
+    Sparse,
 }
 
 impl Way {
@@ -185,6 +187,8 @@ impl Way {
                     Way::Varies
                 } else if meta.path.is_ident("elements_vary") {
                     Way::ElementsVary
+                } else if meta.path.is_ident("sparse") {
+                    Way::Sparse
                 } else if meta.path.is_ident("skip") {
                     let reason: LitStr = meta.value()?.parse()?;
                     if reason.value().trim().is_empty() {
@@ -192,7 +196,7 @@ impl Way {
                     }
                     Way::Skipped
                 } else {
-                    return Err(meta.error("known: skip = \"<why>\", same, varies, elements_vary"));
+                    return Err(meta.error("known: skip = \"<why>\", same, varies, elements_vary, sparse"));
                 };
                 Ok(())
             })?;
@@ -268,10 +272,11 @@ fn make(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
 }
 
 fn save_all(fields: &[Field]) -> Tokens {
-    let saves = fields
-        .iter()
-        .filter(|field| field.way != Way::Skipped)
-        .map(|Field { binding, .. }| quote! { ::nacre_kernel::state::State::save(#binding, state); });
+    let saves = fields.iter().map(|Field { binding, way, .. }| match way {
+        Way::Skipped => quote!(),
+        Way::Sparse => quote! { ::nacre_kernel::state::save_sparse(#binding, state); },
+        _ => quote! { ::nacre_kernel::state::State::save(#binding, state); },
+    });
     quote! { #(#saves)* }
 }
 
@@ -283,6 +288,7 @@ fn restore_one(field: &Field) -> Tokens {
         Way::Same => quote!(state.same(#binding)?),
         Way::Varies => quote!(*#binding = ::nacre_kernel::state::Value::read(state)?),
         Way::ElementsVary => quote!(::nacre_kernel::state::restore_values(#binding, state)?),
+        Way::Sparse => quote!(::nacre_kernel::state::restore_sparse(#binding, state)?),
     };
     quote! { state.field(#name); #restore; }
 }

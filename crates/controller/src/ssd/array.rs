@@ -60,12 +60,15 @@ pub(super) struct Array<S> {
     pub(super) rules: Rules,
     pub(super) flash: Flash<S>,
     /// By logical unit, those of the mapping table behind the host's: 0 is nowhere, units count from 1.
+    #[state(sparse)]
     pub(super) table: Vec<u32>,
     /// By physical unit.
+    #[state(sparse)]
     pub(super) owners: Vec<u32>,
     /// Kept where there are bytes.
     pub(super) spare: SpareArea,
     /// One bit for each physical unit.
+    #[state(sparse)]
     pub(super) live: Vec<u64>,
     /// The superblock in each place.
     pub(super) order: Vec<u32>,

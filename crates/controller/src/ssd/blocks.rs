@@ -7,6 +7,9 @@ use super::geometry::Geometry;
 use nacre_kernel::Random;
 use nacre_kernel::state::State;
 
+/// No block.
+const NONE: u32 = u32::MAX;
+
 /// How long blocks last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Durability {
@@ -25,9 +28,11 @@ pub(super) struct Blocks {
     lanes: u32,
     #[state(same)]
     per_lane: u32,
-    /// By superblock and lane, the block in its lane.
+    /// By superblock and lane, the block in its lane, less the number of the superblock: zero until blocks are bad.
+    #[state(sparse)]
     members: Vec<u32>,
     /// Erases in the life of each block, by lane.
+    #[state(sparse)]
     erases: Vec<u32>,
     /// Erases each block takes; empty where there is no limit.
     limits: Vec<u32>,
@@ -69,24 +74,43 @@ impl Blocks {
             let mut draw = || endurance as f64 * (1.0 + durability.spread * random.normal());
             blocks.limits = (0..all).map(|_| draw().clamp(1.0, f64::from(u32::MAX - 1)) as u32).collect();
         }
-        for _ in 0..lanes {
-            let is_good = |_: &u32| durability.bad == 0.0 || !random.chance(durability.bad);
-            let good: Vec<u32> = (0..per_lane).filter(is_good).collect();
-            blocks.bad += per_lane - good.len() as u32;
-            blocks.usable = blocks.usable.min(good.len() as u32);
-            blocks.spares.push(good);
+        if durability.bad == 0.0 {
+            // Blocks stand in their order, as the members have it.
+            blocks.usable = blocks.usable.min(per_lane);
+            blocks.spares = vec![(blocks.usable..per_lane).collect(); lanes as usize];
+        } else {
+            blocks.find_good(durability.bad, &mut random);
         }
         blocks.given_up[blocks.usable as usize..].fill(true);
-        for superblock in 0..blocks.usable {
-            for lane in 0..lanes {
-                let block = blocks.spares[lane as usize][superblock as usize];
-                blocks.members[(superblock * lanes + lane) as usize] = block;
+        blocks
+    }
+
+    /// Makes superblocks of blocks that are good; those left over are spares.
+    fn find_good(&mut self, bad: f64, random: &mut Random) {
+        for _ in 0..self.lanes {
+            let good: Vec<u32> = (0..self.per_lane).filter(|_| !random.chance(bad)).collect();
+            self.bad += self.per_lane - good.len() as u32;
+            self.usable = self.usable.min(good.len() as u32);
+            self.spares.push(good);
+        }
+        for superblock in 0..self.usable {
+            for lane in 0..self.lanes {
+                self.put(superblock, lane, self.spares[lane as usize][superblock as usize]);
             }
         }
-        for spares in &mut blocks.spares {
-            spares.drain(..blocks.usable as usize);
+        for spares in &mut self.spares {
+            *spares = spares.split_off(self.usable as usize);
         }
-        blocks
+    }
+
+    /// The block of `superblock` in `lane`; [`NONE`] where it has none.
+    #[inline]
+    fn member(&self, superblock: u32, lane: u32) -> u32 {
+        superblock.wrapping_add(self.members[(superblock * self.lanes + lane) as usize])
+    }
+
+    fn put(&mut self, superblock: u32, lane: u32, block: u32) {
+        self.members[(superblock * self.lanes + lane) as usize] = block.wrapping_sub(superblock);
     }
 
     /// The superblocks that can be used.
@@ -118,16 +142,15 @@ impl Blocks {
     /// Erases every block of `superblock`; `false` where it has to be given up.
     pub(super) fn erase(&mut self, superblock: u32) -> bool {
         self.erased += u64::from(self.lanes);
-        let first = (superblock * self.lanes) as usize;
         let mut is_complete = true;
-        for lane in 0..self.lanes as usize {
-            let at = lane * self.per_lane as usize + self.members[first + lane] as usize;
+        for lane in 0..self.lanes {
+            let at = lane as usize * self.per_lane as usize + self.member(superblock, lane) as usize;
             self.erases[at] += 1;
             if self.limits.get(at).is_some_and(|&limit| self.erases[at] >= limit) {
                 self.retired += 1;
-                let spare = self.spares[lane].pop();
+                let spare = self.spares[lane as usize].pop();
                 is_complete &= spare.is_some();
-                self.members[first + lane] = spare.unwrap_or(u32::MAX);
+                self.put(superblock, lane, spare.unwrap_or(NONE));
             }
         }
         if !is_complete {
@@ -140,8 +163,8 @@ impl Blocks {
         self.given_up[superblock as usize] = true;
         self.usable -= 1;
         for lane in 0..self.lanes {
-            let block = self.members[(superblock * self.lanes + lane) as usize];
-            if block != u32::MAX {
+            let block = self.member(superblock, lane);
+            if block != NONE {
                 self.spares[lane as usize].push(block);
             }
         }

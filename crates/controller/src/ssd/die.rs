@@ -45,7 +45,7 @@ pub(super) struct Turn {
 
 /// A set of small numbers.
 #[derive(Clone, Debug, Default, State)]
-struct Bits(Vec<u64>);
+struct Bits(#[state(sparse)] Vec<u64>);
 
 impl Bits {
     #[inline]

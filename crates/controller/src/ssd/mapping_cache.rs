@@ -6,8 +6,8 @@
 
 use nacre_kernel::state::State;
 
-/// No page, or the end of the list.
-const NONE: u32 = u32::MAX;
+/// No page, or the end of the list: in links, pages count from 1, so that tables are zero until they are touched.
+const NONE: u32 = 0;
 const CACHED: u8 = 1;
 const DIRTY: u8 = 2;
 const MOVED: u8 = 4;
@@ -27,8 +27,11 @@ pub(super) struct MappingCache {
     #[state(same)]
     capacity: u32,
     held: u32,
+    #[state(sparse)]
     state: Vec<u8>,
+    #[state(sparse)]
     newer: Vec<u32>,
+    #[state(sparse)]
     older: Vec<u32>,
     newest: u32,
     oldest: u32,
@@ -63,7 +66,7 @@ impl MappingCache {
         self.lookups += 1;
         let is_cached = self.state[page as usize] & CACHED != 0;
         if is_cached {
-            if self.newest != page {
+            if self.newest != page + 1 {
                 self.unlink(page);
                 self.link(page);
             }
@@ -109,7 +112,7 @@ impl MappingCache {
     pub(super) fn forget(&mut self) -> u64 {
         let forgotten = std::mem::take(&mut self.held);
         while self.oldest != NONE {
-            let page = self.oldest;
+            let page = self.oldest - 1;
             self.unlink(page);
             let was_dirty = self.state[page as usize] & DIRTY != 0;
             self.state[page as usize] = 0;
@@ -121,7 +124,7 @@ impl MappingCache {
     }
 
     fn evict(&mut self) -> Option<u32> {
-        let page = self.oldest;
+        let page = self.oldest - 1;
         self.unlink(page);
         self.held -= 1;
         let was_dirty = self.state[page as usize] & DIRTY != 0;
@@ -132,21 +135,21 @@ impl MappingCache {
     fn link(&mut self, page: u32) {
         (self.newer[page as usize], self.older[page as usize]) = (NONE, self.newest);
         match self.newest {
-            NONE => self.oldest = page,
-            newest => self.newer[newest as usize] = page,
+            NONE => self.oldest = page + 1,
+            newest => self.newer[newest as usize - 1] = page + 1,
         }
-        self.newest = page;
+        self.newest = page + 1;
     }
 
     fn unlink(&mut self, page: u32) {
         let (newer, older) = (self.newer[page as usize], self.older[page as usize]);
         match newer {
             NONE => self.newest = older,
-            newer => self.older[newer as usize] = older,
+            newer => self.older[newer as usize - 1] = older,
         }
         match older {
             NONE => self.oldest = newer,
-            older => self.newer[older as usize] = newer,
+            older => self.newer[older as usize - 1] = newer,
         }
     }
 }

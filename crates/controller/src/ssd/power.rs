@@ -50,7 +50,8 @@ impl<S: Store> Ssd<S> {
             }
         }
         if S::CARRIES_BYTES {
-            self.array.table.fill(0);
+            // Zeros that are not touched, as at the beginning.
+            self.array.table = vec![0; self.array.table.len()];
         }
         let outage = &mut self.outage;
         if at < outage.ready {

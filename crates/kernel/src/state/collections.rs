@@ -17,6 +17,47 @@ pub fn restore_values<T: Value>(list: &mut [T], state: &mut StateReader<'_>) -> 
     Ok(())
 }
 
+/// Elements of a sparse list that are saved together, or not if all of them are zero: of the smallest numbers that lie
+/// in large tables, a page of memory.
+const RUN: usize = 1024;
+
+/// Adds a list without its runs of zeros.
+#[doc(hidden)]
+pub fn save_sparse<T: Value + Default + PartialEq>(list: &[T], state: &mut StateWriter) {
+    state.put_u64(list.len() as u64);
+    for run in list.chunks(RUN) {
+        let is_there = !is_zero(run);
+        state.put_bool(is_there);
+        if is_there {
+            T::save_each(run, state);
+        }
+    }
+}
+
+/// Takes on a list that was saved without its runs of zeros, and is as long as it was built. Memory that is zero and
+/// stays so is only read: where the system gives memory when it is written first, it gives none.
+#[doc(hidden)]
+pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
+    list: &mut [T],
+    state: &mut StateReader<'_>,
+) -> Result<(), StateError> {
+    state.count_of(list.len())?;
+    for run in list.chunks_mut(RUN) {
+        if state.bool(state.name())? {
+            T::restore_each(run, state)?;
+        } else if !is_zero(run) {
+            run.fill(T::default());
+        }
+    }
+    Ok(())
+}
+
+/// Without a branch for each element.
+fn is_zero<T: Default + PartialEq>(run: &[T]) -> bool {
+    let zero = T::default();
+    run.iter().fold(true, |all, one| all & (*one == zero))
+}
+
 /// A list of `count` values, one after the other.
 pub(super) fn read_list<T: Value>(count: usize, state: &mut StateReader<'_>) -> Result<Vec<T>, StateError> {
     let mut list = Vec::with_capacity(count.min(RESERVED_MAX));

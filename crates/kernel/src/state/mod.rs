@@ -34,6 +34,7 @@
 //!
 //! A component is restored in place: a `Vec` is as long as it was built, and an `Option` is there if it was built.
 //! A [`Value`] lies in the bytes as a whole; where it is marked `varies`, it may be longer, shorter or not there.
+//! A large table that is marked `sparse` takes as much of the bytes as was ever written to it.
 //!
 //! Values follow each other without padding, little-endian. Lists and texts begin with their length (u64).
 //! A section is its name, written as a text: a reader that has lost its place finds another name there and
@@ -44,7 +45,7 @@ mod reader;
 mod values;
 mod writer;
 
-pub use collections::restore_values;
+pub use collections::{restore_sparse, restore_values, save_sparse};
 pub use nacre_state_derive::{State, Value};
 pub use reader::{StateError, StateReader};
 pub use writer::StateWriter;
