@@ -95,7 +95,8 @@ fn a_legal_document_is_read_and_every_value_knows_its_origin() {
 
 #[test]
 fn a_preset_beside_the_slot_it_belongs_into_is_one_mistake() {
-    let mut node = Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\n", "cache.toml").unwrap();
+    let mut node =
+        Node::parse_toml("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\n", "cache.toml").unwrap();
     let preset = Node::parse_toml("preset = \"fast\"\nkind = \"lru\"\n", "cache.toml").unwrap();
     let brought = Origin::Catalog { entry: "fast".into(), source: "s".into(), confidence: "paper".into() };
     let Value::Table(entries) = &mut node.value else { panic!("a table") };
@@ -109,8 +110,10 @@ fn a_preset_beside_the_slot_it_belongs_into_is_one_mistake() {
     let problems = reader.finish().unwrap_err().0;
     assert_eq!(
         problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["level[0].preset (cache.toml:1): there is no such setting; write policy = { preset = \"fast\" }; known: \
-          capacity, policy"]
+        [
+            "level[0].preset (cache.toml:1): there is no such setting; write policy = { preset = \"fast\" }; known: \
+          capacity, policy"
+        ]
     );
 }
 

@@ -63,6 +63,10 @@ pub trait Builder {
     /// is known only where the caller says how many there are.
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems>;
 
+    /// The same of tables of which `at_once` bytes are taken now, and `in_all` when every part of the device has been
+    /// touched.
+    fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems>;
+
     /// The policy of `family` that the caller of the run brought under `name`, as its family boxes it. Errors: there is
     /// none.
     fn external_policy(&mut self, family: &str, path: &str, name: &str) -> Result<Box<dyn Any>, Problems>;

@@ -7,7 +7,7 @@
     reason = "this crate is where files are opened; the fences are for the model"
 )]
 
-use nacre_machine::Files;
+use nacre_machine::{Files, HostMemory};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ impl Files for ScenarioFiles {
         open(&path, &self.share).map_err(|error| located(&error, &path))
     }
 
-    fn memory(&self) -> Option<u64> {
-        memory::free_bytes()
+    fn memory(&self) -> Option<HostMemory> {
+        memory::of_this_machine()
     }
 
     fn shipped_traces(&self) -> Vec<String> {

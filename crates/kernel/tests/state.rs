@@ -260,6 +260,27 @@ fn a_sparse_table_replaces_what_was_there() {
 }
 
 #[test]
+fn a_sparse_table_may_have_another_length_where_it_says_so() {
+    #[derive(Debug, PartialEq, State)]
+    struct Found {
+        #[state(sparse, varies)]
+        numbers: Vec<u64>,
+    }
+    let mut saved = Found { numbers: vec![0; 5000] };
+    saved.numbers[4000] = 7;
+    let bytes = state::saved(&saved).expect("it can be saved");
+    for built in [0, 5000, 6000] {
+        let mut restored = Found { numbers: vec![3; built] };
+        state::restored(&mut restored, &bytes).expect("any length will do");
+        assert_eq!(restored, saved);
+    }
+    let mut hostile = bytes.clone();
+    let place = bytes.windows(8).position(|eight| eight == 5000_u64.to_le_bytes()).expect("its length");
+    hostile[place..place + 8].copy_from_slice(&(1_u64 << 60).to_le_bytes());
+    state::restored(&mut saved, &hostile).expect_err("so many runs are not there");
+}
+
+#[test]
 fn what_refuses_to_be_saved_says_so_once() {
     struct Foreign;
     impl State for Foreign {

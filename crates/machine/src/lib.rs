@@ -45,7 +45,7 @@ pub use precondition::Fill;
 pub use record::{Columns, Outcome, Record};
 pub use saved::SavedRun;
 pub use scenario::{Checked, Document, check};
-pub use stack::Files;
+pub use stack::{Files, HostMemory};
 
 #[cfg(test)]
 mod tests;

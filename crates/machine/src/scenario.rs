@@ -108,6 +108,15 @@ impl RunConfig {
         !matches!(self.precondition, CountOr::Count(0)) || self.until_steady.is_some()
     }
 
+    /// How much of the stack is written before simulated time begins, or behind it to wear it out, at most.
+    pub(crate) fn share_written_before(&self) -> f64 {
+        match &self.fill {
+            _ if self.takes_writes() || self.wear_out => 1.0,
+            Some(fill) => fill.share.0,
+            None => 0.0,
+        }
+    }
+
     /// How many of the first writes of the measured workload are taken.
     pub(crate) fn first_writes(&self) -> u64 {
         match self.precondition {

@@ -37,8 +37,8 @@ pub trait Files {
     /// The names of the shipped traces.
     fn shipped_traces(&self) -> Vec<String>;
 
-    /// Bytes of memory that a stack may take; none where that is not known.
-    fn memory(&self) -> Option<u64> {
+    /// The memory that a stack may take; none where that is not known.
+    fn memory(&self) -> Option<HostMemory> {
         None
     }
 
@@ -56,6 +56,15 @@ pub trait Files {
     fn decider(&self, _name: &str) -> Option<Box<dyn Decider>> {
         None
     }
+}
+
+/// The memory of the machine that simulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostMemory {
+    /// Bytes that nobody has taken.
+    pub free: u64,
+    /// Bytes of the whole machine: more than that no system lends.
+    pub all: u64,
 }
 
 /// A scenario ready to run.
@@ -209,6 +218,8 @@ struct StackBuilder<'a, 'w> {
     was_stopped: bool,
     /// Bytes of memory that devices said they take.
     taken: u64,
+    /// And how many it will be when everything was touched.
+    taken_in_all: u64,
 }
 
 impl StackBuilder<'_, '_> {
@@ -231,6 +242,7 @@ impl<'a> StackBuilder<'a, '_> {
             watch: None,
             was_stopped: false,
             taken: 0,
+            taken_in_all: 0,
         }
     }
 }
@@ -304,13 +316,30 @@ impl Builder for StackBuilder<'_, '_> {
     }
 
     fn take_memory(&mut self, path: &str, bytes: u64) -> Result<(), Problems> {
-        self.taken = self.taken.saturating_add(bytes);
-        let Some(free) = self.files.memory().filter(|&free| self.taken > free) else { return Ok(()) };
+        self.take_memory_as_touched(path, bytes, bytes)
+    }
+
+    fn take_memory_as_touched(&mut self, path: &str, at_once: u64, in_all: u64) -> Result<(), Problems> {
+        let before = self.taken;
+        // What is written before the run is there before it, too.
+        let now = at_once + ((in_all - at_once) as f64 * self.checked.run.share_written_before()) as u64;
+        self.taken = self.taken.saturating_add(now);
+        self.taken_in_all = self.taken_in_all.saturating_add(in_all);
+        let Some(HostMemory { free, all }) = self.files.memory() else { return Ok(()) };
         let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64);
-        let before = self.taken - bytes;
         let others =
             if before > 0 { format!(", beside {} of other parts", gib(before)) } else { String::new() };
-        let problem = format!("its tables take {} of memory{others}, and {} are free", gib(bytes), gib(free));
+        let problem = if self.taken > free {
+            format!("its tables take {} of memory{others}, and {} are free", gib(now), gib(free))
+        } else if self.taken_in_all > all {
+            format!(
+                "its tables take {} of memory{others} when all of it is written, and this machine has {}",
+                gib(in_all),
+                gib(all)
+            )
+        } else {
+            return Ok(());
+        };
         Err(Problem::new(path, None, problem).remedy("use a smaller device or larger units").into())
     }
 

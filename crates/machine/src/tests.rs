@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests may read the shared traces where they are there")]
 
-use crate::{Checked, Document, Files, Outcome, Problems, catalog, check, run};
+use crate::{Checked, Document, Files, HostMemory, Outcome, Problems, catalog, check, run};
 use nacre_config::{Node, Origin, Value};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor};
@@ -364,7 +364,10 @@ fn a_stack_of_too_many_parts_is_refused() {
 }
 
 /// No files, and little memory.
-struct Small;
+struct Small {
+    free: u64,
+    all: u64,
+}
 
 impl Files for Small {
     fn text(&self, _file: &str) -> io::Result<String> {
@@ -379,8 +382,8 @@ impl Files for Small {
         Vec::new()
     }
 
-    fn memory(&self) -> Option<u64> {
-        Some(1 << 30)
+    fn memory(&self) -> Option<HostMemory> {
+        Some(HostMemory { free: self.free, all: self.all })
     }
 }
 
@@ -388,15 +391,24 @@ impl Files for Small {
 fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
     let text = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\n\
         [stack]\npreset = \"tlc_nvme\"\nblocks = 4_000\n";
-    let large = checked(text, &[]).expect("legal");
-    let problem = run(&large, &Small, &mut |_| ControlFlow::Continue(())).expect_err("it is too large");
+    let refused = |settings: &[(&str, &str)], free_mib: u64, all_mib: u64| {
+        let large = checked(text, settings).expect("legal");
+        let files = Small { free: free_mib << 20, all: all_mib << 20 };
+        run(&large, &files, &mut |_| ControlFlow::Continue(()))
+            .map(|_| ())
+            .map_err(|problems| problems.to_string())
+    };
     // Superblocks of 64 planes x 2304 pages x 4 units stand 2^20 numbers apart: 3988 of them have 4.18 G numbers, of
     // 4 bytes and a bit. The host sees 4000 x 589,824 / 1.1315 = 2.09 G units of 4 bytes; a block takes 16 bytes.
-    let said = problem.to_string();
+    let said = refused(&[], 1024, 2048).expect_err("it is too large");
+    let expected = "stack: its tables take 23.8 GiB of memory when all of it is written, and this machine has 2.0 GiB; use a";
+    assert!(said.starts_with(expected), "{said}");
+    let filled = [("run.fill.share", "50 %")];
+    let said = refused(&filled, 1024, 32 << 10).expect_err("what is filled is too large");
     assert!(
-        said.starts_with("stack: its tables take 23.8 GiB of memory, and 1.0 GiB are free; use a"),
+        said.starts_with("stack: its tables take 11.9 GiB of memory, and 1.0 GiB are free; use a"),
         "{said}"
     );
-    let small = checked(text, &[("stack.blocks", "150")]).expect("legal");
-    assert!(run(&small, &Small, &mut |_| ControlFlow::Continue(())).is_ok());
+    assert_eq!(refused(&[("stack.blocks", "150")], 1, 1024), Ok(()), "one unit of it is written");
+    assert!(refused(&[("stack.blocks", "150")], 1, 512).is_err());
 }

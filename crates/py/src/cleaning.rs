@@ -8,8 +8,8 @@ use crate::policies;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
 use nacre_files::ScenarioFiles;
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
-use nacre_machine::Files;
 use nacre_machine::policies::{Brought, Decider};
+use nacre_machine::{Files, HostMemory};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -88,7 +88,7 @@ impl Files for WithFunctions {
         self.scenario.shipped_traces()
     }
 
-    fn memory(&self) -> Option<u64> {
+    fn memory(&self) -> Option<HostMemory> {
         self.scenario.memory()
     }
 

@@ -8,8 +8,8 @@
 //! Field attributes: `skip = "<why>"` leaves the field as it was built; `same` is of the configuration, and saved
 //! to be compared; `varies` is a value that is read as a whole, such as a list that grows or an option that comes
 //! and goes; `elements_vary` is a `Vec` as long as it was built, of such values; `sparse` is a `Vec` as long as it was
-//! built that is mostly zero: what is zero takes no place in the state, and is not touched when it is restored. Type
-//! attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that rebuilds what follows from the rest
+//! built that is mostly zero: what is zero takes no place in the state, and is not touched when it is restored; `sparse,
+//! varies` is one that may have another length. Type attributes: `after = "path"` names a `fn(&mut Self) -> Result<(), String>` that rebuilds what follows from the rest
 //! and says what cannot be; `bound = "T: State"` are bounds of the implementation beside those of the type.
 
 use proc_macro::TokenStream;
@@ -174,6 +174,7 @@ enum Way {
     Varies,
     ElementsVary,
     Sparse,
+    SparseVaries,
 }
 
 impl Way {
@@ -184,7 +185,7 @@ impl Way {
                 way = if meta.path.is_ident("same") {
                     Way::Same
                 } else if meta.path.is_ident("varies") {
-                    Way::Varies
+                    if way == Way::Sparse { Way::SparseVaries } else { Way::Varies }
                 } else if meta.path.is_ident("elements_vary") {
                     Way::ElementsVary
                 } else if meta.path.is_ident("sparse") {
@@ -274,7 +275,9 @@ fn make(name: Tokens, shape: &Fields, fields: &[Field]) -> Tokens {
 fn save_all(fields: &[Field]) -> Tokens {
     let saves = fields.iter().map(|Field { binding, way, .. }| match way {
         Way::Skipped => quote!(),
-        Way::Sparse => quote! { ::nacre_kernel::state::save_sparse(#binding, state); },
+        Way::Sparse | Way::SparseVaries => {
+            quote! { ::nacre_kernel::state::save_sparse(#binding, state); }
+        }
         _ => quote! { ::nacre_kernel::state::State::save(#binding, state); },
     });
     quote! { #(#saves)* }
@@ -289,6 +292,7 @@ fn restore_one(field: &Field) -> Tokens {
         Way::Varies => quote!(*#binding = ::nacre_kernel::state::Value::read(state)?),
         Way::ElementsVary => quote!(::nacre_kernel::state::restore_values(#binding, state)?),
         Way::Sparse => quote!(::nacre_kernel::state::restore_sparse(#binding, state)?),
+        Way::SparseVaries => quote!(::nacre_kernel::state::restore_sparse_of_any_length(#binding, state)?),
     };
     quote! { state.field(#name); #restore; }
 }

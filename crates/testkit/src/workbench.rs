@@ -155,6 +155,10 @@ impl Builder for Workbench {
         Ok(())
     }
 
+    fn take_memory_as_touched(&mut self, _: &str, _at_once: u64, _in_all: u64) -> Result<(), Problems> {
+        Ok(())
+    }
+
     fn accesses(&mut self, path: &str, _: Bytes, _: u32) -> Result<Vec<Vec<SizedAccesses>>, Problems> {
         Err(Problem::new(path, None, "there is no workload here").into())
     }

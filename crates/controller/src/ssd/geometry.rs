@@ -118,12 +118,19 @@ impl Geometry {
         (self.superblocks as usize) << self.shift
     }
 
-    /// Memory that the tables of a drive with so many blocks in a plane take: four bytes for each logical unit,
-    /// four and a bit for each physical one, and sixteen for each block.
+    /// Memory that the tables of a drive with so many blocks in a plane take when every unit was written: four bytes
+    /// for each logical unit, four and a bit for each physical one, and sixteen for each block.
     pub(super) fn memory_bytes(&self, blocks: u32) -> u64 {
         let logical = u64::from(self.logical_units) + u64::from(self.mapping_units);
         let physical = self.numbers() as u64;
         4 * logical + 4 * physical + physical / 8 + 16 * u64::from(blocks) * u64::from(self.lanes())
+    }
+
+    /// What of it a drive takes that was never written: 64 bytes for each superblock and, where blocks differ, eight for
+    /// each block.
+    pub(super) fn memory_bytes_at_once(&self, blocks: u32, blocks_differ: bool) -> u64 {
+        let of_blocks = if blocks_differ { 8 * u64::from(blocks) * u64::from(self.lanes()) } else { 0 };
+        64 * u64::from(self.superblocks) + of_blocks
     }
 
     /// Units of all superblocks.

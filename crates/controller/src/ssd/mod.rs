@@ -146,7 +146,10 @@ fn build<S: Store>(
     let config: Config = slot.config(builder.families());
     let geometry = Geometry::of(&config);
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
-    builder.take_memory(slot.path(), geometry.memory_bytes(config.blocks) + spare_areas)?;
+    let blocks_differ = config.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
+    let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
+    let in_all = geometry.memory_bytes(config.blocks) + spare_areas;
+    builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
     if config.mapping_cache.is_some()
         && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)

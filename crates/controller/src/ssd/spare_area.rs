@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(State)]
 pub(super) struct SpareArea {
     /// By physical unit; 0 is a page that holds none.
-    #[state(varies)]
+    #[state(sparse, varies)]
     sequences: Vec<u64>,
     newest: u64,
     /// By logical unit, when it was trimmed last.

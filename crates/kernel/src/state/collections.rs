@@ -42,6 +42,26 @@ pub fn restore_sparse<T: Value + Default + PartialEq + Clone>(
     state: &mut StateReader<'_>,
 ) -> Result<(), StateError> {
     state.count_of(list.len())?;
+    restore_runs(list, state)
+}
+
+/// As [`restore_sparse`], for a list that may have another length.
+#[doc(hidden)]
+pub fn restore_sparse_of_any_length<T: Value + Default + PartialEq + Clone>(
+    list: &mut Vec<T>,
+    state: &mut StateReader<'_>,
+) -> Result<(), StateError> {
+    let count = state.count_of_runs(RUN)?;
+    if count != list.len() {
+        *list = vec![T::default(); count];
+    }
+    restore_runs(list, state)
+}
+
+fn restore_runs<T: Value + Default + PartialEq + Clone>(
+    list: &mut [T],
+    state: &mut StateReader<'_>,
+) -> Result<(), StateError> {
     for run in list.chunks_mut(RUN) {
         if state.bool(state.name())? {
             T::restore_each(run, state)?;

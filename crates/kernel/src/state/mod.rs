@@ -45,7 +45,7 @@ mod reader;
 mod values;
 mod writer;
 
-pub use collections::{restore_sparse, restore_values, save_sparse};
+pub use collections::{restore_sparse, restore_sparse_of_any_length, restore_values, save_sparse};
 pub use nacre_state_derive::{State, Value};
 pub use reader::{StateError, StateReader};
 pub use writer::StateWriter;

@@ -69,6 +69,18 @@ impl<'a> StateReader<'a> {
         Ok(count as usize)
     }
 
+    /// A length, checked against what is left: every `elements` or fewer of so many take at least a byte.
+    pub(super) fn count_of_runs(&mut self, elements: usize) -> Result<usize, StateError> {
+        let start = self.at;
+        let count = self.u64(self.field)?;
+        let (runs, left) = (count.div_ceil(elements as u64), self.bytes.len() - self.at);
+        if runs > left as u64 {
+            self.at = start;
+            return Err(self.error(format!("{runs} runs of {}", self.field), format!("{left} bytes")));
+        }
+        Ok(count as usize)
+    }
+
     /// The length of a list that has `count` elements. Errors: it has more or fewer.
     pub(super) fn count_of(&mut self, count: usize) -> Result<(), StateError> {
         let start = self.at;

@@ -8,7 +8,7 @@ use super::OfScenario;
 use super::hints;
 use crate::rooms::Rooms;
 use crate::scenario::{Checked, Document, check};
-use crate::stack::Files;
+use crate::stack::{Files, HostMemory};
 use nacre_config::{Families, Field, Literal, Shape};
 use nacre_crash::{Fault, Options};
 use nacre_kernel::{Bytes, Random, Streams};
@@ -51,8 +51,8 @@ impl Files for Nothing {
         Vec::new()
     }
 
-    fn memory(&self) -> Option<u64> {
-        Some(1 << 26)
+    fn memory(&self) -> Option<HostMemory> {
+        Some(HostMemory { free: 1 << 26, all: 1 << 26 })
     }
 }
 

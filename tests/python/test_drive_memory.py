@@ -1,0 +1,71 @@
+"""The tables of a drive take memory for what was touched."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nacre
+import pytest
+
+PETABYTE = """
+[workload]
+kind = "uniform"
+requests = 1000
+footprint = "1 TiB"
+read_share = "0 %"
+request = "1 MiB"
+arrival = { kind = "closed" }
+[run]
+fill = { share = "0.02 %", request = "1 GiB" }
+[stack]
+kind = "ssd"
+channels = 32
+ways = 32
+planes = 4
+blocks = 512
+pages = 512
+page = "1 MiB"
+unit = "1 MiB"
+read = ["50 us"]
+program = ["500 us"]
+erase = "3 ms"
+bus = "1.2 GB/s"
+buffer = "16 GiB"
+link = "7 GB/s"
+"""
+
+MEASURE = """
+import resource, sys
+import nacre
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+nacre.run("disk-15k")
+before = peak()
+nacre.run(sys.argv[1], save_state=sys.argv[2])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux gives memory when it is touched")
+def test_a_drive_of_a_petabyte_takes_memory_for_what_was_written(tmp_path: Path) -> None:
+    scenario, state = tmp_path / "petabyte.toml", tmp_path / "state"
+    scenario.write_text(PETABYTE)
+    command = [sys.executable, "-c", MEASURE, str(scenario), str(state)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    # Of 2^30 units of flash the host sees 1 / 1.28, and 1/5000 of them are written in order: nine
+    # bytes of tables for each. A thousand more are written anywhere: two pages of memory for each.
+    # All tables together are eight gigabytes.
+    written = 9 * 2**30 / 1.28 / 5000 + 1000 * 2 * 4096
+    assert int(found.stdout) < written + (24 << 20)
+    assert state.stat().st_size < written + (24 << 20)
+    reading = PETABYTE.replace("fill =", "# fill =").replace('"0 %"', '"100 %"')
+    scenario.write_text(reading)
+    assert nacre.run(scenario, start=state).requests.reads == 1000
+
+
+def test_a_drive_of_more_units_than_numbers_is_refused_with_both() -> None:
+    settings = {"stack.pages": 4096, "stack.unit": "256 KiB"}
+    with pytest.raises(nacre.ConfigError, match="34359738368 units, and 4294967295 are the most"):
+        nacre.check(tomllib.loads(PETABYTE), settings)
