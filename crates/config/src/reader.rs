@@ -1,6 +1,7 @@
 //! One pass over a document that collects every mistake, and what it knows of rooms.
 
 use crate::node::{Node, Value};
+use crate::origin::Origin;
 use crate::problem::{Problem, Problems, known_names};
 use crate::shape::{Field, Shape};
 
