@@ -167,7 +167,7 @@ def test_only_the_busiest_of_many_resources_are_split(worn: Worn) -> None:
 
 def test_every_activity_has_a_colour_of_its_own() -> None:
     assert len(set(COLOURS.values())) == len(COLOURS)
-    source = Path(__file__).parents[2] / "crates" / "kernel" / "src" / "ledger.rs"
+    source = Path(__file__).parents[2] / "crates" / "kernel" / "src" / "activity.rs"
     activities = re.findall(r'Activity::\w+ => "(\w+)"', source.read_text())
     assert len(activities) > 10
     assert set(COLOURS) == {*activities, IDLE}

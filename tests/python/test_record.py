@@ -47,6 +47,7 @@ STACK = {
     "cost": 2.5,
     "cost_basis": "USD 2023",
     "lifetime_days": None,
+    "area_mm2": None,
     "wear": None,
     "tables": {},
 }
@@ -81,6 +82,7 @@ DATA: dict[str, Any] = {
     "cost_unknown": [],
     "lifetime_days": None,
     "lifetime_unknown": [],
+    "area_mm2": None,
     "split": None,
     "steadiness": None,
     "workload": {
