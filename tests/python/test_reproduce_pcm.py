@@ -26,7 +26,8 @@ def target() -> Target:
 
 
 def latency(mean_us: float) -> dict[str, Any]:
-    return {"count": 1000, "mean_ns": mean_us * 1000}
+    mean = mean_us * 1000
+    return {"count": 1000, "mean_ns": mean, "p50_ns": mean, "p99_ns": 2 * mean}
 
 
 def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record | nacre.Mixes:
@@ -34,7 +35,9 @@ def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record 
     labels = dict(point.labels)
     document: dict[str, Any] = {"name": point.name, "origins": []}
     columns: dict[str, Any] = {}
-    match point.group:
+    match point.group.rpartition("-")[2]:
+        case "tiers":
+            return mixes(gain=30)
         case "shapes":
             return mixes(gain=100 * (int(labels["reads"]) - 50) / 45)
         case "device":
@@ -45,6 +48,12 @@ def made_up(point: Point, without_us: Mapping[str, int] = WITHOUT_US) -> Record 
             document["latency"] = {kind: of if of["count"] else None for kind, of in kinds.items()}
             document["scenario"] = {"stack": {"price": f"{price} /GiB"}}
             document["components"] = [{"path": "stack", "kind": "measured"}]
+        case "spread":
+            read, write, _ = DEVICES[labels["device"]]
+            document["latency"] = {"read": latency(read), "write": latency(write)}
+            for kind in ("read", "write"):
+                columns[f"latency.{kind}.upto_ns"] = np.array([5e3, 2e5])
+                columns[f"latency.{kind}.count"] = np.array([500, 500])
         case "chip":
             speed = {"PCM": 2.5e6, "flash": 20.48e6}[labels["chip"]]
             document["throughput"] = {"bytes_per_s": speed}
@@ -96,8 +105,9 @@ def test_every_result_of_the_paper_has_its_rows(target: Target) -> None:
     of_stores = [name for store in STORES for name in (store, f"{store}-surface")]
     of_companies = [name for company in COMPANIES for name in (company, f"{company}-sizes")]
     assert target.figures == [
-        "performance", "crossover", "crossover-cost", "chips", *of_stores, "bound", "gains",
-        *of_companies, "caches", "sysbench",
+        "performance", "read-latency", "write-latency", "crossover", "crossover-cost", "chips",
+        *of_stores, "bound", "gains",
+        *of_companies, "caches", "public", "sysbench",
     ]  # fmt: skip
 
 
@@ -120,7 +130,7 @@ def test_every_asserted_claim_can_fail(target: Target) -> None:
     for point in target.points:
         record = made_up(point)
         if isinstance(record, nacre.Mixes):
-            made[point.job] = mixes(gain=30)
+            made[point.job] = mixes(gain=0 if point.group.endswith("tiers") else 30)
             continue
         labels, data = dict(point.labels), record.to_dict()
         for kind in ("read", "write"):
@@ -132,6 +142,8 @@ def test_every_asserted_claim_can_fail(target: Target) -> None:
             slower = 1 + 0.01 * (labels["device"] == "PCM")
             for kind in filter(None, data["latency"].values()):
                 kind["mean_ns"] *= slower
+        if point.group == "spread":
+            data["latency"]["read"]["mean_ns"] *= 2
         if point.group == "chip":
             data["throughput"]["bytes_per_s"] = 1e6
         if point.group == "sysbench":

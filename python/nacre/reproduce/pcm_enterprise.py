@@ -56,6 +56,16 @@ def _share(tier: int) -> Callable[[Record], float]:
     return share
 
 
+def _spread(op: str) -> Callable[[Record], float | None]:
+    """The 99th percentile of a latency over its median."""
+
+    def spread(record: Record) -> float | None:
+        found = record.latency[op]
+        return float(found["p99_ns"] / found["p50_ns"]) if found else None
+
+    return spread
+
+
 def _gain(found: Mixes) -> float:
     """By how many percent the best mix with the first tier is above the best without."""
     first = found.names[0]
@@ -73,5 +83,7 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "pcm_percent": _share(0),
     "flash_percent": _share(1),
     "gain_percent": _gain,
+    "read_spread": _spread("read"),
+    "write_spread": _spread("write"),
     "megabytes_per_s": lambda record: float(record.throughput.bytes_per_s) / 1e6,
 }
