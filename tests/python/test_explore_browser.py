@@ -177,6 +177,25 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     page.wait_for_selector("figure svg >> nth=1")
 
 
+def test_study_shows_the_front_and_goes_on_after_a_stop(
+    watched: Watched, server: Server, pictures: Path
+) -> None:
+    page = watched.page
+    page.goto(f"{server.base}/study?from=server-cache-zipf&name=sizes&for=mean&for=cost")
+    page.fill("#path-1", "stack.level[0].polici")
+    page.click("button:has-text('Begin')")
+    page.wait_for_selector("text=there is no such setting")
+    page.fill("#path-1", "stack.level[0].policy")
+    page.click("button:has-text('Begin')")
+    page.click(".job button:has-text('Stop')")
+    page.wait_for_selector("text=It was stopped before its end.")
+    page.click("button:has-text('Go on with it')")
+    page.wait_for_selector("text=It was stopped before its end.", state="detached")
+    page.wait_for_selector("figure svg >> nth=1")
+    assert "6 designs." in page.inner_text(".headline")
+    picture(watched, pictures, "study")
+
+
 def test_crash_loses_the_power_and_says_what_was_promised(
     watched: Watched, server: Server, pictures: Path
 ) -> None:

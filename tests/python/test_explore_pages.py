@@ -239,3 +239,34 @@ def test_prices_of_mixes_are_changed_as_the_scenario_would() -> None:
     assert other.within(1.5).frame()["cost"].max() <= 1.5  # type: ignore[operator]
     with pytest.raises(nacre.ConfigError, match="a price and a tier"):
         found.repriced({"pcm_ssd": 1.0}, "USD")
+
+
+STUDY = {
+    "name": "speeds",
+    "scenario": SMALL,
+    "axis": [{"path": "stack.read", "values": ["5 us", "9 us"]}],
+    "objective": [{"of": "mean"}, {"of": "iops"}],
+}
+
+
+def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
+    last = inside.done("/api/studies", {"study": STUDY})
+    assert last["address"] == "/study?study=speeds-1", last
+    shown = inside.get("/api/studies/speeds-1").json()
+    assert shown["asked"] == STUDY
+    assert tomllib.loads(shown["toml"]) == STUDY
+    assert shown["result"]["headline"][0] == "2 designs."
+    assert shown["result"]["figures"] == ["pareto", "sensitivity"]
+    figure = inside.get("/api/studies/speeds-1/figures/pareto")
+    assert "vega-lite" in figure.json()["$schema"]
+    again = inside.events(inside.post("/api/studies/speeds-1/resume").json())[-1]
+    assert again["state"] == "done", again
+    assert [each["id"] for each in inside.get("/api/studies").json()] == ["speeds-1"]
+
+
+def test_every_mistake_of_a_study_comes_before_a_point_is_run(inside: Client) -> None:
+    axes = [{"path": "stack.reed", "values": ["5 us"]}, {"path": "stack.write", "values": ["9 kg"]}]
+    refused = inside.post("/api/studies", json={"study": {**STUDY, "name": "bad", "axis": axes}})
+    paths = [problem["path"] for problem in refused.json()["problems"]]
+    assert paths == ["stack.reed", "stack.write.latency"]
+    assert not (inside.explorer.folder.root / "studies" / "bad-1").exists()

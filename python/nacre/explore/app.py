@@ -22,12 +22,13 @@ from nacre.explore.jobs import Jobs
 from nacre.explore.papers import Papers
 from nacre.explore.plans import Plans
 from nacre.explore.runs import Runs
+from nacre.explore.studies import Studies
 from nacre.explore.traces import Traces
 from nacre.explore.vega import Vega
 from nacre.explore.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("design", "plan", "crash", "papers")
+PAGES = ("design", "plan", "study", "crash", "papers")
 
 
 class Explorer:
@@ -52,6 +53,7 @@ class Explorer:
             *runs.routes(),
             *traces.routes(),
             *Plans(self.folder, self.jobs, traces, runs).routes(),
+            *Studies(self.folder, self.jobs).routes(),
             *Crashes(self.folder, self.jobs).routes(),
             *Papers(self.folder, self.jobs).routes(),
             *self.watching.routes(),

@@ -50,7 +50,7 @@ class Plan {
 
   drawForm() {
     const bases = [...new Set([...this.devices.map(({ basis }) => basis), this.currency])];
-    const file = h("input", { type: "file", id: "file", class: "unseen", onchange: () => this.upload(file.files[0]) });
+    const file = h("input", { type: "file", id: "file", hidden: true, onchange: () => this.upload(file.files[0]) });
     const currency = h("input", { id: "currency", value: this.currency, list: "bases", autocomplete: "off", onchange: (event) => {
       this.currency = event.target.value.trim();
       this.prices = this.inCurrency(Object.keys(this.prices));

@@ -1,0 +1,155 @@
+// Study: many designs at once; which of them are worth looking at, and what decides it.
+
+import { get, post } from "../api.js";
+import { fill, h } from "../dom.js";
+import { figure } from "../figure.js";
+import { inside, read } from "../form.js";
+import { named, picker, scenarioOf } from "../picker.js";
+import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
+import { schema } from "./design.js";
+
+const GOALS = { mean: "low mean latency", p99: "low p99 latency", iops: "high requests/s", cost: "low cost", iops_per_cost: "high requests/s per cost", energy_j: "low energy", lifetime_days: "long life" };
+const AXES = [
+  { path: "stack.level[0].device.capacity", values: "4 MiB, 16 MiB, 64 MiB" },
+  { path: "stack.level[0].policy", values: "lru, arc" },
+];
+
+export async function show(main, query, signal) {
+  const known = await schema();
+  const shown = query.has("study") ? await get(`/api/studies/${encodeURIComponent(query.get("study"))}`, signal) : null;
+  const page = new Study(main, known, signal);
+  await page.begin(query, shown);
+}
+
+class Study {
+  constructor(main, known, signal) {
+    Object.assign(this, { main, known, signal });
+  }
+
+  async begin(query, shown) {
+    this.scenario = shown ? { name: "", from: null, tree: shown.asked.scenario } : await scenarioOf(query, this.known, "server-cache-zipf", this.signal);
+    this.axes = shown ? shown.asked.axis.map(({ path, values }) => ({ path, values: values.join(", ") })) : query.has("axis") ? query.getAll("axis").map((each) => { const [path, values] = each.split("="); return { path, values }; }) : structuredClone(AXES);
+    this.goals = shown ? shown.asked.objective.map(({ of }) => of) : query.has("for") ? query.getAll("for") : ["mean", "cost"];
+    this.seeds = shown ? shown.asked.seeds?.length ?? 1 : Number(query.get("seeds") ?? 1);
+    this.name = shown?.asked.name ?? query.get("name") ?? "study";
+    this.place = { form: h("form", { onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), result: h("section", { "aria-live": "polite" }), copy: h("div"), list: h("section") };
+    const { place } = this;
+    fill(this.main, h("h1", {}, "Study"), h("p", {}, "Every combination of some settings, run on all cores: which designs no other beats, and which setting decides."),
+      place.form, place.job, place.result, place.copy, place.list);
+    await this.findPaths();
+    await this.drawForm();
+    if (shown) this.showStudy(shown);
+    this.list();
+    const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "study" && ["waiting", "running"].includes(each.state));
+    if (job) await this.watch(job);
+  }
+
+  /** Every setting the scenario resolves to: what an axis may vary. */
+  async findPaths() {
+    const { values } = await post("/api/check", { tree: this.scenario.tree }, this.signal);
+    this.values = values;
+  }
+
+  async drawForm() {
+    const choose = async (chosen) => { this.scenario = chosen; await this.findPaths(); this.drawForm(); this.moved(); };
+    const few = h("div", { class: "bar" }, await picker(this.known, this.scenario, choose, this.signal),
+      h("div", { class: "field short" }, h("label", { for: "name" }, "Name"), h("input", { id: "name", value: this.name, oninput: (event) => { this.name = event.target.value; this.moved(); } })),
+      h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each design"), h("input", { id: "seeds", inputmode: "numeric", value: String(this.seeds), "aria-describedby": "seeds-doc", oninput: (event) => { this.seeds = Number(event.target.value); this.moved(); } })),
+      h("button", { class: "main" }, "Begin"));
+    const axis = (each, place) => h("div", { class: "axis" },
+      h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
+        onchange: () => { document.getElementById(`now-${place}`).textContent = this.now(each.path); } })),
+      h("div", { class: "field" }, h("label", { for: `values-${place}` }, "takes the values"), h("input", { id: `values-${place}`, value: each.values, spellcheck: "false", autocomplete: "off", placeholder: "1, 2, 4", oninput: (event) => { each.values = event.target.value; this.moved(); } }), h("p", { class: "doc", id: `now-${place}` }, this.now(each.path)), h("p", { class: "mistake", id: `wrong-axis-${place}`, role: "alert" })),
+      h("button", { type: "button", class: "quiet", "aria-label": `Remove setting ${place + 1}`, onclick: () => { this.axes.splice(place, 1); this.drawForm(); this.moved(); } }, "Remove"));
+    fill(this.place.form, few,
+      h("datalist", { id: "paths" }, Object.keys(this.values).filter((path) => /^(workload|stack|run)\./.test(path)).map((path) => h("option", { value: path }))),
+      h("fieldset", {}, h("legend", {}, "What varies"), this.axes.map(axis),
+        h("button", { type: "button", class: "quiet", onclick: () => { this.axes.push({ path: "", values: "" }); this.drawForm(); } }, "Add a setting")),
+      h("fieldset", { class: "line" }, h("legend", {}, "What is wanted"), Object.entries(GOALS).map(([name, words]) => h("label", { class: "check" },
+        h("input", { type: "checkbox", checked: this.goals.includes(name), onchange: (event) => {
+          this.goals = event.target.checked ? [...this.goals, name] : this.goals.filter((each) => each !== name);
+          this.moved();
+        } }), words))));
+    this.drawCopy();
+  }
+
+  now(path) {
+    const found = this.values[path];
+    return found ? `It is ${found.value} now.` : path ? "The scenario has no such value yet." : "";
+  }
+
+  asked() {
+    return {
+      name: this.name, scenario: this.scenario.tree,
+      ...(this.seeds > 1 ? { seeds: Array.from({ length: this.seeds }, (_, place) => place + 1) } : {}),
+      axis: this.axes.map(({ path, values }) => ({ path, values: values.split(",").map((each) => read(each, {})).filter((each) => each !== undefined) })),
+      objective: this.goals.map((of) => ({ of })),
+    };
+  }
+
+  moved() {
+    this.shown = null;
+    const query = new URLSearchParams({ ...named(this.scenario), name: this.name });
+    if (this.seeds > 1) query.set("seeds", this.seeds);
+    for (const { path, values } of this.axes) query.append("axis", `${path}=${values}`);
+    for (const goal of this.goals) query.append("for", goal);
+    history.replaceState(null, "", `/study?${query}`);
+    this.drawCopy();
+  }
+
+  drawCopy() {
+    const toml = async () => this.shown ? this.shown.toml : (await post("/api/study-text", { study: this.asked() }, this.signal)).toml;
+    const file = this.shown ? `${this.shown.folder}/study.toml` : "study.toml";
+    fill(this.place.copy, copying([
+      ["TOML", toml], ["command line", () => `nacre study ${file} --out results`],
+      ["Python", () => `import nacre\n\nfound = nacre.study(${JSON.stringify(file)}, out="results")\nfound.pareto()`], ["link", () => location.href],
+    ]));
+  }
+
+  async run() {
+    for (const place of this.main.querySelectorAll("[id^=wrong-]")) fill(place);
+    try {
+      await this.watch(await post("/api/studies", { study: this.asked() }, this.signal));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const rest = (error.problems ?? []).filter((problem) => {
+        const number = this.axes.findIndex(({ path }) => path && (problem.path === path || inside(problem.path, path)));
+        if (number < 0) return true;
+        document.getElementById(`wrong-axis-${number}`).append(h("span", {}, `${sentence({ ...problem, path: "" })} `));
+        return false;
+      });
+      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+    }
+  }
+
+  async watch(job) {
+    const last = await progress(this.place.job, job, this.signal);
+    if (!last?.address) return;
+    history.pushState(null, "", last.address);
+    this.showStudy(await get(`/api/studies/${new URLSearchParams(last.address.split("?")[1]).get("study")}`, this.signal));
+    this.list();
+  }
+
+  showStudy(shown) {
+    this.shown = shown;
+    const path = `/api/studies/${encodeURIComponent(shown.id)}`;
+    const again = async () => {
+      try {
+        await this.watch(await post(`${path}/resume`, {}, this.signal));
+      } catch (error) {
+        if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+      }
+    };
+    const { result } = shown;
+    fill(this.place.result, h("h2", {}, `Study: ${shown.id}`),
+      shown.complete ? null : h("p", {}, "It was stopped before its end. ", h("button", { type: "button", class: "main", onclick: again }, "Go on with it")),
+      result ? [headline(result.headline), facts(result.facts), result.figures.map((name) => figure(`${path}/figures/${name}`, name, this.signal)), result.tables.map(table)] : h("p", { class: "soft" }, shown.why),
+      h("p", { class: "soft" }, `Kept in ${shown.folder}: every record, and the study as TOML.`));
+    this.drawCopy();
+  }
+
+  async list() {
+    const studies = await get("/api/studies", this.signal).catch(() => []);
+    fill(this.place.list, studies.length ? [h("h2", {}, "Studies so far"), h("ul", {}, studies.map(({ id, modified, running }) => h("li", {}, h("a", { href: `/study?study=${id}` }, id), ` ${new Date(1000 * modified).toLocaleString()}${running ? ", under way" : ""}`)))] : null);
+  }
+}
