@@ -10,6 +10,7 @@ use nacre_kernel::{Breakdown, Bytes, ComponentId, Device, Time};
 
 /// A cache of blocks before a backing device.
 #[derive(State)]
+#[state(after = "ServerCache::place_restored")]
 pub(super) struct ServerCache {
     #[state(skip = "from the configuration")]
     pub(super) id: ComponentId,
@@ -112,5 +113,12 @@ impl ServerCache {
             spare: Moves::new(write_back.is_some()),
             counts: Counts::default(),
         }
+    }
+
+    fn place_restored(&mut self) -> Result<(), String> {
+        // What has bytes has an end.
+        let capacity = self.backing.capacity().map_or(0, |Bytes(bytes)| bytes);
+        let addressed = capacity.div_ceil(1 << self.shift);
+        self.levels.all.iter_mut().try_for_each(|level| level.place_restored(addressed))
     }
 }

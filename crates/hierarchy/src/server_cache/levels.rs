@@ -15,9 +15,11 @@ pub(super) struct Level {
     #[state(same)]
     pub(super) blocks: u64,
     pub(super) counts: LevelCounts,
-    /// Where the blocks that came in and did not leave lie: those that the policy must hold. Nothing where nobody
-    /// asks: then every block lies at place 0.
-    places: Option<Places>,
+    /// Whether somebody asks where blocks lie. Where nobody does, every block lies at place 0.
+    #[state(skip = "from the configuration")]
+    keeps_places: bool,
+    /// Where the blocks that came in and did not leave lie: those that the policy must hold. Empty where nobody asks.
+    places: Places,
     /// The policy as it was built, holding nothing; none of a policy that cannot be saved.
     #[state(skip = "from the configuration")]
     empty: Option<Vec<u8>>,
@@ -116,19 +118,37 @@ impl Level {
         let Capabilities { carries_bytes, uses_addresses, .. } = device.capabilities();
         // Without a saved policy, the places say which blocks it is to forget.
         let keeps_places = carries_bytes || uses_addresses || writes_back || empty.is_none();
-        let (counts, places) = (LevelCounts::default(), keeps_places.then(|| Places::new(blocks)));
-        Level { policy, device, blocks, counts, places, empty }
+        let (counts, places) = (LevelCounts::default(), Places::new(blocks));
+        Level { policy, device, blocks, counts, keeps_places, places, empty }
+    }
+
+    /// Gives places to what a level without them held, and takes them from one that needs none: a state is of levels
+    /// with bytes and without. The host reaches `addressed` blocks.
+    pub(super) fn place_restored(&mut self, addressed: u64) -> Result<(), String> {
+        let held = self.policy.len() as u64;
+        if !self.keeps_places {
+            self.places = Places::new(self.blocks);
+        } else if self.places.len() == 0 && held > 0 {
+            let is_there = |block: &u64| self.policy.contains(*block);
+            (0..addressed).filter(is_there).take(held as usize).for_each(|block| {
+                self.places.enter(block);
+            });
+        }
+        match !self.keeps_places || self.places.len() == held {
+            true => Ok(()),
+            false => Err(format!("{held} blocks in a cache, and places of {}", self.places.len())),
+        }
     }
 
     /// `block` comes in, and `victim` leaves for it by decision of the policy; the places of both.
     fn come_in(&mut self, block: u64, victim: Option<u64>) -> (u64, Option<u64>) {
         self.counts.entries += 1;
         self.counts.evictions += u64::from(victim.is_some());
-        match (&mut self.places, victim) {
-            (None, victim) => (0, victim.map(|_| 0)),
-            (Some(places), None) => (places.enter(block), None),
-            (Some(places), Some(victim)) => {
-                let (from, to) = places.replace(victim, block);
+        match victim {
+            victim if !self.keeps_places => (0, victim.map(|_| 0)),
+            None => (self.places.enter(block), None),
+            Some(victim) => {
+                let (from, to) = self.places.replace(victim, block);
                 (to, Some(from))
             }
         }
@@ -136,21 +156,19 @@ impl Level {
 
     /// Where `block` is, if it is there.
     pub(super) fn place(&self, block: u64) -> Option<u64> {
-        match &self.places {
-            Some(places) => places.get(block),
-            None => self.policy.contains(block).then_some(0),
-        }
+        if self.keeps_places { self.places.get(block) } else { self.policy.contains(block).then_some(0) }
     }
 
     /// The place of `block`, which is there.
     #[inline]
     fn place_held(&self, block: u64) -> Option<u64> {
-        self.places.as_ref().map_or(Some(0), |places| places.get(block))
+        if self.keeps_places { self.places.get(block) } else { Some(0) }
     }
 
     /// Takes `block` out; where it was, if it was there.
     fn take_out(&mut self, block: u64) -> Option<u64> {
-        self.policy.remove(block).then(|| self.places.as_mut().map_or(0, |places| places.leave(block)))
+        let was_there = self.policy.remove(block);
+        was_there.then(|| if self.keeps_places { self.places.leave(block) } else { 0 })
     }
 
     /// The host uses `block`, which stays where it is, if it is there.
@@ -162,24 +180,22 @@ impl Level {
     pub(super) fn remember(&mut self, block: u64, place: u64) {
         let victim = self.policy.admit(block);
         assert_eq!(victim, None, "a block that was there has room");
-        let places = self.places.as_mut().expect("a cache that writes back knows where its blocks lie");
-        places.enter_at(block, place);
+        assert!(self.keeps_places, "a cache that writes back knows where its blocks lie");
+        self.places.enter_at(block, place);
     }
 
     /// Forgets all blocks, and what the policy knew.
     fn forget(&mut self) {
-        match (&self.empty, &self.places) {
-            (Some(empty), _) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
+        match &self.empty {
+            Some(empty) => state::restored(&mut *self.policy, empty).expect("it was built like this"),
             // A policy that another language brought is told of each block.
-            (None, places) => {
-                for block in places.iter().flat_map(Places::blocks) {
+            None => {
+                for block in self.places.blocks() {
                     self.policy.remove(block);
                 }
             }
         }
-        if let Some(places) = &mut self.places {
-            *places = Places::new(self.blocks);
-        }
+        self.places = Places::new(self.blocks);
     }
 }
 
@@ -244,8 +260,8 @@ impl Levels {
     pub(super) fn prefetch(&self, blocks: &[u64]) {
         for level in &self.all {
             level.policy.prefetch(blocks);
-            if let Some(places) = &level.places {
-                places.prefetch(blocks);
+            if level.keeps_places {
+                level.places.prefetch(blocks);
             }
         }
     }
@@ -265,9 +281,9 @@ impl Levels {
             level.policy.check_invariants();
             level.device.check_invariants();
             let held = level.policy.len() as u64;
-            if let Some(places) = &level.places {
-                places.check_invariants();
-                assert_eq!(places.len(), held, "the policy holds what came in and did not leave");
+            if level.keeps_places {
+                level.places.check_invariants();
+                assert_eq!(level.places.len(), held, "the policy holds what came in and did not leave");
             }
             assert!(held <= level.blocks, "{held} blocks in a level of {}", level.blocks);
         }
