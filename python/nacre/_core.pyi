@@ -113,7 +113,6 @@ class RunColumns:
     """The columns of a record, which become NumPy arrays when they are called for."""
 
     def __call__(self) -> dict[str, np.ndarray[Any, Any]]: ...
-    def __reduce__(self) -> tuple[type, tuple[dict[str, np.ndarray[Any, Any]]]]: ...
 
 @final
 class Memory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    _Columns = Mapping[str, np.ndarray[Any, Any]]
+    from nacre._core import RunColumns
 
 __all__ = [
     "IDLE",
@@ -61,6 +61,36 @@ IDLE = "idle"
 """What a resource does the rest of the time, beside its activities."""
 
 
+class Arrays(Mapping[str, "np.ndarray[Any, Any]"]):
+    """The columns of a run, which become NumPy arrays when somebody looks at them.
+
+    To load NumPy takes longer than a short run.
+    """
+
+    __slots__ = ("_found", "_run")
+
+    def __init__(self, run: RunColumns) -> None:
+        self._run: RunColumns | None = run
+        self._found: dict[str, np.ndarray[Any, Any]] = {}
+
+    def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        if self._run is not None:
+            self._found, self._run = self._run(), None
+        return self._found
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        return self._arrays()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays())
+
+    def __len__(self) -> int:
+        return len(self._arrays())
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, np.ndarray[Any, Any]]]]:
+        return dict, (self._arrays(),)
+
+
 class Record(RecordFields):
     """The result of a run: the JSON document, and the distributions as columns.
 
@@ -73,13 +103,11 @@ class Record(RecordFields):
     def __init__(
         self,
         data: Mapping[str, Any],
-        columns: _Columns | Callable[[], _Columns] | None = None,
+        columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
         directory: Path | None = None,
     ) -> None:
         super().__init__(data)
-        self._columns: _Columns | Callable[[], _Columns] | None = (
-            dict(columns) if isinstance(columns, Mapping) else columns
-        )
+        self._columns = columns
         self._directory = directory
         self.state: Path | None = None
         """The file of the state behind the last request, where the run saved it."""
@@ -87,15 +115,11 @@ class Record(RecordFields):
     @property
     def columns(self) -> Mapping[str, np.ndarray[Any, Any]]:
         """Distributions and time series as NumPy arrays, such as `latency.read.upto_ns`."""
-        found = self._columns
-        if found is None:
+        if self._columns is None:
             from nacre import columns
 
-            found = columns.load(self, self._directory)
-        elif not isinstance(found, Mapping):
-            found = found()
-        self._columns = found
-        return MappingProxyType(found)
+            self._columns = columns.load(self, self._directory)
+        return MappingProxyType(self._columns)
 
     @property
     def reads(self) -> LatencySummary:

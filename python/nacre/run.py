@@ -13,7 +13,7 @@ from typing import TypeAlias
 from nacre import _core, toml
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.prices import Prices, priced
-from nacre.record import Record
+from nacre.record import Arrays, Record
 from nacre.scenario import Scenario, Source, read, with_functions
 from nacre.shown import CheckedScenario
 
@@ -85,7 +85,7 @@ def run(
                 begin,
                 place,
             )
-    record = Record(source.placed(json.loads(document)), columns)
+    record = Record(source.placed(json.loads(document)), Arrays(columns))
     if place is not None and record.complete:
         record.state = Path(place)
     return record

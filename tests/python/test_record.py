@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -326,3 +327,9 @@ def test_a_document_that_is_no_whole_record_is_refused(
     file.write_text(json.dumps(data))
     with pytest.raises(nacre.Error, match=f"is not a whole record: {fault}"):
         Record.load(file)
+
+
+def test_a_record_is_copied_and_pickled_before_anybody_looks_at_its_columns() -> None:
+    record = nacre.run("server-cache", {"run.requests": 1000})
+    assert pickle.loads(pickle.dumps(record)) == copy.deepcopy(record) == record
+    assert record.columns.keys() == nacre.run("server-cache", {"run.requests": 1000}).columns.keys()

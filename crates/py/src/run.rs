@@ -14,7 +14,7 @@ use nacre_machine::{
 use nacre_memory::{Access, Kept};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyDict;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -263,11 +263,6 @@ impl RunColumns {
     /// The columns by their names.
     fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns_dict(py, &self.0)
-    }
-
-    /// Pickled, they are a dictionary.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyDict>,))> {
-        Ok((py.get_type::<PyDict>(), (columns_dict(py, &self.0)?,)))
     }
 }
 
