@@ -41,6 +41,7 @@ impl Memory {
     /// saved state of a run in the file `start` leaves it.
     #[staticmethod]
     #[pyo3(signature = (scenario, name, directory, overrides, image, start=None, checksums=true))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn open(
         py: Python<'_>,
         scenario: &str,
