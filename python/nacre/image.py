@@ -45,7 +45,11 @@ class ImageJournal(View):
 
 
 class ImageCheck(View):
-    """What was found in an image."""
+    """What was found in an image.
+
+    `identity` has the settings of its device. `raw_bytes` are those of an image without a device
+    (`--timing none`), and have no checksums.
+    """
 
     parts: ClassVar[Mapping[str, type[View]]] = {
         "superblocks": Superblocks,
@@ -55,7 +59,9 @@ class ImageCheck(View):
 
     is_good: bool
     can_be_repaired: bool
+    identity: tuple[str, ...]
     page_bytes: int
+    raw_bytes: int
     superblocks: Superblocks
     cut_short: int
     checkpoint: str | None

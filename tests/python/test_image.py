@@ -6,6 +6,7 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre.cli.app import app
+from serving import Server, scenario
 from typer.testing import CliRunner, Result
 
 DEVICE = {
@@ -107,6 +108,17 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
     with nacre.open(DEVICE, image=copy) as memory:
         left = found.journal.records
         assert memory[:9] == bytes(range(1, left + 1)) + bytes(9 - left)
+
+
+def test_of_raw_bytes_nothing_is_known(tmp_path: Path) -> None:
+    device = scenario(tmp_path, mib=1)
+    server = Server(tmp_path, device=device)
+    server.stop()
+    found = nacre.image.check(server.image)
+    assert found.is_good
+    assert found.raw_bytes == 1 << 20
+    assert "stack.capacity = 1 MiB" in found.identity
+    assert "raw bytes: 1 MiB, without checksums" in asked("check", server.image).stdout
 
 
 def test_what_is_no_image_is_said_to_be_none(tmp_path: Path) -> None:

@@ -224,6 +224,7 @@ impl Line<'_> {
             match self.find()? {
                 Found::Request(request, payload) => {
                     share.wait_for(out.capacity().max(out.len() + answer_bytes(&request)))?;
+                    make_room(&mut out, &request)?;
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     self.disk.serve(&self.session, &request, payload, 0, &mut out);
                     answers += 1;
@@ -283,6 +284,7 @@ impl Line<'_> {
                     turnaround.asked(now(), request.length, model.transport());
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
+                    make_room(&mut out, &request)?;
                     let served = self.disk.serve(&self.session, &request, payload, outages, &mut out);
                     let moved = |(op, reply): (_, TimedReply)| (op, reply.moved(turnaround.beyond()));
                     outbox.put(out, Served { asked: served.asked.map(moved), ..served });
@@ -310,6 +312,11 @@ impl Line<'_> {
 fn answer_bytes(request: &Request) -> usize {
     let bytes = request.length as usize;
     if request.command == Command::Read && bytes <= WRITE_MAX { bytes } else { 0 }
+}
+
+/// Takes the memory for an answer before it is written. Errors: the system has none; the client goes, and others stay.
+fn make_room(out: &mut Vec<u8>, request: &Request) -> io::Result<()> {
+    out.try_reserve(answer_bytes(request)).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
 #[expect(clippy::disallowed_methods, reason = "answers leave by the wall clock")]

@@ -80,7 +80,10 @@ impl<'a> Inbox<'a> {
         }
         let wanted = count.min(AHEAD * self.to).next_multiple_of(READ_BYTES);
         if self.bytes.len() < count.min(wanted) && self.share.hold(wanted) {
-            self.bytes.resize(wanted, 0);
+            // Where the system has no memory either there is no room.
+            if self.bytes.try_reserve_exact(wanted - self.bytes.len()).is_ok() {
+                self.bytes.resize(wanted, 0);
+            }
         }
         self.to < self.bytes.len()
     }

@@ -11,7 +11,7 @@ from nacre import image as images
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import FAILED, guarded
 from nacre.cli.terminal import write_json, write_line, write_prose
-from nacre.image import ImageCheck
+from nacre.image import ImageCheck, ImageJournal
 from nacre.text import count, size
 
 app = typer.Typer(help="Look at image files, and save what is left of damaged ones.")
@@ -67,6 +67,11 @@ def _lines(found: ImageCheck) -> list[str]:
         lines.append(f"state of the device: lost; {found.checkpoint}")
         return lines
     pages, journal = found.pages, found.journal
+    if found.raw_bytes:
+        lines.append(
+            f"raw bytes: {size(found.raw_bytes)}, without checksums: nothing is known of them"
+        )
+        return [*lines, *_of_journal(journal), _verdict(found)]
     known = f"pages: {count(pages.programmed)} of {size(found.page_bytes)}"
     if not pages.are_checked:
         lines.append(f"{known}, without checksums: nothing is known of them")
@@ -76,13 +81,18 @@ def _lines(found: ImageCheck) -> list[str]:
         lines.append(f"{known}, {count(pages.damaged)} damaged: {named}{more}")
     else:
         lines.append(f"{known}, all good")
+    return [*lines, *_of_journal(journal), _verdict(found)]
+
+
+def _of_journal(journal: ImageJournal) -> list[str]:
     records = f"journal: {count(journal.records)} good records"
     if journal.damage:
-        lines.append(f"{records}, then {journal.damage}")
-        lines.append(f"behind the damage: {count(journal.lost)} good records, which are lost")
-    elif journal.is_torn:
-        lines.append(f"{records}; its end was being written when the process or machine stopped")
-    else:
-        lines.append(records)
-    lines.append("everything that was promised is there" if found.is_good else "damaged")
-    return lines
+        lost = f"behind the damage: {count(journal.lost)} good records, which are lost"
+        return [f"{records}, then {journal.damage}", lost]
+    if journal.is_torn:
+        return [f"{records}; its end was being written when the process or machine stopped"]
+    return [records]
+
+
+def _verdict(found: ImageCheck) -> str:
+    return "everything that was promised is there" if found.is_good else "damaged"
