@@ -115,7 +115,7 @@ impl<S: Store> FlashCache<S> {
             return;
         }
         let region = usize::from(self.tables.blocks[self.array.flash.block_of(page) as usize].region);
-        let Some(place) = self.make_room(region, true, now) else { return };
+        let Some(place) = self.make_room(region, (key, true), now) else { return };
         // Making room may have moved it, or taken it out.
         let Some(page) = self.tables.find(key) else { return };
         self.counts.pages_promoted += 1;

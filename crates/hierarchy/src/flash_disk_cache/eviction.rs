@@ -11,7 +11,7 @@ use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
 
 /// Pages that go back with one request at most.
-const RUN_PAGES: usize = 64;
+pub(super) const RUN_PAGES: usize = 64;
 
 impl<S: Store> FlashCache<S> {
     /// All pages of the full `block` leave.

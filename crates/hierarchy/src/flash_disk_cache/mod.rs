@@ -12,8 +12,9 @@
 //! sizes are in the record.
 //!
 //! Blocks belong to the region for pages that were read or the one for pages that were written; with `write_region =
-//! "0 %"` there is one. A region of enough blocks fills one of them on each die, in turn, at most an eighth of its
-//! blocks, and keeps as many free ones, so that what is programmed waits for no erase unless erases are what limits.
+//! "0 %"` there is one. A region of enough blocks fills one of them on each die, at most an eighth of its
+//! blocks, and keeps as many free ones; neighbours on the disk go to one block, since they leave together.
+//! What is programmed waits for no erase then unless erases are what limits.
 //! A region with no more free blocks than these is *collected* where more than `collects_above` of its
 //! programmed pages are not valid: what is valid in the block with the most invalid pages moves. Otherwise
 //! the block used longest ago is *evicted*: its dirty pages go back in the order of the disk, and it is erased when

@@ -3,6 +3,7 @@
 use super::array::Sensed;
 use super::cache::{FlashCache, REGIONS};
 use super::counts::{Cause, Life};
+use super::eviction::RUN_PAGES;
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Time};
@@ -19,10 +20,8 @@ const BLOCKS_PER_OPEN: usize = 8;
 /// Blocks for one kind of pages.
 #[derive(Debug, State)]
 pub(super) struct Region {
-    /// The blocks that are filled in turn, on as many dies; or [`NO_BLOCK`].
+    /// The blocks that are filled side by side, on as many dies; or [`NO_BLOCK`].
     pub(super) open: Vec<u32>,
-    /// Which of them takes the next page.
-    turn: u32,
     /// The block for pages that move to SLC, or [`NO_BLOCK`].
     pub(super) hot: u32,
     /// Erased blocks, those erased first in front.
@@ -48,7 +47,7 @@ impl Region {
     pub(super) fn new(blocks: u32, dies: u32) -> Region {
         let open = (blocks as usize / BLOCKS_PER_OPEN).clamp(1, dies as usize);
         let (open, free) = (vec![NO_BLOCK; open], VecDeque::new());
-        Region { open, turn: 0, hot: NO_BLOCK, free, blocks, is_collecting: false }
+        Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
     }
 
     /// How many blocks are open side by side; as many free ones are kept, so that what is programmed next finds one
@@ -64,20 +63,19 @@ impl Region {
         }
     }
 
-    /// The stream of the next page. What is collected goes to a block that is open, if there is one, since it has to
-    /// do with the blocks that are kept.
-    fn next(&mut self, is_hot: bool) -> Stream {
+    /// The stream of page `key` of the disk: pages that are neighbours there go to one block, since they leave together.
+    /// What is collected goes to a block that is open, if there is one: it has to do with the blocks that are kept.
+    fn stream(&self, key: u64, is_hot: bool) -> Stream {
         if is_hot {
             return Stream::Hot;
         }
-        let (turn, count, width) = (self.turn as usize, self.open.len(), self.width());
+        let width = self.width();
+        let own = (key / RUN_PAGES as u64 % width as u64) as usize;
         let is_open = |&number: &usize| self.open[number] != NO_BLOCK;
-        let mut in_turn = (0..count).map(|after| (turn + after) % count);
-        let open = if self.is_collecting { in_turn.clone().find(is_open) } else { None };
-        let next = open.or_else(|| in_turn.find(|number| *number < width || is_open(number)));
-        let next = next.expect("a region has a stream");
-        self.turn = ((next + 1) % count) as u32;
-        Stream::Open(next)
+        // A region with fewer blocks than it had fills what is open first.
+        let left = (width..self.open.len()).find(is_open);
+        let other = if self.is_collecting && !is_open(&own) { (0..width).find(is_open) } else { None };
+        Stream::Open(left.or(other).unwrap_or(own))
     }
 
     /// Takes the block that was erased first, of those on dies where none is open if there are such.
@@ -98,10 +96,15 @@ pub(super) struct Place {
 }
 
 impl<S: Store> FlashCache<S> {
-    /// Where the next page of `region` goes; makes room at `now` if there is none. `is_hot` asks for a slot in SLC.
-    /// `None` where no block is left. What is in the buffer, and where other pages are, may change.
-    pub(super) fn make_room(&mut self, region: usize, is_hot: bool, now: Time) -> Option<Place> {
-        let stream = self.regions[region].next(is_hot);
+    /// Where page `key` of the disk goes in `region`; makes room at `now` if there is none. `is_hot` asks for a slot in
+    /// SLC. `None` where no block is left. What is in the buffer, and where other pages are, may change.
+    pub(super) fn make_room(
+        &mut self,
+        region: usize,
+        (key, is_hot): (u64, bool),
+        now: Time,
+    ) -> Option<Place> {
+        let stream = self.regions[region].stream(key, is_hot);
         loop {
             let open = *self.regions[region].block(stream);
             if open != NO_BLOCK {
@@ -199,10 +202,11 @@ impl<S: Store> FlashCache<S> {
         self.recency.remove(block);
         let mut last = now;
         for page in self.pages_of(block) {
-            if self.tables.pages[page as usize].key == NONE {
+            let key = self.tables.pages[page as usize].key;
+            if key == NONE {
                 continue;
             }
-            match self.make_room(region, false, now) {
+            match self.make_room(region, (key, false), now) {
                 Some(place) => last = last.max(self.move_page(page, place, now, Cause::Collected)),
                 None => last = last.max(self.evict_page(page, now)),
             }

@@ -178,7 +178,7 @@ impl<S: Store> FlashCache<S> {
 
     /// Page `key`, which has just come from the backing at `now`, is programmed.
     fn fill(&mut self, key: u64, bytes: &[u8], now: Time) {
-        let Some(place) = self.make_room(0, false, now) else {
+        let Some(place) = self.make_room(0, (key, false), now) else {
             self.counts.bypassed += 1;
             return;
         };
@@ -258,7 +258,7 @@ impl<S: Store> FlashCache<S> {
 
     /// Page `key` holds `bytes` from now on.
     fn put(&mut self, key: u64, bytes: &[u8], now: Time, breakdown: &mut Breakdown) -> Completion {
-        let place = self.make_room(self.write_region(), false, now);
+        let place = self.make_room(self.write_region(), (key, false), now);
         // The old page may be elsewhere now.
         let old = self.tables.find(key);
         let old_bytes = match old {

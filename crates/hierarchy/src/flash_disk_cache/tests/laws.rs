@@ -80,7 +80,7 @@ fn with_one_page_in_a_block_reads_hit_as_in_a_plain_lru() {
     }
 }
 
-/// Writes that come together are programmed by all dies side by side.
+/// Writes that come together and are no neighbours are programmed by all dies side by side.
 #[test]
 fn writes_are_programmed_on_all_dies() {
     for (dies, blocks, side_by_side) in [(1, 64, 1), (4, 64, 4), (8, 64, 8)] {
@@ -89,7 +89,7 @@ fn writes_are_programmed_on_all_dies() {
              raises_strength = false\nlowers_density = false\npromotes = false\ndies = {dies}"
         );
         let mut device = build(&options, "kind = \"none\"\n");
-        let write = |page: u64| submit(&mut *device, Time::ZERO, Op::Write, page * 2048, 2048).done;
+        let write = |page: u64| submit(&mut *device, Time::ZERO, Op::Write, page * (128 << 10), 2048).done;
         let last = (0..24).map(write).fold(Time::ZERO, Time::max);
         assert_eq!(last, Time::from_us(250 * 24 / side_by_side), "{dies} dies and {blocks} blocks");
     }
