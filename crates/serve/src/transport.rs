@@ -4,9 +4,10 @@
 //! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What the round
 //! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the model says.
 //! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The median
-//! of the round trips counts, but no more than half again the fastest of them: what others take from a busy machine at
-//! this moment is not the way, and an answer should be late rather than early. So no answer to such a client is early
-//! by more than the [spread](Transport::spread), a third of the way at most.
+//! of the round trips counts, but no more than half again the fastest of them, and never more than [`FASTEST_MAX`] and
+//! its half: what others take from a busy machine at this moment is not the way, and an answer should be late rather
+//! than early. So no answer to such a client is early by more than the [spread](Transport::spread), a third of the way
+//! at most.
 //! Clients that are further away, busier or slower than that see the difference; a device that is faster than the way
 //! cannot be emulated, only dilated.
 
@@ -32,6 +33,10 @@ const PARTS: [usize; 2] = [20, 8];
 const HEAD_BYTES: usize = PARTS[0] + PARTS[1];
 /// The median counts up to so many times the fastest; of an undisturbed way it is 1.2 to 1.5 times that.
 const SPREAD_MAX: f64 = 1.5;
+/// The fastest undisturbed round trip of any machine that was measured took 20 to 30 us.
+const FASTEST_MAX: Duration = Duration::from_micros(30);
+/// And a socket moves more than 1 GB/s.
+const NANOSECONDS_PER_BYTE_MAX: f64 = 1.0;
 /// What the device that is played takes.
 const WAIT: Duration = Duration::from_micros(100);
 
@@ -68,12 +73,14 @@ impl Transport {
     fn new(short: &Rounds, long: &Rounds) -> Transport {
         // The fastest ones: what others took from long answers and not from short ones is no matter of their length.
         let slope = long.fastest.saturating_sub(short.fastest).as_nanos() as f64 / (LONG - SHORT) as f64;
+        let slope = slope.min(NANOSECONDS_PER_BYTE_MAX);
         let of_short = Duration::from_nanos((slope * SHORT as f64) as u64);
-        let usual = short.median.min(short.fastest.mul_f64(SPREAD_MAX));
+        let fastest = short.fastest.min(FASTEST_MAX);
+        let usual = short.median.min(fastest.mul_f64(SPREAD_MAX));
         Transport {
             base: usual.saturating_sub(of_short),
             nanoseconds_per_byte: slope,
-            spread: usual - short.fastest,
+            spread: usual.saturating_sub(fastest),
         }
     }
 }
@@ -190,5 +197,9 @@ mod tests {
     fn what_others_take_of_a_busy_machine_is_not_the_way() {
         let way = Transport::new(&rounds(20, 4_000), &rounds(20, 12_000));
         assert_eq!((way.of(4 << 10), way.spread()), (Duration::from_micros(30), Duration::from_micros(10)));
+        // Not one round trip was undisturbed.
+        let way = Transport::new(&rounds(4_000, 9_000), &rounds(9_000, 12_000));
+        assert_eq!((way.of(4 << 10), way.spread()), (Duration::from_micros(45), Duration::from_micros(15)));
+        assert_eq!(way.of(1 << 20) - way.of(0), Duration::from_nanos(1 << 20));
     }
 }

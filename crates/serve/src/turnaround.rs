@@ -7,8 +7,8 @@
 //!
 //! A client that computes between requests takes longer and should not be given that time. It often goes on at once
 //! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and the
-//! [spread](Transport::spread) of the way, and never more than [`LONGER_MAX`] of the way that was measured: an answer
-//! may be so much too early for a client that always computes.
+//! [spread](Transport::spread) of the way. Where even the fastest took [`LONGER_MAX`] longer than the way, the client
+//! always computes or others have the machine, and what it takes besides is not known.
 
 use crate::transport::Transport;
 use std::time::{Duration, Instant};
@@ -56,9 +56,11 @@ impl Turnaround {
             let mut sorted = self.last;
             let known = &mut sorted[..self.count.min(REMEMBERED)];
             known.sort_unstable();
-            let fastest = known[0] + nanoseconds(transport.spread());
             let longest = nanoseconds(transport.of(0).mul_f64(LONGER_MAX));
-            let counts = known[known.len() / 3].min(fastest).min(longest);
+            let counts = match known[0] {
+                fastest if fastest > longest => 0,
+                fastest => known[known.len() / 3].min(fastest + nanoseconds(transport.spread())).min(longest),
+            };
             let size = Duration::from_nanos(counts.unsigned_abs());
             self.beyond = if counts < 0 { Beyond::Later(size) } else { Beyond::Sooner(size) };
         }
@@ -124,8 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_always_computes_is_given_half_of_the_way_at_most() {
-        assert_eq!(beyond([5_000; 100]), sooner(10));
+    fn a_client_that_always_computes_is_given_the_way_that_was_measured() {
+        assert_eq!(beyond([5_000; 100]), sooner(0));
+        assert_eq!(beyond((0..100).map(|n| if n % 4 == 0 { 28 } else { 34 })), sooner(10));
     }
 
     #[test]
