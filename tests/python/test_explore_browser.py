@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from exploring import MSR, Server, Watched, chromium
+from serving import Server as Served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -181,7 +182,8 @@ def test_study_shows_the_front_and_goes_on_after_a_stop(
     watched: Watched, server: Server, pictures: Path
 ) -> None:
     page = watched.page
-    page.goto(f"{server.base}/study?from=server-cache-zipf&name=sizes&for=mean&for=cost")
+    short = "set=workload.requests%3D30000&set=run.warm_up%3D10000"
+    page.goto(f"{server.base}/study?from=server-cache-zipf&{short}&name=sizes")
     page.fill("#path-1", "stack.level[0].polici")
     page.click("button:has-text('Begin')")
     page.wait_for_selector("text=there is no such setting")
@@ -194,6 +196,33 @@ def test_study_shows_the_front_and_goes_on_after_a_stop(
     page.wait_for_selector("figure svg >> nth=1")
     assert "6 designs." in page.inner_text(".headline")
     picture(watched, pictures, "study")
+
+
+def test_device_is_watched_loses_its_power_and_answers_single_requests(
+    watched: Watched, server: Server, pictures: Path, tmp_path: Path
+) -> None:
+    page = watched.page
+    page.goto(f"{server.base}/device")
+    page.fill("#image", str(tmp_path / "none.img"))
+    page.click("button:has-text('Watch')")
+    page.wait_for_selector("text=nothing is served from")
+    served = Served(tmp_path, "--timing", "emulated")
+    try:
+        page.fill("#image", str(served.image))
+        page.click("button:has-text('Watch')")
+        page.wait_for_selector(".chart polyline", state="attached")
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.click("button:has-text('Let the power fail')")
+        page.wait_for_selector(".note")
+        page.fill("#requests", "read 0 4 KiB\nfly")
+        page.click("button:has-text('Ask')")
+        page.wait_for_selector("text=it is no request")
+        page.fill("#requests", "read 0 4 KiB\nread 0 4 KiB\nwrite 0 4 KiB")
+        page.click("button:has-text('Ask')")
+        page.wait_for_selector("td:has-text('write 4,096 B at 0')")
+        picture(watched, pictures, "device")
+    finally:
+        served.close()
 
 
 def test_crash_loses_the_power_and_says_what_was_promised(

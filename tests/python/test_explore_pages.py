@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import nacre
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from exploring import ENDLESS, MSR, SMALL, Client, client
 from nacre.explore import traces
 from nacre.record import Record
-from serving import until
+from serving import Server, until
 
 
 @pytest.fixture(scope="module")
@@ -270,3 +271,32 @@ def test_every_mistake_of_a_study_comes_before_a_point_is_run(inside: Client) ->
     paths = [problem["path"] for problem in refused.json()["problems"]]
     assert paths == ["stack.reed", "stack.write.latency"]
     assert not (inside.explorer.folder.root / "studies" / "bad-1").exists()
+
+
+def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path: Path) -> None:
+    served = Server(tmp_path, "--timing", "emulated")
+    try:
+        image = str(served.image)
+        found = inside.get("/api/device", params={"image": image}).json()
+        (export,) = found["exports"]
+        assert (export["reads"], export["writes"]) == (0, 0)
+        asked = {"image": image, "export": export["name"]}
+        told = inside.post("/api/device/power-fail", json=asked).json()
+        assert told["facts"]
+        assert inside.get("/api/device/wear", params={"image": image}).status_code in (400, 422)
+    finally:
+        served.close()
+    for nowhere, status in ((image, 400), ("", 422), (str(tmp_path / "none"), 400)):
+        assert inside.get("/api/device", params={"image": nowhere}).status_code == status
+
+
+def test_single_requests_say_where_their_time_goes(inside: Client) -> None:
+    asked = {"tree": SMALL, "requests": [["read", 0, 4096], ["write", 4096, 4096]]}
+    (table,) = inside.post("/api/step", json=asked).json()["tables"]
+    assert [row[:2] for row in table["rows"]] == [
+        ["read 4,096 B at 0", "10.0 us"],
+        ["write 4,096 B at 4,096", "20.0 us"],
+    ]
+    for wrong in ([], [["read", 0]], [["fly", 0, 1]], [["read", "0", 1]]):
+        refused = inside.post("/api/step", json={"tree": SMALL, "requests": wrong})
+        assert refused.json()["problems"][0]["path"] == "requests"

@@ -14,7 +14,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from nacre import __version__
-from nacre.explore import answers, scenarios
+from nacre.explore import answers, device, scenarios
 from nacre.explore.crashes import Crashes
 from nacre.explore.doors import Doors
 from nacre.explore.folder import Folder
@@ -28,7 +28,7 @@ from nacre.explore.vega import Vega
 from nacre.explore.watching import Watching
 
 STATIC = Path(__file__).parent / "static"
-PAGES = ("design", "plan", "study", "crash", "papers")
+PAGES = ("design", "plan", "study", "device", "crash", "papers")
 
 
 class Explorer:
@@ -54,6 +54,7 @@ class Explorer:
             *traces.routes(),
             *Plans(self.folder, self.jobs, traces, runs).routes(),
             *Studies(self.folder, self.jobs).routes(),
+            *device.routes(),
             *Crashes(self.folder, self.jobs).routes(),
             *Papers(self.folder, self.jobs).routes(),
             *self.watching.routes(),

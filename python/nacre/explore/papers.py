@@ -94,7 +94,7 @@ class Papers:
 
         with keeping(chosen, path, resume=False) as kept:
             found = conduct(chosen, kept=kept, watch=watch)
-            found.save(path)
+            found.save(path, figures=False)
         if job.asked_to_stop:
             job.note = "stopped early; the runs that had ended are kept"
         else:

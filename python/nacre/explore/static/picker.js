@@ -15,7 +15,7 @@ export async function scenarioOf(query, known, beginning, signal) {
     const [path, ...value] = each.split("=");
     put(tree, path, JSON.parse(value.join("=")));
   }
-  return { name: from, from, tree };
+  return { name: query.has("set") ? "" : from, from, tree };
 }
 
 const ofRun = async (run, signal) => ({ from: null, tree: (await get(`/api/runs/${encodeURIComponent(run)}`, signal)).scenario });

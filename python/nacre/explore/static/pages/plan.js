@@ -66,7 +66,9 @@ class Plan {
         h("button", { class: "main" }, "Plan")),
       h("p", { class: "mistake", id: "wrong-currency", role: "alert" }),
       h("fieldset", {}, h("legend", {}, "Devices, and what a GiB of each costs"), h("p", { class: "mistake", id: "wrong-tiers", role: "alert" }),
-        h("div", { class: "devices" }, this.devices.map((device) => this.device(device)))));
+        h("div", { class: "devices" }, this.devices.filter(({ name }) => name in this.prices).map((device) => this.device(device))),
+        h("details", {}, h("summary", {}, "More devices of the catalogue"),
+          h("div", { class: "devices" }, this.devices.filter(({ name }) => !(name in this.prices)).map((device) => this.device(device))))));
   }
 
   device({ name, summary, price, basis }) {
