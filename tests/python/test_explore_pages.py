@@ -257,7 +257,7 @@ def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
     assert shown["asked"] == STUDY
     assert tomllib.loads(shown["toml"]) == STUDY
     assert shown["result"]["headline"][0] == "2 designs."
-    assert shown["result"]["figures"] == ["pareto", "sensitivity"]
+    assert {"pareto", "sensitivity"} <= set(shown["result"]["figures"])
     figure = inside.get("/api/studies/speeds-1/figures/pareto")
     assert "vega-lite" in figure.json()["$schema"]
     again = inside.events(inside.post("/api/studies/speeds-1/resume").json())[-1]

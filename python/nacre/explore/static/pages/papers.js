@@ -96,7 +96,10 @@ class Papers {
       h("tbody", {}, this.papers.map((paper) => h("tr", {},
         h("td", {}, h("a", { href: `/papers?paper=${paper.name}` }, paper.name)), h("td", {}, paper.title),
         h("td", { class: "number" }, paper.rows.length),
-        VERDICTS.map((name) => h("td", { class: `number ${verdictClass(name)}` }, count(paper.rows, name) || "-")))))));
+        VERDICTS.map((name) => {
+          const found = count(paper.rows, name);
+          return h("td", { class: `number ${found ? verdictClass(name) : ""}` }, found || "-");
+        }))))));
   }
 
   paper(paper) {

@@ -54,7 +54,7 @@ class Study {
     const choose = async (chosen) => { this.scenario = chosen; await this.findPaths(); this.drawForm(); this.moved(); };
     const few = h("div", { class: "bar" }, await picker(this.known, this.scenario, choose, this.signal),
       h("div", { class: "field short" }, h("label", { for: "name" }, "Name"), h("input", { id: "name", value: this.name, oninput: (event) => { this.name = event.target.value; this.moved(); } })),
-      h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each design"), h("input", { id: "seeds", inputmode: "numeric", value: String(this.seeds), "aria-describedby": "seeds-doc", oninput: (event) => { this.seeds = Number(event.target.value); this.moved(); } })),
+      h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each"), h("input", { id: "seeds", inputmode: "numeric", value: String(this.seeds), "aria-describedby": "seeds-doc", oninput: (event) => { this.seeds = Number(event.target.value); this.moved(); } })),
       h("button", { class: "main" }, "Begin"));
     const axis = (each, place) => h("div", { class: "axis" },
       h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
@@ -74,7 +74,7 @@ class Study {
   }
 
   now(path) {
-    const found = this.values[path];
+    const found = this.values[path] ?? this.values[`${path}.preset`] ?? this.values[`${path}.kind`];
     return found ? `It is ${found.value} now.` : path ? "The scenario has no such value yet." : "";
   }
 
