@@ -36,6 +36,7 @@ class Recovery(View):
     programs_finished: int
     programs_lost: int
     bytes_lost: int
+    pages_damaged: int
     duration_s: float
 
 

@@ -76,6 +76,18 @@ fn a_flash_drive_keeps_its_bytes() {
     );
 }
 
+/// Whatever it loses it tells: that is all it promises of pages that share a word line.
+#[test]
+fn a_flash_drive_that_loses_paired_pages_tells_of_them() {
+    let drive = "kind = \"ssd\"\nblocks = 11\nchannels = 2\nways = 1\npages = 32\npage = \"512 B\"\nunit = \"512 B\"\n\
+        read = [\"50 us\"]\nprogram = [\"500 us\", \"900 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
+        link = \"1 GB/s\"\nover_provisioning = \"62 %\"\nbuffer = \"4 KiB\"\npower_protected = false\n\
+        paired_page_loss = true\n";
+    let report = keeps_its_bytes(workbench(1), drive, POINTS);
+    let [damaged, lost] = ["pages_damaged", "bytes_lost"].map(|branch| report.branches[branch]);
+    assert!(damaged > 100 && lost > 100, "{:?}", report.branches);
+}
+
 #[test]
 fn a_flash_drive_with_a_mapping_in_flash_keeps_its_bytes() {
     let mapping = "mapping_cache = \"1 KiB\"\nmapping_entry = \"4 B\"\nbuffer = \"4 KiB\"";

@@ -1,7 +1,7 @@
 //! An auditor: what each byte of a device may be, from what was written, acknowledged, flushed and committed.
 
 use crate::contents::Content;
-use nacre_kernel::{Persistence, Time};
+use nacre_kernel::{Persistence, Recovery, Time};
 use std::collections::BTreeMap;
 
 /// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
@@ -217,13 +217,15 @@ impl Auditor {
         Ok(())
     }
 
-    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks, and `is_told`
-    /// is whether recovery says that acknowledged bytes are lost.
+    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks, and `recovery`
+    /// says whether acknowledged bytes are lost. What was on a page that is damaged may read as zeroes.
     ///
     /// Errors: a block is none of the versions that may be there, or an acknowledged write is lost and nobody said
     /// so.
-    pub fn check_loss(&self, at: Time, found: &[u8], is_told: bool) -> Result<Audit, Broken> {
+    pub fn check_loss(&self, at: Time, found: &[u8], recovery: &Recovery) -> Result<Audit, Broken> {
         let mut audit = Audit::default();
+        let is_told = recovery.bytes_lost > 0;
+        let is_damaged = is_told && recovery.pages_damaged > 0;
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             let open = if self.is_open { self.transactions } else { u32::MAX };
             let stays = |version: &&Version| version.transaction != open;
@@ -239,6 +241,7 @@ impl Auditor {
             let base = if safe.is_none() { Some(&block.base) } else { None };
             let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
             let is_whole = base.is_some_and(|base| base.is(found))
+                || is_excused && is_damaged && Content::ZERO.is(found)
                 || allowed.iter().any(|version| version.content.is(found));
             if !is_whole {
                 audit.torn += 1;

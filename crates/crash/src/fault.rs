@@ -10,6 +10,8 @@ pub enum Fault {
     PowerLoss,
     /// Stored energy does not suffice for the programs of what was acknowledged.
     SmallCapacitor,
+    /// A program that loses its power damages pages that were programmed before it on the same word line.
+    PairedPage,
     /// The medium wears out, and takes no writes any more.
     EndOfLife,
     /// A flush is answered, and the device never hears of it.
@@ -52,9 +54,10 @@ pub enum Promise {
 
 impl Fault {
     /// All classes.
-    pub const ALL: [Fault; 9] = [
+    pub const ALL: [Fault; 10] = [
         Fault::PowerLoss,
         Fault::SmallCapacitor,
+        Fault::PairedPage,
         Fault::EndOfLife,
         Fault::LyingFlush,
         Fault::LostProgram,
@@ -80,6 +83,7 @@ impl Fault {
         match self {
             Fault::PowerLoss => "power_loss",
             Fault::SmallCapacitor => "small_capacitor",
+            Fault::PairedPage => "paired_page",
             Fault::EndOfLife => "end_of_life",
             Fault::LyingFlush => "lying_flush",
             Fault::LostProgram => "lost_program",
@@ -100,8 +104,8 @@ impl Fault {
         let persistence = capabilities.persistence;
         match self {
             Fault::PowerLoss | Fault::EndOfLife => Promise::Survives,
-            Fault::SmallCapacitor if persistence.is_up_to_energy() => Promise::Detects,
-            Fault::SmallCapacitor => Promise::Absent,
+            Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Promise::Detects,
+            Fault::SmallCapacitor | Fault::PairedPage => Promise::Absent,
             // What a flush was to save is still among what recovery counts as lost.
             Fault::LyingFlush if persistence.needs_flush() => Promise::Detects,
             Fault::LyingFlush => Promise::Survives,

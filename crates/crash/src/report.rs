@@ -5,7 +5,7 @@ use crate::fault::{Fault, Promise};
 use crate::life::Survived;
 use crate::sequence::Sequence;
 use nacre_kernel::histogram::LatencyHistogram;
-use nacre_kernel::{Capabilities, Recovery};
+use nacre_kernel::{Capabilities, Persistence, Recovery};
 use std::collections::BTreeMap;
 
 /// What crashing a device found.
@@ -36,7 +36,8 @@ pub struct Report {
 pub struct Tried {
     /// Losses of power.
     pub points: u64,
-    /// Operations that went wrong, beside losses of power.
+    /// Operations of the medium that went wrong, writes that a worn-out one refused, losses of power that damaged other
+    /// pages or found too little energy.
     pub injected: u64,
     /// Blocks that were not what was written last.
     pub blocks_behind: u64,
@@ -62,7 +63,7 @@ pub struct Finding {
 }
 
 /// Every branch that can be counted.
-pub const BRANCHES: [&str; 14] = [
+pub const BRANCHES: [&str; 15] = [
     "power_lost_while_recovering",
     "requests_before_ready",
     "programs_repeated",
@@ -72,6 +73,7 @@ pub const BRANCHES: [&str; 14] = [
     "programs_finished",
     "programs_lost",
     "bytes_lost",
+    "pages_damaged",
     "pages_scanned",
     "blocks_forgotten",
     "blocks_behind",
@@ -113,6 +115,15 @@ impl Report {
         tried.lost_and_told += lost;
         self.blocks_audited += audited;
         self.recoveries.record(took);
+        // These come from the device itself.
+        let has_stored_energy = self.capabilities.persistence == Persistence::WithStoredEnergy;
+        let own = [
+            (Fault::PairedPage, recovery.pages_damaged > 0),
+            (Fault::SmallCapacitor, has_stored_energy && recovery.bytes_lost > 0),
+        ];
+        for (fault, _) in own.into_iter().filter(|(_, happened)| *happened) {
+            self.faults.entry(fault).or_default().injected += 1;
+        }
         let Recovery { is_cleaning, .. } = recovery;
         let taken = [
             u64::from(was_recovering),
@@ -124,6 +135,7 @@ impl Report {
             recovery.programs_finished,
             recovery.programs_lost,
             recovery.bytes_lost,
+            recovery.pages_damaged,
             recovery.pages_scanned,
             recovery.blocks_forgotten,
             behind,

@@ -22,6 +22,8 @@ pub struct Recovery {
     pub programs_lost: u64,
     /// Bytes of acknowledged writes that are lost.
     pub bytes_lost: u64,
+    /// Pages that were whole, and that interrupted programs of others damaged.
+    pub pages_damaged: u64,
     /// Pages read to find out what the medium holds.
     pub pages_scanned: u64,
     /// Blocks that a cache held and forgot.
@@ -40,6 +42,7 @@ impl Recovery {
             programs_finished: self.programs_finished + other.programs_finished,
             programs_lost: self.programs_lost + other.programs_lost,
             bytes_lost: self.bytes_lost + other.bytes_lost,
+            pages_damaged: self.pages_damaged + other.pages_damaged,
             pages_scanned: self.pages_scanned + other.pages_scanned,
             blocks_forgotten: self.blocks_forgotten + other.blocks_forgotten,
         }

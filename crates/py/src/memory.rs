@@ -134,6 +134,7 @@ impl Memory {
             "programs_finished": recovery.programs_finished,
             "programs_lost": recovery.programs_lost,
             "bytes_lost": recovery.bytes_lost,
+            "pages_damaged": recovery.pages_damaged,
             "duration_s": duration.as_secs_f64(),
         });
         Ok(document.to_string())

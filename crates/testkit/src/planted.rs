@@ -24,6 +24,8 @@ pub enum Mistake {
     WearForgotten,
     /// Recovery counts no lost bytes.
     LossUntold,
+    /// Recovery says nothing of pages that a program without power damaged.
+    DamageUntold,
     /// It says that every write survives from its acknowledgement.
     CapacitorOverstated,
     /// A write that the worn-out medium refused is acknowledged.
@@ -40,7 +42,7 @@ pub enum Mistake {
 
 impl Mistake {
     /// All of them.
-    pub const ALL: [Mistake; 13] = [
+    pub const ALL: [Mistake; 14] = [
         Mistake::AcknowledgedEarly,
         Mistake::FlushThatLies,
         Mistake::TornTakenForWhole,
@@ -48,6 +50,7 @@ impl Mistake {
         Mistake::MappingOffByOne,
         Mistake::WearForgotten,
         Mistake::LossUntold,
+        Mistake::DamageUntold,
         Mistake::CapacitorOverstated,
         Mistake::RefusalHidden,
         Mistake::AbortThatCommits,
@@ -181,6 +184,9 @@ impl Device for Planted {
         let mut recovery = self.inner.recover(at);
         match self.mistake {
             Mistake::LossUntold => recovery.bytes_lost = 0,
+            Mistake::DamageUntold if recovery.pages_damaged > 0 => {
+                (recovery.pages_damaged, recovery.bytes_lost) = (0, 0);
+            }
             Mistake::NeverReady => recovery.done += Time::from_s(100_000),
             Mistake::RecoversOnce => {
                 let was_under_way = at < self.ready && self.written.1 > 0;

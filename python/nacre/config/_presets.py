@@ -245,6 +245,7 @@ class SsdSettings(TypedDict, total=False):
     slc_cache: SsdDeviceSlcCache
     buffer_kept: str | float
     power_protected: bool
+    paired_page_loss: bool
     checkpoint_every: str
     mapping_cache: str
     mapping_entry: str

@@ -159,6 +159,10 @@ pub struct Config {
     /// Whether the buffer survives a power failure. Where not, a flush programs it.
     #[config(default = true, source = "assumed: usual in drives for servers")]
     pub power_protected: bool,
+    /// Whether a program that loses its power damages the pages before it on its word line, which has as many pages as
+    /// `program` has times. Where not, the drive keeps copies of them until the word line is full.
+    #[config(default = false, source = "assumed: drives that promise to keep what was flushed keep copies")]
+    pub paired_page_loss: bool,
     /// Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed
     /// since is found by its spare areas.
     #[config(
@@ -256,6 +260,11 @@ impl Config {
     /// Units the host sees.
     pub(super) fn logical_units(&self) -> u64 {
         (self.raw_bytes() as f64 / (1.0 + self.over_provisioning.0)) as u64 / self.unit.0
+    }
+
+    /// Whether a loss of power damages pages that were programmed before.
+    pub(super) fn loses_paired_pages(&self) -> bool {
+        self.paired_page_loss && !self.power_protected && self.program.len() > 1
     }
 
     /// Bytes one operation programs.

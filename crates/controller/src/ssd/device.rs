@@ -80,6 +80,7 @@ impl<S: Store> Device for Ssd<S> {
             carries_bytes: S::CARRIES_BYTES,
             persistence: match self.config.power_protected {
                 true => Persistence::OnAcknowledgement,
+                false if self.config.loses_paired_pages() => Persistence::OnFlushWithStoredEnergy,
                 false => Persistence::OnFlush,
             },
             atomic_unit: self.array.geometry.unit_bytes,

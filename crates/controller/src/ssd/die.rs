@@ -281,6 +281,13 @@ impl Die {
         begun.map(|begun| &begun.job).chain(self.line.jobs())
     }
 
+    /// The program that is under way at `at`, before which nothing comes any more.
+    pub(super) fn interrupted(&mut self, at: Time) -> Option<u32> {
+        self.begin_before(at);
+        let mut begun = self.earlier.iter().chain([&self.current]);
+        begun.find(|begun| begun.start < at && begun.end > at)?.job.program
+    }
+
     /// No read comes before `now` any more.
     pub(super) fn forget_before(&mut self, now: Time) {
         self.begin_before(now);

@@ -172,6 +172,21 @@ impl Geometry {
         superblock * self.rows() + self.by_die.divide(operation).0
     }
 
+    /// The superblock and operation of [`Geometry::number_on_die`] on `die`.
+    pub(super) fn of_number_on_die(&self, number: u32, die: u32) -> (u32, u32) {
+        let (superblock, row) = (number / self.rows(), number % self.rows());
+        (superblock, row * self.dies + die)
+    }
+
+    /// Operations of the same superblock and planes that are programmed before `operation` on its word line, which
+    /// has so many pages.
+    pub(super) fn word_line_before(&self, operation: u32, pages: usize) -> impl Iterator<Item = u32> {
+        let (row, die) = self.by_die.divide(operation);
+        let (page, planes) = self.by_row.divide(row);
+        let (rows, dies) = (self.by_row.by, self.dies);
+        (page - page % pages as u32..page).map(move |page| (page * rows + planes) * dies + die)
+    }
+
     /// Where an operation of a superblock lies whose cells are full.
     #[inline]
     pub(super) fn spot(&self, operation: u32) -> Spot {

@@ -35,7 +35,9 @@
 //! *Bytes* lie in the flash by physical unit, and programs and copies carry them; reads see what was written last.
 //! *A loss of power* empties the buffer and all DRAM. With `power_protected` capacitors finish every program of
 //! what was acknowledged. Without it a unit whose program had not ended is what it was before: the page is torn,
-//! and its error correction shows it. The mapping is found again: spare areas name the unit of each page, with
+//! and its error correction shows it. With `paired_page_loss` it damages the pages that were programmed before it on the
+//! same word line (Tseng, Grupp and Swanson 2011), also data that was flushed long ago: the unit reads as zeroes, and
+//! recovery counts its bytes as lost. The mapping is found again: spare areas name the unit of each page, with
 //! a sequence number, and a journal has what was trimmed. Recovery does interrupted erases again, reads the last
 //! checkpoint of the mapping, `mapping_entry` for each unit (with `mapping_cache`: for each page of the table), and
 //! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint.
@@ -53,11 +55,13 @@
 //! back loses no older version, and none is lost here, but the erase is not later for it. What was lost keeps
 //! its place: its page counts as programmed, with the older version, and copies under way count as done. A flush
 //! keeps the time it was given when reads suspend a program it waits for. Without bytes, how much an unprotected
-//! drive loses is not known. Energy of the capacitors; time until they are charged again.
+//! drive loses is not known. A damaged page that cleaning copied is lost, also where the page it was copied from is
+//! not erased yet; damaged pages of the mapping table are found again from spare areas at no cost. Energy of the capacitors; time until they are charged again.
 //!
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
-//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority).
+//! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority);
+//! tseng-2011 (losses of power).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
@@ -94,6 +98,7 @@ mod spare_area;
 mod state;
 mod unlanded;
 mod wear;
+mod word_lines;
 
 #[cfg(test)]
 mod tests;
@@ -117,7 +122,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
-        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954"],
+        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954", "tseng-2011"],
         5,
         include_str!("mod.rs"),
     ),

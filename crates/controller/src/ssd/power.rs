@@ -27,11 +27,14 @@ impl<S: Store> Ssd<S> {
     pub(super) fn lose_power(&mut self, at: Time) {
         let unfinished = self.schedule.unfinished(at);
         let held = self.array.held_operations();
+        let damage = self.damage(at);
         let lost = self.unlanded.fail(at, &mut self.schedule);
         let mut interrupted = Recovery {
             done: at,
             programs_lost: lost.operations.len() as u64,
-            bytes_lost: lost.acknowledged.len() as u64 * u64::from(self.array.geometry.unit_bytes),
+            bytes_lost: lost.acknowledged.union(&damage.units).count() as u64
+                * u64::from(self.array.geometry.unit_bytes),
+            pages_damaged: damage.pages,
             blocks_forgotten: self.array.mapping.as_mut().map_or(0, |mapping| mapping.forget()),
             ..Recovery::default()
         };
@@ -45,9 +48,13 @@ impl<S: Store> Ssd<S> {
             match before {
                 // A trim that was asked for behind it: what is trimmed may read as zero at once.
                 Some(_) if self.array.table[unit as usize] == 0 => {}
+                Some(_) if damage.units.contains(&unit) => {}
                 Some(bytes) => self.array.flash.fill(self.array.table[unit as usize] - 1, &bytes),
                 None => self.array.trim(unit),
             }
+        }
+        for unit in damage.units {
+            self.array.trim(unit);
         }
         if S::CARRIES_BYTES {
             // Zeros that are not touched, as at the beginning.

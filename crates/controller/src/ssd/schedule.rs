@@ -253,6 +253,24 @@ impl Schedule {
         all
     }
 
+    /// Programs that are under way at `at`, where the power fails, by superblock and operation.
+    pub(super) fn interrupted(&mut self, at: Time) -> Vec<(u32, u32)> {
+        let geometry = self.geometry;
+        let dies = (0..).zip(&mut self.dies);
+        let programs = dies.filter_map(|(number, die)| Some((number, die.interrupted(at)?)));
+        programs.map(|(die, program)| geometry.of_number_on_die(program, die)).collect()
+    }
+
+    /// These, and those that wait.
+    pub(super) fn unfinished_programs(&mut self, at: Time) -> Vec<(u32, u32)> {
+        let geometry = self.geometry;
+        let of_die = |(number, die): (u32, &mut Die)| {
+            let programs: Vec<u32> = die.unfinished(at).filter_map(|job| job.program).collect();
+            programs.into_iter().map(move |program| geometry.of_number_on_die(program, number))
+        };
+        (0..).zip(&mut self.dies).flat_map(of_die).collect()
+    }
+
     /// Nothing is under way any more.
     pub(super) fn clear(&mut self) {
         self.dies.iter_mut().for_each(Die::clear);

@@ -57,6 +57,15 @@ impl SpareArea {
         Ok(())
     }
 
+    /// Every page that holds a version of a unit which was not trimmed since, that unit, and the page's sequence number;
+    /// `owners` are whose each page is.
+    pub(super) fn programmed(&self, owners: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
+        let pages = (0..).zip(owners.iter().zip(&self.sequences));
+        let trimmed = |unit| self.trims.get(unit).copied().unwrap_or(0);
+        let pages = pages.filter(move |&(_, (unit, &sequence))| sequence > trimmed(unit));
+        pages.map(|(page, (&unit, &sequence))| (page, unit, sequence))
+    }
+
     /// The mapping as spare areas and the journal of trims have it: `table`, which is empty, gets the newest page of
     /// every unit, `owners` being whose each page is. A checkpoint saves reading those that are older, and changes
     /// nothing of what is found.

@@ -162,3 +162,26 @@ fn a_flush_waits_for_data_of_the_host_that_a_page_of_the_mapping_completes() {
     let (done, _) = submit(&mut *device, at + Time::from_us(1), &flush);
     assert_eq!(done, at + COMMAND + PAGE * 2 + Time::from_us(500));
 }
+
+/// Four dies program their first page and then their second, which shares its word line where there are two times: a
+/// loss of power in the middle of the second damages the first, and nothing else does.
+#[test]
+fn an_interrupted_program_damages_the_page_before_it_on_its_word_line() {
+    let two = "program = [\"500 us\", \"900 us\"]\nread = [\"50 us\"]";
+    let cases = [
+        (two, "power_protected = false\npaired_page_loss = true", 8, 4),
+        (two, "power_protected = false\npaired_page_loss = true", 4, 0),
+        (two, "power_protected = false\npaired_page_loss = true", 12, 0),
+        (two, "power_protected = false\npaired_page_loss = true", 16, 4),
+        (two, "power_protected = false", 8, 0),
+        (two, "paired_page_loss = true", 8, 0),
+        ("", "power_protected = false\npaired_page_loss = true", 8, 0),
+    ];
+    for (times, settings, units, damaged) in cases {
+        let mut device = drive(&format!("{times}\n{settings}"));
+        let end = filled(&mut *device, units);
+        // The last pages are under way until then.
+        let recovery = fail(&mut *device, end - Time::from_us(100));
+        assert_eq!(recovery.pages_damaged, damaged, "{times} {settings}, {units} units");
+    }
+}
