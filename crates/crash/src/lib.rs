@@ -12,6 +12,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`run`] | lives, and the points at which each loses its power |
+//! | [`branches`] | many losses off one moment |
 //! | [`exhaustive`] | every sequence up to a length, with a loss of power after every step |
 //! | [`life`] | one device from new on: steps, losses of power, audits |
 //! | [`mod@sequence`] | steps as text |
@@ -22,11 +23,13 @@
 //! | [`report`] | what was found |
 
 pub mod auditor;
+pub mod branches;
 mod contents;
 mod draw;
 pub mod exhaustive;
 pub mod fault;
 pub mod life;
+mod liveness;
 pub mod media;
 pub mod report;
 pub mod run;

@@ -24,8 +24,8 @@ const READ_AT_ONCE: u64 = 16;
 
 pub(crate) struct Life<'a> {
     stack: &'a mut dyn Stack,
-    media: Media,
-    device: Box<dyn Device>,
+    pub(crate) media: Media,
+    pub(crate) device: Box<dyn Device>,
     pub(crate) capabilities: Capabilities,
     pub(crate) auditor: Auditor,
     /// Whether flushes are answered, and the device never hears of them.
@@ -37,8 +37,10 @@ pub(crate) struct Life<'a> {
     pub(crate) moments: Vec<Time>,
     pub(crate) requests: u64,
     pub(crate) restarts: u64,
+    /// Writes that were refused.
+    pub(crate) refusals: u64,
     breakdown: Breakdown,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     found: Vec<u8>,
     runs: Vec<(u64, u64)>,
     marked: Option<Marked>,
@@ -84,6 +86,7 @@ impl<'a> Life<'a> {
             moments: Vec::new(),
             requests: 0,
             restarts: 0,
+            refusals: 0,
             breakdown: Breakdown::new(),
             bytes: Vec::new(),
             found: Vec::new(),
@@ -137,7 +140,14 @@ impl<'a> Life<'a> {
         Ok(None)
     }
 
-    fn ask(&mut self, at: Time, op: Op, first: u64, count: u64, way: Way) -> Result<(Time, Status), Broken> {
+    pub(crate) fn ask(
+        &mut self,
+        at: Time,
+        op: Op,
+        first: u64,
+        count: u64,
+        way: Way,
+    ) -> Result<(Time, Status), Broken> {
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
         let request = Request { arrival: at, address, bytes, volume: 0, op };
@@ -191,12 +201,15 @@ impl<'a> Life<'a> {
         self.bytes = bytes;
         match self.ask_now(Op::Write, first, count, Way::Write)? {
             (done, Status::Done) => self.auditor.wrote(first, count, done),
-            _ => self.auditor.refused(first, count),
+            _ => {
+                self.refusals += 1;
+                self.auditor.refused(first, count);
+            }
         }
         Ok(())
     }
 
-    fn read(&mut self, at: Time, first: u64, count: u64) -> Result<(), Broken> {
+    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<(), Broken> {
         match self.ask(at, Op::Read, first, count, Way::Read)? {
             (_, Status::Done) => Ok(()),
             (_, status) => {
@@ -257,14 +270,13 @@ impl<'a> Life<'a> {
         }
         let asked = if loss.is_early { back } else { recovery.done };
         let audited = self.read_all(asked)?;
-        let is_told = recovery.bytes_lost > 0;
-        let audit = self.auditor.check_loss(at, &self.found, is_told)?;
+        let audit = self.auditor.check_loss(at, &self.found, &recovery)?;
         let took = recovery.done - back;
         let was_recovering = loss.again.is_some();
         Ok(Survived { audit, recovery, took, ready: recovery.done, was_recovering, audited })
     }
 
-    fn recover(&mut self, back: Time) -> Result<Recovery, Broken> {
+    pub(crate) fn recover(&mut self, back: Time) -> Result<Recovery, Broken> {
         let recovery = self.device.recover(back);
         if recovery.done < back || recovery.done - back > LIVES_WITHIN {
             return Err(Broken(format!(
@@ -345,6 +357,15 @@ impl<'a> Life<'a> {
         Ok(survived)
     }
 
+    /// Errors: the device is not what it was at the mark.
+    pub(crate) fn check_mark(&self) -> Result<(), Broken> {
+        let marked = self.marked.as_ref().expect("there is a mark");
+        match state::saved(&*self.device).is_ok_and(|state| state == marked.state) {
+            true => Ok(()),
+            false => Err(Broken("a loss of power that was taken back left something behind".into())),
+        }
+    }
+
     /// The last loss of power of a life; after one in eight it is shown that the device still works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
@@ -352,32 +373,6 @@ impl<'a> Life<'a> {
             self.live(survived.ready, loss)?;
         }
         Ok(survived)
-    }
-
-    /// Writes, flushes, loses the power once more, and reads: no fault stands in the way any more.
-    fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
-        let Some(first) = self.auditor.known().next() else { return Ok(()) };
-        self.device.check_invariants();
-        let mut bytes = std::mem::take(&mut self.bytes);
-        self.auditor.clone().next_write(first, 1, &mut bytes);
-        self.bytes = bytes;
-        let written = self.bytes.clone();
-        let (done, status) = self.ask(ready, Op::Write, first, 1, Way::Write)?;
-        if status != Status::Done {
-            return Ok(());
-        }
-        let (flushed, _) = self.ask(done, Op::Flush, 0, 0, Way::None)?;
-        self.read(flushed, first, 1)?;
-        if self.bytes != written {
-            return Err(Broken("what is written after a recovery is not what is read".into()));
-        }
-        self.device.power_fail(flushed, &mut Streams::new(loss.chance).stream("again"));
-        let recovery = self.recover(flushed + loss.off)?;
-        self.read(recovery.done, first, 1)?;
-        if self.bytes != written && recovery.bytes_lost == 0 {
-            return Err(Broken("what is flushed after a recovery is lost when the power fails again".into()));
-        }
-        Ok(())
     }
 }
 
@@ -394,8 +389,9 @@ fn precondition(device: &mut dyn Device, writes: u64) {
     device.precondition(&requests);
 }
 
+/// Which bytes go with a request.
 #[derive(Clone, Copy)]
-enum Way {
+pub(crate) enum Way {
     None,
     Write,
     Read,

@@ -48,10 +48,9 @@ impl Media {
         stores.stores.iter().for_each(|kept| kept.inner().faulty = wrong.map(Faulty::new));
     }
 
-    /// How many operations went wrong.
+    /// How many operations went wrong, those that were taken back included.
     pub fn went_wrong(&self) -> u64 {
-        let count = |kept: &Kept| kept.inner().faulty.as_ref().map_or(0, |faulty| faulty.count);
-        self.stores().stores.iter().map(count).sum()
+        self.stores().stores.iter().map(|kept| kept.inner().went_wrong).sum()
     }
 
     /// From now on every change is remembered.
@@ -87,6 +86,7 @@ struct Inner {
     memory: Memory,
     undo: Option<Undo>,
     faulty: Option<Faulty>,
+    went_wrong: u64,
 }
 
 /// Pages as they were at a mark, in the order in which they were changed.
@@ -99,24 +99,18 @@ struct Undo {
     before: Option<Faulty>,
 }
 
-/// What goes wrong in a store, and how often it did.
+/// What goes wrong in a store.
 #[derive(Clone, Debug)]
 struct Faulty {
     wrong: Wrong,
     random: Random,
-    count: u64,
     /// By page, how often it was programmed, where that matters.
     programs: BTreeMap<u64, u64>,
 }
 
 impl Faulty {
     fn new(wrong: Wrong) -> Faulty {
-        Faulty {
-            wrong,
-            random: Streams::new(wrong.seed).stream("medium"),
-            count: 0,
-            programs: BTreeMap::new(),
-        }
+        Faulty { wrong, random: Streams::new(wrong.seed).stream("medium"), programs: BTreeMap::new() }
     }
 
     /// Whether an operation on `page` goes wrong with `fault`.
@@ -124,7 +118,7 @@ impl Faulty {
         if self.wrong.fault != fault {
             return false;
         }
-        let strikes = match fault {
+        match fault {
             // It is always the same blocks.
             Fault::StuckBlock => {
                 let block = page / PAGES_STUCK;
@@ -135,9 +129,7 @@ impl Faulty {
                 self.random.below(self.wrong.one_in) < programs
             }
             _ => self.random.below(self.wrong.one_in) == 0,
-        };
-        self.count += u64::from(strikes);
-        strikes
+        }
     }
 }
 
@@ -168,7 +160,9 @@ impl Inner {
     }
 
     fn strikes(&mut self, fault: Fault, page: u64) -> bool {
-        self.faulty.as_mut().is_some_and(|faulty| faulty.strikes(fault, page))
+        let strikes = self.faulty.as_mut().is_some_and(|faulty| faulty.strikes(fault, page));
+        self.went_wrong += u64::from(strikes);
+        strikes
     }
 
     /// Which page a program of `page` really changes; `None` where none is.
@@ -200,7 +194,12 @@ impl Inner {
 impl Kept {
     /// Erased pages of so many bytes.
     pub fn new(page_bytes: usize) -> Kept {
-        Kept(Arc::new(Mutex::new(Inner { memory: Memory::new(page_bytes), undo: None, faulty: None })))
+        Kept(Arc::new(Mutex::new(Inner {
+            memory: Memory::new(page_bytes),
+            undo: None,
+            faulty: None,
+            went_wrong: 0,
+        })))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

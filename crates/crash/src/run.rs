@@ -81,7 +81,11 @@ pub(crate) fn wrong(fault: Fault, seed: u64) -> Option<Wrong> {
         Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
         Fault::BitRot => 2_000,
         Fault::StuckBlock => 16,
-        Fault::PowerLoss | Fault::SmallCapacitor | Fault::EndOfLife | Fault::LyingFlush => return None,
+        Fault::PowerLoss
+        | Fault::SmallCapacitor
+        | Fault::PairedPage
+        | Fault::EndOfLife
+        | Fault::LyingFlush => return None,
     };
     Some(Wrong { fault, one_in, seed })
 }
@@ -106,7 +110,7 @@ fn live(
     };
     drop(probe);
     let mut trail = Sequence { block_bytes, preconditioned, steps: Vec::new() };
-    let (mut requests, mut restarts) = (0, 0);
+    let (mut requests, mut restarts, mut refusals) = (0, 0, 0);
     let work = AssertUnwindSafe(|| {
         let mut life = Life::new(stack, media.clone(), &trail);
         life.lie(fault);
@@ -122,11 +126,14 @@ fn live(
         let mut course = Course { life, drawer, fault, points, report, trail: &mut trail, is_large };
         let result =
             (0..steps).try_for_each(|number| course.step(number, number >= quiet && number % apart == 0));
-        (requests, restarts) = (course.life.requests, course.life.restarts);
+        (requests, restarts, refusals) = (course.life.requests, course.life.restarts, course.life.refusals);
         result
     });
     let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
     (report.requests, report.restarts) = (report.requests + requests, report.restarts + restarts);
+    if refusals > 0 {
+        report.faults.entry(Fault::EndOfLife).or_default().injected += refusals;
+    }
     let injected = media.went_wrong();
     let tried = report.faults.entry(fault).or_default();
     tried.injected += injected;

@@ -1,0 +1,40 @@
+//! Many losses of power off one moment of a life, without starting it over.
+
+use crate::auditor::Broken;
+use crate::draw::Drawer;
+use crate::fault::Fault;
+use crate::life::{Life, Stack};
+use crate::media::Media;
+use crate::report::Report;
+use crate::sequence::Sequence;
+use nacre_kernel::Streams;
+
+/// Does the steps of `sequence` once on a new device, and then loses its power so often, each time from what it was
+/// then, at moments drawn from `seed`.
+///
+/// Errors: a promise is broken; the device after a loss that was taken back is not what it was before.
+pub fn branch_off(
+    stack: &mut dyn Stack,
+    sequence: &Sequence,
+    points: u64,
+    seed: u64,
+) -> Result<Report, Broken> {
+    let mut report = Report::new(stack.build(&Media::new()).capabilities());
+    report.lives = 1;
+    let mut life = Life::new(stack, Media::new(), sequence);
+    for step in &sequence.steps {
+        life.step(step)?;
+    }
+    let blocks =
+        life.device().capacity().map_or(u64::MAX, |capacity| capacity.0) / sequence.block_bytes as u64;
+    let mut drawer = Drawer::new(Streams::new(seed).stream("branches"), blocks, false);
+    life.mark()?;
+    while report.points() < points {
+        let loss = drawer.loss(&mut life);
+        let survived = life.branch(&loss)?;
+        report.survived(Fault::PowerLoss, &survived, loss.is_early);
+        life.check_mark()?;
+    }
+    report.requests = life.requests;
+    Ok(report)
+}

@@ -1,0 +1,78 @@
+//! Behind a recovery, with faults over: the device does what it is asked, comes to rest, and keeps it.
+
+use crate::auditor::Broken;
+use crate::life::{LIVES_WITHIN, Life, Way};
+use crate::sequence::Loss;
+use nacre_kernel::{Op, Status, Streams, Time};
+
+/// Blocks that are written after a recovery, with faults over.
+const LIVES_ON: usize = 4;
+/// Rounds of its own work after which a device that nobody asks has nothing left to do.
+const RESTS_WITHIN: usize = 1_000;
+impl Life<'_> {
+    /// Faults are over: the device takes writes and gives them back, comes to rest, and keeps what is flushed when the
+    /// power fails once more.
+    pub(crate) fn live(&mut self, ready: Time, loss: &Loss) -> Result<(), Broken> {
+        self.media.go_wrong(None);
+        self.device.check_invariants();
+        let mut blocks: Vec<u64> = self.auditor.known().collect();
+        blocks.truncate(LIVES_ON);
+        let mut auditor = self.auditor.clone();
+        let (mut now, mut written) = (ready, Vec::new());
+        for &block in &blocks {
+            let mut bytes = std::mem::take(&mut self.bytes);
+            auditor.next_write(block, 1, &mut bytes);
+            self.bytes = bytes;
+            written.push(self.bytes.clone());
+            let (done, status) = self.ask(now, Op::Write, block, 1, Way::Write)?;
+            if status != Status::Done {
+                return Ok(());
+            }
+            now = done;
+        }
+        let (flushed, _) = self.ask(now, Op::Flush, 0, 0, Way::None)?;
+        self.find_again(flushed, &blocks, &written, "what is written after a recovery is not what is read")?;
+        let rest = self.rest(flushed)?;
+        self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
+        let recovery = self.recover(rest + loss.off)?;
+        if recovery.bytes_lost > 0 {
+            return Ok(());
+        }
+        let problem = "what is flushed after a recovery is lost when the power fails again";
+        self.find_again(recovery.done, &blocks, &written, problem)
+    }
+
+    /// Errors: these blocks do not hold what was written to them.
+    fn find_again(
+        &mut self,
+        at: Time,
+        blocks: &[u64],
+        written: &[Vec<u8>],
+        problem: &str,
+    ) -> Result<(), Broken> {
+        for (&block, written) in blocks.iter().zip(written) {
+            self.read(at, block, 1)?;
+            if self.bytes != *written {
+                return Err(Broken(format!("{problem}, in block {block}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// When the device has nothing to do any more, if nobody asks anything. Errors: it always has.
+    fn rest(&mut self, from: Time) -> Result<Time, Broken> {
+        let mut at = from;
+        for _ in 0..RESTS_WITHIN {
+            let busy = self.device.busy_until();
+            if busy <= at {
+                return Ok(at);
+            }
+            if busy - from > LIVES_WITHIN {
+                break;
+            }
+            at = busy;
+            self.device.advance(at);
+        }
+        Err(Broken(format!("after a recovery the device is still busy at {at}, though nobody asks anything")))
+    }
+}
