@@ -163,7 +163,10 @@ impl Draw<'_> {
                     (0..count).map(|_| self.value(kind, field, shape)).collect();
                 format!("[{}]", values?.join(", "))
             }
-            Shape::Table(fields) => format!("{{ {} }}", self.table(kind, &fields())?.join(", ")),
+            Shape::Table(fields) => {
+                let within = format!("{kind}.{}", field.name);
+                format!("{{ {} }}", self.table(&within, &fields())?.join(", "))
+            }
             Shape::Optional(shape) => self.value(kind, field, shape)?,
             Shape::Float | Shape::Text | Shape::Form { .. } => return None,
         })
@@ -171,15 +174,27 @@ impl Draw<'_> {
 
     /// A room of `family`.
     fn slot(&mut self, family: &str) -> Option<String> {
+        if family == "device" {
+            return self.device();
+        }
         let kinds = self.rooms.kinds(family);
-        let is_device = family == "device";
-        let kind = match is_device && self.depth + 1 >= DEPTH_MAX {
-            true => "measured",
-            false => kinds[self.random.below(kinds.len() as u64) as usize],
-        };
-        self.depth += u32::from(is_device);
-        let lines = self.room(family, kind);
-        self.depth -= u32::from(is_device);
-        Some(format!("{{ {} }}", lines?.join(", ")))
+        let kind = kinds[self.random.below(kinds.len() as u64) as usize];
+        Some(format!("{{ {} }}", self.room(family, kind)?.join(", ")))
+    }
+
+    /// A device that is legal where it stands alone, so that most of what is drawn around it is legal, too.
+    fn device(&mut self) -> Option<String> {
+        let kinds = self.rooms.kinds("device");
+        self.depth += 1;
+        let legal = (0..TRIES).find_map(|_| {
+            let kind = match self.depth >= DEPTH_MAX {
+                true => "measured",
+                false => kinds[self.random.below(kinds.len() as u64) as usize],
+            };
+            let lines = self.room("device", kind)?;
+            usable(&scenario(&lines)).map(|_| lines)
+        });
+        self.depth -= 1;
+        Some(format!("{{ {} }}", legal?.join(", ")))
     }
 }

@@ -5,9 +5,11 @@ pub(super) const LEFT_OUT: &str = "";
 /// The setting is given, and its value drawn.
 pub(super) const ANY: &str = "?";
 
-/// Values of TOML to choose from for a setting of a room, or one of the two words above.
+/// Values of TOML to choose from for a setting of a room, or one of the two words above. Of a table among its settings
+/// the kind is `room.table`; what that does not have is looked for as a setting of the room.
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
-    let own = OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
+    let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
+    let own = own(kind).or_else(|| own(kind.split('.').next().unwrap_or(kind)));
     own.map(|(_, _, values)| *values).or_else(|| {
         let any = EVERYWHERE.iter().find(|(name, _)| *name == field);
         any.map(|(_, values)| *values)
@@ -67,9 +69,14 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd", "read", &["[\"50 us\"]", "[\"30 us\", \"60 us\"]"]),
     ("ssd", "program", &["[\"500 us\"]", "[\"500 us\", \"900 us\"]"]),
     ("ssd", "erase", &["\"3 ms\""]),
+    ("ssd.slc_cache", "read", &["\"20 us\""]),
+    ("ssd.slc_cache", "program", &["\"200 us\""]),
+    ("ssd.slc_cache", "size", &["\"16 KiB\"", "\"64 KiB\"", "\"1 MiB\""]),
     ("ssd", "over_provisioning", &["\"60 %\"", "\"80 %\"", "\"120 %\""]),
     ("ssd", "reserve", &["4"]),
     ("ssd", "factory_bad", &["\"0 %\"", "\"0 %\"", "\"1 %\""]),
+    ("ssd", "power_protected", &["true", "false"]),
+    ("ssd", "paired_page_loss", &["true", "false"]),
     ("ssd", "endurance", &[LEFT_OUT, LEFT_OUT, "3", "10"]),
     ("ssd", "endurance_spread", &["\"0 %\"", "\"20 %\""]),
     ("ssd", "buffer", &["\"4 KiB\"", "\"8 KiB\"", "\"32 KiB\""]),
@@ -107,7 +114,14 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("onyx", "may_lose_writes", &["true"]),
     ("flash_disk_cache", "blocks", &["8", "12", "24"]),
     ("flash_disk_cache", "slots", &["4", "8", "64"]),
+    ("flash_disk_cache", "write_region", &["\"0 %\"", "\"50 %\""]),
+    ("flash_disk_cache", "collects_above", &["\"60 %\"", "\"90 %\""]),
+    ("flash_disk_cache", "cells", &[ANY]),
+    ("flash_disk_cache", "lowers_density", &["true", "false"]),
     ("flash_disk_cache", "spare", &[LEFT_OUT]),
+    ("ldpc", "codeword", &["\"1 KiB\"", "\"4 KiB\""]),
+    ("ldpc", "hard", &["\"1 %\""]),
+    ("ldpc", "soft", &["\"1 %\""]),
     ("flash_disk_cache", "slc_endurance", &[LEFT_OUT]),
     ("flash_disk_cache", "mlc_endurance", &[LEFT_OUT]),
     ("flash_disk_cache", "strongest", &[LEFT_OUT]),
@@ -121,5 +135,25 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("tiers", "share", &[LEFT_OUT]),
     ("tiers", "chunk", &["\"4 KiB\""]),
     ("server_cache", "block", &["\"512 B\"", "\"1 KiB\"", "\"4 KiB\""]),
+    (
+        "quantiles",
+        "points",
+        &["[{ share = \"0 %\", latency = \"1 us\" }, { share = \"90 %\", latency = \"20 us\" }, \
+           { share = \"100 %\", latency = \"1 ms\" }]"],
+    ),
+    ("exponential", "least", &["\"0 s\"", "\"1 us\""]),
+    ("nvram_card", "clock", &["\"1.25 ns\"", "\"2.5 ns\""]),
+    ("nvram_card", "chip", &["\"64 KiB\"", "\"1 MiB\""]),
+    ("nvram_card", "row", &["\"1 KiB\"", "\"2 KiB\""]),
+    ("nvram_card", "activate_to_access", &["\"13.75 ns\""]),
+    ("nvram_card", "precharge", &["\"13.75 ns\""]),
+    ("nvram_card", "row_open", &["\"35 ns\""]),
+    ("nvram_card", "row_cycle", &["\"48.75 ns\""]),
+    ("nvram_card", "activate_to_activate", &["\"6 ns\""]),
+    ("nvram_card", "four_activates", &["\"30 ns\""]),
+    ("nvram_card", "write_recovery", &["\"15 ns\""]),
+    ("nvram_card", "volatile", &["true", "false"]),
+    ("nvram_card", "capacitor", &[LEFT_OUT, "\"10 mJ\"", "\"1 J\""]),
+    ("nvram_card", "may_lose_writes", &["true"]),
     ("constant", "latency", &["\"5 us\"", "\"80 us\""]),
 ];

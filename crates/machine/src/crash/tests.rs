@@ -1,14 +1,19 @@
 //! Every device of the catalogue, and any that is drawn, keeps its bytes as it promises.
 
+use super::drawn::of_kind;
+use super::planted::{FORMS, of_family};
 use super::{Nothing, OfScenario, drawn};
 use crate::rooms::Rooms;
-use crate::scenario::{Document, check};
+use crate::scenario::{Checked, Document, check};
 use nacre_config::{Descriptor, Families, Table};
-use nacre_crash::{Fault, crash, replay};
+use nacre_crash::branches::branch_off;
+use nacre_crash::report::BRANCHES;
+use nacre_crash::{Fault, Options, crash, replay};
 use nacre_device::DeviceFamily;
+use nacre_kernel::Streams;
 use nacre_testkit::workbench::Rooms as Tables;
 use nacre_testkit::{Workbench, keeps_its_bytes};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 static TABLES: [&Table<DeviceFamily>; 2] = [nacre_hierarchy::DEVICES, nacre_controller::DEVICES];
@@ -50,20 +55,51 @@ fn every_device_of_the_catalogue_keeps_its_bytes() {
 const STACKS: u64 = 60;
 const POINTS: u64 = 500;
 
+/// What the corpus reached.
+#[derive(Default)]
+struct Reached {
+    branches: BTreeMap<&'static str, u64>,
+    faults: BTreeSet<Fault>,
+}
+
+impl Reached {
+    fn crash(&mut self, name: &str, checked: &Checked, options: &Options) {
+        let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
+        let report = crash(&mut stack, options, &mut |_| ControlFlow::Continue(()));
+        if let Some(finding) = report.finding {
+            panic!("{name}: {}\n{}", finding.problem, finding.sequence);
+        }
+        for (branch, count) in report.branches {
+            *self.branches.entry(branch).or_default() += count;
+        }
+        self.faults.extend(report.faults.into_keys());
+    }
+}
+
 #[test]
-fn every_stack_of_the_corpus_keeps_its_bytes_and_every_kind_of_device_is_among_them() {
-    let mut kinds = BTreeSet::new();
+fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every_branch() {
+    let (mut kinds, mut reached) = (BTreeSet::new(), Reached::default());
     for seed in 0..STACKS {
         let drawn = drawn(seed, POINTS);
-        let mut stack = OfScenario::new(&drawn.checked, &Nothing).expect("it was built when it was drawn");
-        let report = crash(&mut stack, &drawn.options, &mut |_| ControlFlow::Continue(()));
-        if let Some(finding) = report.finding {
-            panic!("seed {seed}: {}\n{}\n{}", drawn.text, finding.problem, finding.sequence);
-        }
+        reached.crash(&format!("seed {seed}: {}", drawn.text), &drawn.checked, &drawn.options);
         kinds.insert(drawn.checked.scenario.stack.kind());
+    }
+    for family in &FORMS {
+        let (seed, checked) = of_family(family).next().expect("it is drawn often");
+        reached.crash(family.name, &checked, &Options::new(POINTS, seed));
+    }
+    for fault in Fault::INJECTED {
+        let (_, checked) = of_kind("hdd", &mut Streams::new(1).stream("stack")).expect("it is legal");
+        let options = Options { faults: vec![fault], ..Options::new(POINTS, 1) };
+        reached.crash(fault.name(), &checked, &options);
     }
     let known: BTreeSet<&str> = Rooms::new().kinds("device").into_iter().collect();
     assert_eq!(kinds, known, "a kind that is never drawn needs values in hints.rs");
+    println!("{:?}", reached.branches);
+    let missed: Vec<_> = BRANCHES.into_iter().filter(|branch| reached.branches[branch] == 0).collect();
+    assert!(missed.is_empty(), "the corpus reaches no {missed:?}");
+    let missed: Vec<_> = Fault::ALL.into_iter().filter(|fault| !reached.faults.contains(fault)).collect();
+    assert!(missed.is_empty(), "the corpus has no {missed:?}");
 }
 
 #[test]
@@ -75,6 +111,19 @@ fn the_same_seed_draws_and_finds_the_same() {
         (drawn.text, super::told(&report).to_string())
     };
     assert_eq!(run(), run());
+}
+
+#[test]
+fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
+    let lines: Vec<String> = (0..40).map(|number| format!("50000000 ps write {} 2", number % 7)).collect();
+    let sequence = format!("blocks 512\n{}\n", lines.join("\n")).parse().expect("these are steps");
+    for kind in ["ssd", "envy", "hdd", "onyx", "server_cache"] {
+        let (_, checked) = of_kind(kind, &mut Streams::new(3).stream("stack")).expect("it is legal");
+        let mut stack = OfScenario::new(&checked, &Nothing).expect("it was built when it was drawn");
+        let report =
+            branch_off(&mut stack, &sequence, 1_000, 1).unwrap_or_else(|broken| panic!("{kind}: {broken:?}"));
+        assert!(report.points() >= 1_000 && report.lives == 1, "{kind}: {} points", report.points());
+    }
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
