@@ -1,6 +1,7 @@
-//! `crash`: drawn stacks lose their power, on all cores.
+//! `crash`: drawn stacks lose their power, and images of them their host, on all cores.
 
-use nacre_machine::crash::{Nothing, crash, drawn};
+use nacre_machine::crash::{Drawn, Nothing, crash, drawn};
+use nacre_memory::crash::{Crashed, Fault, crash as crash_image};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::panic::set_hook;
@@ -11,14 +12,24 @@ use std::time::Instant;
 
 /// Losses of power of each stack.
 const POINTS: u64 = 2_000;
+/// One stack in so many is also put into an image, which loses its host so often.
+const IMAGES: u64 = 8;
+const POINTS_OF_IMAGE: u64 = 100;
 
-/// What was done so far, by kind of device.
+/// What was done so far.
 #[derive(Default)]
 struct Done {
+    by_kind: BTreeMap<String, OfKind>,
+    branches: BTreeMap<&'static str, u64>,
+    faults: BTreeMap<&'static str, u64>,
+    images: Crashed,
+}
+
+#[derive(Default)]
+struct OfKind {
     stacks: u64,
     points: u64,
     seconds: f64,
-    branches: BTreeMap<&'static str, u64>,
 }
 
 /// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks from the seed on. A seed may be a hash of 40 digits.
@@ -30,7 +41,7 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
     // What an assertion of a device says is part of a finding.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let done: Mutex<BTreeMap<String, Done>> = Mutex::default();
+    let done: Mutex<Done> = Mutex::default();
     let began = Instant::now();
     let work = || {
         loop {
@@ -39,7 +50,11 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
             if is_over || failed.load(Ordering::Relaxed) {
                 return;
             }
-            if !one(seed.wrapping_add(number), &done) {
+            let go = || match began.elapsed().as_secs_f64() < seconds {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
+            if !one(seed.wrapping_add(number), go, &done) {
                 failed.store(true, Ordering::Relaxed);
             }
         }
@@ -47,15 +62,27 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
     let done = done.into_inner().unwrap_or_default();
-    for (kind, Done { stacks, points, seconds, branches }) in &done {
-        let taken: Vec<&str> =
-            branches.iter().filter(|(_, count)| **count > 0).map(|(name, _)| *name).collect();
-        let speed = *points as f64 / seconds;
-        println!("{kind}: {points} points in {stacks} stacks, {speed:.0} a second; {}", taken.join(" "));
-    }
-    let points: u64 = done.values().map(|done| done.points).sum();
+    print(&done);
+    let points: u64 = done.by_kind.values().map(|own| own.points).sum::<u64>() + done.images.points();
     println!("{points} points in {:.1} s from seed {seed} on", began.elapsed().as_secs_f64());
     ExitCode::from(u8::from(failed.into_inner()))
+}
+
+fn print(done: &Done) {
+    for (kind, OfKind { stacks, points, seconds }) in &done.by_kind {
+        println!("{kind}: {points} points in {stacks} stacks, {:.0} a second", *points as f64 / seconds);
+    }
+    let Crashed { kills, power_losses, inside_writes, torn_records, unsynced_lost, .. } = done.images;
+    println!(
+        "images: {kills} kills and {power_losses} losses of power of the host, {inside_writes} inside a write; \
+         {torn_records} torn records, {unsynced_lost} times what was not synced was lost"
+    );
+    let counted = |counts: &BTreeMap<&'static str, u64>| {
+        let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        counts.join(", ")
+    };
+    println!("branches reached: {}", counted(&done.branches));
+    println!("faults injected: {}", counted(&done.faults));
 }
 
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
@@ -71,23 +98,41 @@ fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     }
 }
 
-/// Crashes the stack of one seed; `false` where it broke a promise.
-fn one(seed: u64, done: &Mutex<BTreeMap<String, Done>>) -> bool {
+/// Crashes the stack of one seed until `go` ends it; `false` where it broke a promise.
+fn one(seed: u64, go: impl Fn() -> ControlFlow<()>, done: &Mutex<Done>) -> bool {
     let drawn = drawn(seed, POINTS);
     let began = Instant::now();
-    let report = crash(&drawn.checked, &Nothing, &drawn.options, &mut |_| ControlFlow::Continue(()));
+    let report = crash(&drawn.checked, &Nothing, &drawn.options, &mut |_| go());
     let report = report.expect("it was built when it was drawn");
+    let seconds = began.elapsed().as_secs_f64();
+    let image = seed.is_multiple_of(IMAGES).then(|| {
+        let crashed = crash_image(&drawn.checked, &Nothing, POINTS_OF_IMAGE, seed, Fault::None);
+        crashed.expect("what carries bytes can be kept")
+    });
     let mut done = done.lock().expect("nobody panics with the lock");
-    let own = done.entry(drawn.checked.scenario.stack.kind().to_string()).or_default();
+    let Done { by_kind, branches, faults, images } = &mut *done;
+    let own = by_kind.entry(drawn.checked.scenario.stack.kind().to_string()).or_default();
     own.stacks += 1;
     own.points += report.points();
-    own.seconds += began.elapsed().as_secs_f64();
+    own.seconds += seconds;
     for (name, count) in &report.branches {
-        *own.branches.entry(name).or_default() += count;
+        *branches.entry(name).or_default() += count;
+    }
+    for (fault, tried) in &report.faults {
+        let count = if tried.injected > 0 { tried.injected } else { tried.points };
+        *faults.entry(fault.name()).or_default() += count;
+    }
+    if let Some(image) = image {
+        images.add(&image);
+        if let Some(finding) = image.finding {
+            println!("seed {seed}, its image: {finding}\n{}", drawn.text);
+            return false;
+        }
     }
     let Some(finding) = report.finding else { return true };
+    let Drawn { text, .. } = drawn;
     println!("seed {seed}, with {}: {}", finding.fault.name(), finding.problem);
-    println!("{}\n{}", drawn.text, finding.sequence);
+    println!("{text}\n{}", finding.sequence);
     println!("{} steps were drawn; repeats on a new device: {}", finding.steps_drawn, finding.repeats);
     false
 }

@@ -9,8 +9,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// What an image needs of the file it is in. Tests bring files that record, fail and lose power.
-pub(crate) trait Disk: Debug + Send + Sync {
+/// What an image needs of the file it is in. Who crashes an image brings files that remember, fail and lose power.
+pub trait Disk: Debug + Send + Sync {
     /// Reads at `offset` until `into` is full or the file ends. Returns the bytes read.
     fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
 

@@ -300,7 +300,10 @@ impl Image {
         Raw::new(self.clone(), held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
-    pub(crate) fn create_on(
+    /// As [`Image::create`], on a `disk` that is empty, with a journal of so many bytes. `path` is for messages.
+    ///
+    /// Errors: the disk is full or fails, the identity has no room.
+    pub fn create_on(
         disk: Arc<dyn Disk>,
         path: &Path,
         identity: &str,
@@ -331,7 +334,10 @@ impl Image {
         Ok(image)
     }
 
-    pub(crate) fn open_on(
+    /// As [`Image::open`], on a `disk`.
+    ///
+    /// Errors: those of [`Image::open`].
+    pub fn open_on(
         disk: Arc<dyn Disk>,
         path: &Path,
         identity: &str,

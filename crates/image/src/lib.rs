@@ -87,6 +87,7 @@ mod superblock;
 mod tests;
 
 pub use check::{Checked, JournalFound, PagesFound, check};
+pub use disk::Disk;
 pub use error::{Difference, ImageError, Problem, list};
 pub use extents::Geometry;
 pub use identity::differences;

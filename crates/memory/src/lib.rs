@@ -12,11 +12,14 @@
 //! [`Kept`] is the device with its image, for whoever drives it: with the virtual clock of a [`Memory`], or with the
 //! wall clock as a server does. Both write the same images.
 //!
+//! [`crash`] kills the process and takes the machine's power in the middle of operations on that file.
+//!
 //! # Playing a journal back
 //! A cleaning policy that is written in another language is not saved. The device that is restored may clean other
 //! segments than the one that was checkpointed, so a transaction that was accepted may find less room. The bytes do
 //! not depend on it: what was committed is written without a transaction then.
 
+pub mod crash;
 mod error;
 pub mod harm;
 pub mod kept;

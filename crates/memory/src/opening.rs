@@ -4,11 +4,12 @@ use crate::error::MemoryError;
 use crate::kept::Kept;
 use crate::replay::replay;
 use crate::stores;
-use nacre_image::{Image, Opened, Plan};
+use nacre_image::{Disk, Image, Opened, Plan, Records};
 use nacre_machine::identity::identity;
 use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
+use std::sync::Arc;
 
 /// How an image is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,40 @@ impl Kept {
             true => Image::open_to_read(path, &identity, geometry),
             false => Image::open_or_create(path, &identity, Plan { geometry, page_checksums }),
         };
-        let Opened { image, state, records, torn } = opened?;
+        Kept::of_image(checked, files, path, opened?)
+    }
+
+    /// The same on a `disk`, where an image is created if it is empty, with a journal of so many bytes.
+    ///
+    /// Errors: those of [`Kept::open`].
+    pub(crate) fn on_disk(
+        checked: &Checked,
+        files: &dyn Files,
+        disk: Arc<dyn Disk>,
+        journal_bytes: u64,
+    ) -> Result<Kept, MemoryError> {
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let (path, geometry, identity) = (Path::new("image"), stores::geometry(&layouts), identity(checked));
+        let opened = match disk.length() {
+            Ok(0) => {
+                let plan = Plan { geometry, page_checksums: true };
+                let image = Image::create_on(disk, path, &identity, plan, journal_bytes)?;
+                Opened { image, state: None, records: Records::default(), torn: false }
+            }
+            _ => Image::open_on(disk, path, &identity, geometry)?,
+        };
+        Kept::of_image(checked, files, path, opened)
+    }
+
+    fn of_image(
+        checked: &Checked,
+        files: &dyn Files,
+        path: &Path,
+        opened: Opened,
+    ) -> Result<Kept, MemoryError> {
+        let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
+        let geometry = stores::geometry(&layouts);
+        let Opened { image, state, records, torn } = opened;
         let stores = stores::in_image(&layouts, &image);
         let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;
         let mut kept = Kept::new(checked, device, geometry.page_bytes, Some(image.clone()));

@@ -1,0 +1,48 @@
+//! What blocks hold after each step of a life.
+
+use std::collections::BTreeMap;
+
+/// By block, the word that its bytes repeat after each step that changed it.
+#[derive(Debug, Default)]
+pub(super) struct History {
+    blocks: BTreeMap<u64, Vec<(u64, u64)>>,
+}
+
+impl History {
+    /// The blocks that were ever changed, in order.
+    pub(super) fn blocks(&self) -> Vec<u64> {
+        self.blocks.keys().copied().collect()
+    }
+
+    /// From `step` on `block` holds `word`.
+    pub(super) fn hold(&mut self, step: u64, block: u64, word: u64) {
+        self.blocks.entry(block).or_default().push((step, word));
+    }
+
+    /// The steps after the first `kept` were never done.
+    pub(super) fn forget_after(&mut self, kept: u64) {
+        self.blocks.values_mut().for_each(|versions| versions.retain(|&(step, _)| step <= kept));
+    }
+
+    /// The largest number of steps from `least` to `most` after which all blocks hold what was `found`.
+    pub(super) fn steps_of(&self, found: &[u64], least: u64, most: u64) -> Option<u64> {
+        (least..=most).rev().find(|&steps| {
+            self.blocks.values().zip(found).all(|(versions, &found)| {
+                let newest = versions.iter().rfind(|&&(step, _)| step <= steps);
+                newest.map_or(0, |&(_, word)| word) == found
+            })
+        })
+    }
+
+    /// A block that holds none of what it held after `least` steps or later, and what it holds.
+    pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
+        let is_known = |versions: &[(u64, u64)], word: u64| {
+            let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);
+            word == base || versions.iter().any(|&(step, known)| step > least && known == word)
+        };
+        let mut blocks = self.blocks.iter().zip(found);
+        blocks
+            .find(|((_, versions), word)| !is_known(versions, **word))
+            .map(|((&block, _), &word)| (block, word))
+    }
+}

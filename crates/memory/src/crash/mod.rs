@@ -1,0 +1,279 @@
+//! Crashing an image: the process that holds it is killed, or its machine loses its power, between and in the middle
+//! of any two operations on the file.
+//!
+//! A device with bytes does steps over an image in memory. After a step the file is taken as it would have been left
+//! in the middle of that step's operations, and opened again: what the device holds then is what it held after some
+//! first steps, with every one that was acknowledged before a kill, and every one that was synced before a loss of
+//! power. Then it takes writes again, and keeps them over one more loss of power. Now and then life goes on behind.
+
+mod history;
+mod tape;
+#[cfg(test)]
+mod tests;
+
+pub use tape::Fault;
+
+use crate::error::MemoryError;
+use crate::kept::Kept;
+use crate::step::Step;
+use history::History;
+use nacre_kernel::{Random, Status, Streams};
+use nacre_machine::{Checked, Files};
+use std::sync::Arc;
+use tape::Tape;
+
+/// What was tried, and the first thing that was not as promised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crashed {
+    /// Processes that were killed.
+    pub kills: u64,
+    /// Losses of power.
+    pub power_losses: u64,
+    /// Of both, those in the middle of a write to the file.
+    pub inside_writes: u64,
+    /// Of both, those after which the journal ended in a torn record.
+    pub torn_records: u64,
+    /// Of both, those after which steps were missing that had been acknowledged, but not synced.
+    pub unsynced_lost: u64,
+    /// Steps of all lives.
+    pub steps: u64,
+    /// Checkpoints.
+    pub checkpoints: u64,
+    /// What is wrong.
+    pub finding: Option<String>,
+}
+
+impl Crashed {
+    /// Adds what was tried in `other`.
+    pub fn add(&mut self, other: &Crashed) {
+        self.kills += other.kills;
+        self.power_losses += other.power_losses;
+        self.inside_writes += other.inside_writes;
+        self.torn_records += other.torn_records;
+        self.unsynced_lost += other.unsynced_lost;
+        self.steps += other.steps;
+        self.checkpoints += other.checkpoints;
+    }
+
+    /// Kills and losses of power.
+    pub fn points(&self) -> u64 {
+        self.kills + self.power_losses
+    }
+}
+
+/// So small that checkpoints are due often.
+const JOURNAL_BYTES: u64 = 32 << 10;
+/// Bytes of a block, and blocks that one write has at most.
+const BLOCK: u64 = 512;
+const BLOCKS_MAX: u64 = 4;
+/// Blocks that are written at all.
+const PLACES: u64 = 24;
+/// Crashes after one step, at most.
+const CRASHES_MAX: u64 = 6;
+/// One in so many crashes is not taken back.
+const STAYS: u64 = 8;
+
+/// Crashes the image of the stack of `checked` so often, with a file that does `fault`.
+///
+/// Errors: the stack carries no bytes, cannot be built or saved.
+pub fn crash(
+    checked: &Checked,
+    files: &dyn Files,
+    points: u64,
+    seed: u64,
+    fault: Fault,
+) -> Result<Crashed, MemoryError> {
+    let mut life = Life::new(checked, files, seed, fault)?;
+    while life.crashed.points() < points && life.crashed.finding.is_none() {
+        if let Err(problem) = life.step() {
+            life.crashed.finding = Some(problem);
+        }
+    }
+    Ok(life.crashed)
+}
+
+struct Life<'a> {
+    checked: &'a Checked,
+    files: &'a dyn Files,
+    fault: Fault,
+    random: Random,
+    tape: Arc<Tape>,
+    kept: Kept,
+    history: History,
+    blocks: u64,
+    /// Steps done, and those of them that were synced.
+    steps: u64,
+    synced: u64,
+    crashed: Crashed,
+}
+
+impl<'a> Life<'a> {
+    fn new(
+        checked: &'a Checked,
+        files: &'a dyn Files,
+        seed: u64,
+        fault: Fault,
+    ) -> Result<Life<'a>, MemoryError> {
+        let tape = Arc::new(Tape::of(Vec::new(), fault));
+        let kept = Kept::on_disk(checked, files, tape.clone(), JOURNAL_BYTES)?;
+        kept.check_saves()?;
+        tape.settle();
+        let (random, blocks) = (Streams::new(seed).stream("image"), kept.capacity() / BLOCK);
+        let (history, crashed) = (History::default(), Crashed::default());
+        Ok(Life { checked, files, fault, random, tape, kept, history, blocks, steps: 0, synced: 0, crashed })
+    }
+
+    /// One step, and crashes in the middle of it. Errors: what is not as promised.
+    fn step(&mut self) -> Result<(), String> {
+        self.steps += 1;
+        self.crashed.steps += 1;
+        let synced = self.synced;
+        match self.random.below(8) {
+            0 => {
+                self.change(Step::Flush)?;
+                self.kept.sync().map_err(|error| error.to_string())?;
+                self.synced = self.steps;
+            }
+            1 => {
+                let places = self.places();
+                let (first, count) = (places, 1 + self.random.below(BLOCKS_MAX));
+                let mut into = vec![0; (count.min(self.blocks - first) * BLOCK) as usize];
+                self.kept.read(self.kept.until(), first * BLOCK, &mut into);
+            }
+            2 if self.random.below(4) == 0 => {
+                self.kept.checkpoint().map_err(|error| format!("{error:?}"))?;
+                (self.synced, self.crashed.checkpoints) = (self.steps, self.crashed.checkpoints + 1);
+            }
+            _ => self.write()?,
+        }
+        let count = self.random.below(CRASHES_MAX);
+        for number in 0..count {
+            let stays = number + 1 == count && self.random.below(STAYS) == 0;
+            if self.crash(synced, stays)? {
+                return Ok(());
+            }
+        }
+        self.tape.settle();
+        Ok(())
+    }
+
+    fn places(&mut self) -> u64 {
+        let place = self.random.below(PLACES.min(self.blocks));
+        // Half of them at the end of the device.
+        if place.is_multiple_of(2) { place } else { self.blocks - 1 - place }
+    }
+
+    fn change(&mut self, step: Step<'_>) -> Result<Status, String> {
+        let done =
+            self.kept.change(self.kept.until(), step).map_err(|error| format!("{step:?}: {error:?}"))?;
+        Ok(done.completion.status)
+    }
+
+    fn write(&mut self) -> Result<(), String> {
+        let first = self.places();
+        let count = (1 + self.random.below(BLOCKS_MAX)).min(self.blocks - first);
+        let (mut bytes, mut words) = (Vec::new(), Vec::new());
+        for block in first..first + count {
+            let word = Streams::new(self.steps).stream(&format!("block {block}")).bits() | 1;
+            words.push(word);
+            bytes.extend(word.to_le_bytes().repeat(BLOCK as usize / 8));
+        }
+        let status = self.change(Step::Write { address: first * BLOCK, bytes: &bytes })?;
+        if status != Status::Done {
+            // What a worn-out medium took of it is seen by reading.
+            words = read(&mut self.kept, &(first..first + count).collect::<Vec<_>>())?;
+        }
+        for (block, word) in (first..).zip(words) {
+            self.history.hold(self.steps, block, word);
+        }
+        Ok(())
+    }
+
+    /// A kill or a loss of power in the middle of the last step; whether life goes on behind it.
+    fn crash(&mut self, synced_before: u64, stays: bool) -> Result<bool, String> {
+        let operations = self.tape.operations();
+        let cut = self.random.below(operations as u64 + 1) as usize;
+        let torn = match self.tape.bytes_of(cut) {
+            bytes if bytes > 1 && self.random.chance(0.6) => 1 + self.random.below(bytes as u64 - 1) as usize,
+            _ => 0,
+        };
+        let is_kill = self.random.chance(0.4);
+        let bytes = match is_kill {
+            true => self.tape.killed(cut, torn),
+            false => self.tape.powerless(cut, torn, &mut self.random),
+        };
+        let is_over = cut == operations;
+        let acknowledged = if is_over { self.steps } else { self.steps - 1 };
+        let least = match is_kill {
+            true => acknowledged,
+            false if is_over => self.synced,
+            false => synced_before,
+        };
+        let what = if is_kill { "a kill" } else { "a loss of power" };
+        let told =
+            |problem| format!("after {what} at operation {cut} of {operations}, {torn} bytes: {problem}");
+        let tape = Arc::new(Tape::of(bytes, self.fault));
+        let mut kept = self.open(&tape).map_err(|error| told(error.to_string()))?;
+        self.crashed.kills += u64::from(is_kill);
+        self.crashed.power_losses += u64::from(!is_kill);
+        self.crashed.inside_writes += u64::from(torn > 0);
+        self.crashed.torn_records += u64::from(kept.was_torn());
+        let blocks = self.history.blocks();
+        let found = read(&mut kept, &blocks)?;
+        let Some(steps) = self.history.steps_of(&found, least, self.steps) else {
+            let stranger = self.history.stranger(&found, least);
+            return Err(told(match stranger {
+                Some((block, _)) => format!("block {block} holds nothing that it held from step {least} on"),
+                None => format!("blocks hold what they did after different steps from {least} on"),
+            }));
+        };
+        self.crashed.unsynced_lost += u64::from(steps < acknowledged);
+        if !stays {
+            return lives(self, kept, &tape).map_err(told).map(|()| false);
+        }
+        self.history.forget_after(steps);
+        (self.steps, self.synced) = (steps, if is_kill { self.synced.min(steps) } else { steps });
+        (self.tape, self.kept) = (tape, kept);
+        self.tape.settle();
+        Ok(true)
+    }
+
+    fn open(&self, tape: &Arc<Tape>) -> Result<Kept, MemoryError> {
+        Kept::on_disk(self.checked, self.files, tape.clone(), JOURNAL_BYTES)
+    }
+}
+
+/// What is written and synced after a crash is there after a loss of power.
+fn lives(life: &Life<'_>, mut kept: Kept, tape: &Arc<Tape>) -> Result<(), String> {
+    let Some(&block) = life.history.blocks().first() else { return Ok(()) };
+    let word = u64::MAX;
+    let bytes = word.to_le_bytes().repeat(BLOCK as usize / 8);
+    let step = Step::Write { address: block * BLOCK, bytes: &bytes };
+    let done = kept.change(kept.until(), step).map_err(|error| format!("it takes no write: {error:?}"))?;
+    if done.completion.status != Status::Done {
+        return Ok(());
+    }
+    kept.sync().map_err(|error| error.to_string())?;
+    let mut chance = Streams::new(life.steps).stream("again");
+    let bytes = tape.powerless(tape.operations(), 0, &mut chance);
+    let again = Arc::new(Tape::of(bytes, life.fault));
+    let mut kept = life.open(&again).map_err(|error| format!("it does not open again: {error}"))?;
+    match read(&mut kept, &[block])?[..] {
+        [found] if found == word => Ok(()),
+        _ => Err("what was written and synced then is lost when the power fails again".into()),
+    }
+}
+
+/// The word that each of these blocks repeats.
+fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
+    let mut bytes = vec![0; BLOCK as usize];
+    let mut word = |&block: &u64| {
+        kept.read(kept.until(), block * BLOCK, &mut bytes);
+        let words = bytes.as_chunks::<8>().0;
+        match words.iter().all(|word| *word == words[0]) {
+            true => Ok(u64::from_le_bytes(words[0])),
+            false => Err(format!("block {block} holds parts of several writes")),
+        }
+    };
+    blocks.iter().map(&mut word).collect()
+}

@@ -1,0 +1,38 @@
+//! Images of drawn stacks keep what was acknowledged and synced; files that lie are found out.
+
+use super::{Crashed, Fault, crash};
+use nacre_machine::crash::{Nothing, drawn};
+
+/// Stacks, and crashes of each.
+const STACKS: u64 = 24;
+const POINTS: u64 = 60;
+
+fn crashed(seed: u64, fault: Fault) -> Crashed {
+    let drawn = drawn(seed, 1);
+    crash(&drawn.checked, &Nothing, POINTS, seed, fault)
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+}
+
+#[test]
+fn an_image_keeps_what_was_acknowledged_over_kills_and_what_was_synced_over_losses_of_power() {
+    let mut all = Crashed::default();
+    for seed in 0..STACKS {
+        let one = crashed(seed, Fault::None);
+        if let Some(finding) = &one.finding {
+            panic!("seed {seed}: {finding}\n{}", drawn(seed, 1).text);
+        }
+        all.add(&one);
+    }
+    assert!(all.points() >= STACKS * POINTS, "{all:?}");
+    let reached = [all.kills, all.power_losses, all.inside_writes, all.torn_records, all.unsynced_lost];
+    assert!(reached.iter().all(|&count| count > 50) && all.checkpoints > 5, "{all:?}");
+}
+
+#[test]
+fn a_file_that_lies_is_found_out_within_four_stacks() {
+    for fault in [Fault::LyingSync, Fault::LostWrite(20)] {
+        let found = (0..4).find(|&seed| crashed(seed, fault).finding.is_some());
+        assert!(found.is_some(), "{fault:?} is not found");
+        println!("{fault:?} is found with seed {}", found.unwrap_or_default());
+    }
+}
