@@ -191,9 +191,12 @@ impl Disk for Tape {
         Ok(rest.iter().position(|&byte| byte != 0).map(|at| offset + at as u64))
     }
 
-    fn zero_at(&self, offset: u64, length: u64, _keeps_room: bool) -> io::Result<bool> {
-        self.write_at(offset, &vec![0; length as usize])?;
-        Ok(true)
+    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
+        // A file system that has holes and zeroes nothing in place.
+        if keeps_room {
+            return Ok(false);
+        }
+        self.write_at(offset, &vec![0; length as usize]).map(|()| true)
     }
 
     fn file(&self) -> Option<&File> {
