@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod crashes;
 pub mod dram_disk_cache;
+#[cfg(test)]
+mod energies;
 pub mod flash_disk_cache;
 mod frames;
 pub mod network;

@@ -1,5 +1,6 @@
 //! Media: what stores bits, with the physics that no controller can cheat.
 
+pub mod charge;
 pub mod disk;
 pub mod dram;
 pub mod dual_mode_flash;

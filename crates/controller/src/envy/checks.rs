@@ -5,9 +5,16 @@ use super::geometry::Geometry;
 use super::page_table::PageTable;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
+use nacre_media::charge::check_energies;
 
 /// Reports every mistake that no single setting shows.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
+    let energies = [
+        ("access_energy", config.access_energy),
+        ("program_energy", config.program_energy),
+        ("erase_energy", config.erase_energy),
+    ];
+    check_energies(reader, &energies, None);
     // What does not fit a page that is no page either would be a second word about one mistake.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {
         return;

@@ -3,6 +3,7 @@
 use crate::cleaning::CleaningFamily;
 use nacre_config::{Configuration, Slot};
 use nacre_kernel::{Bytes, Energy, Price, Ratio, Time};
+use nacre_media::charge::Energies;
 
 /// Flash as main memory.
 #[derive(Clone, Debug, Configuration)]
@@ -105,6 +106,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Energy of an access, a program and an erase.
+    pub(super) fn energies(&self) -> Energies<3> {
+        Energies::of([self.access_energy, self.program_energy, self.erase_energy])
+    }
+
     /// Pages the write buffer holds.
     pub(super) fn buffer_pages(&self) -> u32 {
         (self.buffer.0 / self.page.0) as u32

@@ -1,7 +1,7 @@
 //! What the device did, as its report.
 
 use super::model::Envy;
-use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
 use nacre_media::store::Store;
 
 /// Bytes of SRAM that the page table takes for each flash page (wu-1994 section 3.3).
@@ -16,9 +16,7 @@ pub(super) fn of<S: Store>(envy: &Envy<S>, elapsed: Time) -> ComponentReport {
         kind: "envy",
         path: envy.path.clone(),
         resources: resources(envy, &wear),
-        is_energy_modelled: config.access_energy.is_some()
-            || config.program_energy.is_some()
-            || config.erase_energy.is_some(),
+        is_energy_modelled: config.energies().is_known(),
         idle_energy: None,
         counters: counters(envy),
         cost: cost(envy),
@@ -66,17 +64,17 @@ fn lifetime_days<S: Store>(envy: &Envy<S>, wear: &Wear, elapsed: Time) -> Option
 fn resources<S: Store>(envy: &Envy<S>, wear: &Wear) -> Vec<Resource> {
     let mut controller = envy.book.ledger.clone();
     let mut flash = envy.background.ledger.clone();
-    let energy = |each: Option<Energy>, count: u64| Energy(each.unwrap_or_default().0 * count as f64);
-    let config = &envy.config;
+    let (config, energies) = (&envy.config, envy.config.energies());
+    let [access, program, erase] = [0, 1, 2].map(|kind| move |count| energies.of_many(kind, count));
     let [reads, writes] = envy.book.accesses;
-    controller.charge_energy(Activity::Read, energy(config.access_energy, reads));
-    controller.charge_energy(Activity::Write, energy(config.access_energy, writes));
+    controller.charge_energy(Activity::Read, access(reads));
+    controller.charge_energy(Activity::Write, access(writes));
     for (activity, programs) in
         [(Activity::Drain, wear.host), (Activity::Clean, wear.cleaned), (Activity::LevelWear, wear.levelled)]
     {
-        flash.charge_energy(activity, energy(config.program_energy, programs));
+        flash.charge_energy(activity, program(programs));
     }
-    flash.charge_energy(Activity::Erase, energy(config.erase_energy, wear.erases));
+    flash.charge_energy(Activity::Erase, erase(wear.erases));
     vec![
         Resource { name: "controller", servers: 1, ledger: controller },
         Resource { name: "flash", servers: config.concurrency, ledger: flash },

@@ -6,10 +6,10 @@ use super::{Config, Scheduling};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Power, Random, Recovery, Request, Resource,
-    Status, Time, Timeline, Transactions,
+    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Random, Recovery, Request, Resource, Status,
+    Time, Timeline, Transactions,
 };
-use nacre_media::disk::{Access, Disk, Draw, Layout, SeekCurve};
+use nacre_media::disk::{Access, Disk};
 use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
 
@@ -58,18 +58,10 @@ struct Book {
 impl<S: Store> Hdd<S> {
     /// A drive at rest.
     pub(super) fn new(id: ComponentId, path: String, config: Config, store: S) -> Hdd<S> {
-        let rotation = Time::from_secs_f64(1.0 / config.rotation.0);
-        let layout =
-            Layout::new(config.capacity, rotation, config.outer_rate, config.inner_rate, config.heads);
-        let curve = SeekCurve::fit(config.seek_times()).expect("the configuration was checked");
-        let above_idle = |power: Option<Power>| {
-            Power(power.zip(config.idle_power).map_or(0.0, |(power, idle)| power.0 - idle.0))
-        };
-        let draw = Draw { seek: above_idle(config.seek_power), active: above_idle(config.active_power) };
         Hdd {
             id,
             path,
-            disk: Disk::new(layout, curve, draw, config.write_settle),
+            disk: Disk::of(&config.mechanics),
             arm: Timeline::new(),
             queue: Queue::new(match config.scheduling {
                 Scheduling::Arrival => 0,
@@ -136,7 +128,7 @@ impl<S: Store> Hdd<S> {
 
     /// What flows whether or not it works.
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
-        let idle = self.config.idle_power?;
+        let idle = self.config.mechanics.idle_power?;
         let standing = self.book.standing.min(elapsed);
         let standby = self.config.standby.as_ref().map_or(idle, |standby| standby.power);
         Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
@@ -297,7 +289,7 @@ impl<S: Store> Device for Hdd<S> {
     }
 
     fn capacity(&self) -> Option<Bytes> {
-        Some(self.config.capacity)
+        Some(self.config.mechanics.capacity)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -332,10 +324,10 @@ impl<S: Store> Device for Hdd<S> {
             kind: "hdd",
             path: self.path.clone(),
             resources: vec![arm, self.interface.resource("interface")],
-            is_energy_modelled: self.config.idle_power.is_some(),
+            is_energy_modelled: self.config.mechanics.idle_power.is_some(),
             idle_energy: self.idle_energy(elapsed),
             counters: self.counters(),
-            cost: self.config.price.map(|price| price.of(self.config.capacity)),
+            cost: self.config.price.map(|price| price.of(self.config.mechanics.capacity)),
             area_mm2: None,
             lifetime_days: None,
             wear: None,

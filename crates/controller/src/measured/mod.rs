@@ -32,14 +32,16 @@ mod tests;
 
 use crate::latency::{self, LatencyFamily};
 use model::Measured;
-use nacre_config::{Configuration, Descriptor, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
+use nacre_media::charge::{Energies, check_energies};
 use nacre_media::persistence::Linear;
 use nacre_media::store::Nothing;
 
 /// A device known only by its measured latencies.
 #[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
 pub struct Config {
     /// Bytes it holds. Where absent every address is served, and its cost is not known.
     #[config(min = "1 B")]
@@ -85,6 +87,18 @@ pub struct Config {
     pub price_basis: Option<String>,
     /// Bytes that may be written to it in its life.
     pub endurance: Option<Bytes>,
+}
+
+impl Config {
+    /// Energy of a unit read and of a unit written.
+    fn energies(&self) -> Energies<2> {
+        Energies::of([self.read_energy, self.write_energy])
+    }
+}
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let energies = [("read_energy", config.read_energy), ("write_energy", config.write_energy)];
+    check_energies(reader, &energies, config.idle_power);
 }
 
 /// This room.

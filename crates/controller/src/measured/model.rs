@@ -5,8 +5,8 @@ use crate::latency::Latency;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource,
-    Status, Time, Transactions,
+    Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource, Status,
+    Time, Transactions,
 };
 use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
@@ -130,17 +130,11 @@ impl<S: Store> Measured<S> {
     /// The ledger with the energy of the units served so far.
     fn ledger(&self) -> Ledger {
         let mut ledger = self.book.ledger.clone();
-        let each = [(Activity::Read, self.config.read_energy), (Activity::Write, self.config.write_energy)];
-        for ((activity, energy), units) in each.into_iter().zip(self.book.units) {
-            let energy = energy.unwrap_or_default();
-            ledger.charge_energy(activity, Energy(energy.0 * units as f64));
+        let energies = self.config.energies();
+        for (kind, activity) in [Activity::Read, Activity::Write].into_iter().enumerate() {
+            ledger.charge_energy(activity, energies.of_many(kind, self.book.units[kind]));
         }
         ledger
-    }
-
-    fn is_energy_modelled(&self) -> bool {
-        let Config { read_energy, write_energy, idle_power, .. } = &self.config;
-        read_energy.is_some() || write_energy.is_some() || idle_power.is_some()
     }
 
     fn lifetime_days(&self, elapsed: Time) -> Option<f64> {
@@ -255,7 +249,7 @@ impl<S: Store> Device for Measured<S> {
             kind: "measured",
             path: self.path.clone(),
             resources: self.resources(),
-            is_energy_modelled: self.is_energy_modelled(),
+            is_energy_modelled: self.config.energies().is_known(),
             idle_energy: self.config.idle_power.map(|power| power.over(elapsed)),
             counters: self.counters(),
             cost: self.config.price.zip(self.config.capacity).map(|(price, capacity)| price.of(capacity)),

@@ -113,8 +113,9 @@ fn servers_and_link_are_busy_apart() {
 }
 
 #[test]
-fn energy_is_modelled_where_any_is_given() {
-    let idle = device("read = \"1 us\"\nwrite = \"1 us\"\nread_energy = \"2 uJ\"").report(Time::ZERO);
+fn energy_is_modelled_where_it_is_given() {
+    let idle = device("read = \"1 us\"\nwrite = \"1 us\"\nread_energy = \"2 uJ\"\nwrite_energy = \"3 uJ\"");
+    let idle = idle.report(Time::ZERO);
     assert!(idle.is_energy_modelled, "it knows what reads take, though there was none");
     assert!(!device("read = \"1 us\"\nwrite = \"1 us\"").report(Time::ZERO).is_energy_modelled);
 }

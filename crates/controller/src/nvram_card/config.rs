@@ -5,6 +5,7 @@ use crate::host_interface::HostInterfaceFamily;
 use crate::memory_scheduling::MemorySchedulingFamily;
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
+use nacre_media::charge::check_energies;
 use nacre_media::dram::Part;
 
 /// When rows are closed.
@@ -176,6 +177,11 @@ impl Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
+    let part = &config.part;
+    if part.activate_energy.or(part.read_energy).or(part.write_energy).is_none() {
+        let energies = ["activate_energy", "read_energy", "write_energy"].map(|name| (name, None));
+        check_energies(reader, &energies, config.idle_power);
+    }
     let part = &config.part;
     for (field, value) in [
         ("channels", config.channels),

@@ -2,8 +2,8 @@
 
 use crate::wear_levelling::{Region, WearLevellingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
-use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
-use nacre_media::pcm::Rank;
+use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Time};
+use nacre_media::pcm::{Chips, Rank};
 
 /// When a write is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
@@ -32,20 +32,9 @@ pub struct Config {
         source = "fitted: the ranks of one DIMM; with two programs a rank, 470 MB/s and 179 us for 4 KB close together"
     )]
     pub row_ranks: u32,
-    /// Chips of a rank that hold data.
-    #[config(default = 4, min = 1, max = 64, source = "paper: akel-2011 section 2.2")]
-    pub data_chips: u32,
-    /// Chips of a rank beside them, for error correction.
-    #[config(default = 1, max = 64, source = "paper: akel-2011 section 2.2")]
-    pub spare_chips: u32,
-    /// Bytes of a chip.
-    #[config(
-        default = "16 MiB",
-        min = "4 KiB",
-        max = "64 GiB",
-        source = "datasheet: akel-2011 section 2.2, P8P"
-    )]
-    pub chip: Bytes,
+    /// Chips of a rank.
+    #[config(flatten)]
+    pub chips: Chips,
     /// Bytes of a row: what is striped over the controllers and what wear levelling moves.
     #[config(
         default = "4 KiB",
@@ -54,12 +43,6 @@ pub struct Config {
         source = "paper: akel-2011 sections 2.1 and 2.3"
     )]
     pub row: Bytes,
-    /// Bytes one read takes from a chip.
-    #[config(default = "16 B", min = "1 B", max = "4 KiB", source = "paper: akel-2011 section 2.2")]
-    pub read_unit: Bytes,
-    /// How long one read of a rank takes.
-    #[config(default = "314 ns", min = "1 ps", max = "1 s", source = "paper: akel-2011 section 2.2")]
-    pub read: Time,
     /// What the controller adds to each read of a rank.
     #[config(
         default = "96.3 ns",
@@ -67,24 +50,6 @@ pub struct Config {
         source = "fitted: 64 B of four chips in 410.3 ns are the 156 MB/s of akel-2011 section 2.3"
     )]
     pub read_control: Time,
-    /// Bytes a chip programs at one time.
-    #[config(default = "64 B", min = "1 B", max = "64 KiB", source = "paper: akel-2011 section 2.2")]
-    pub program_unit: Bytes,
-    /// How long it takes to fill the write buffers of a rank's chips.
-    #[config(
-        default = "3.2 us",
-        max = "1 s",
-        source = "assumed: 32 words of a chip, 100 ns each, the usual write cycle of such chips"
-    )]
-    pub fill: Time,
-    /// How long a rank takes to program what its chips' write buffers hold.
-    #[config(
-        default = "120 us",
-        min = "1 ps",
-        max = "1 s",
-        source = "datasheet: akel-2011 section 2.2, arbitrary data"
-    )]
-    pub program: Time,
     /// What goes before the reads or programs of a row.
     #[config(
         default = "3 us",
@@ -92,9 +57,6 @@ pub struct Config {
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
-    /// Programs a row is made for.
-    #[config(default = 1000000, min = 1, max = 4294967294, source = "datasheet: akel-2011 section 2.2")]
-    pub endurance: u64,
     /// Where rows lie.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
     pub wear_levelling: Slot<WearLevellingFamily>,
@@ -160,12 +122,6 @@ pub struct Config {
         source = "assumed: one for each thread of akel-2011 section 3.1"
     )]
     pub cpus: u32,
-    /// Energy of one program of one chip, above idling.
-    pub program_energy: Option<Energy>,
-    /// Energy of one read of one chip, above idling.
-    pub read_energy: Option<Energy>,
-    /// Power that flows whether or not it works.
-    pub idle_power: Option<Power>,
     /// Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with
     /// early completion, and there is none with late.
     pub capacitors: Option<Energy>,
@@ -181,7 +137,7 @@ pub struct Config {
 impl Config {
     /// Bytes the host sees of one controller.
     pub(super) fn controller_bytes(&self) -> u64 {
-        u64::from(self.ranks) * u64::from(self.data_chips) * self.chip.0
+        u64::from(self.ranks) * u64::from(self.chips.data_chips) * self.chips.chip.0
     }
 
     /// Logical rows of one controller.
@@ -199,7 +155,7 @@ impl Config {
 
     /// The rows of controller `number`, for wear levelling.
     pub(super) fn region(&self, number: u32) -> Region {
-        Region { number, rows: self.rows(), endurance: self.endurance }
+        Region { number, rows: self.rows(), endurance: self.chips.endurance }
     }
 
     /// Chunks of a row: what one rank programs at one time.
@@ -207,30 +163,21 @@ impl Config {
         self.row.0 / self.rank().chunk
     }
 
-    /// Chips of a rank.
-    pub(super) fn chips(&self) -> u32 {
-        self.data_chips + self.spare_chips
-    }
-
     /// The medium, as the controller sees it.
     pub(super) fn rank(&self) -> Rank {
-        Rank {
-            beat: self.read_unit.0 * u64::from(self.data_chips),
-            read: self.read + self.read_control,
-            chunk: self.program_unit.0 * u64::from(self.data_chips),
-            program: self.program,
-        }
+        self.chips.rank(self.read_control)
     }
 
     /// Energy to program all that the write buffers can hold; `None` where that of a program is not known.
     pub(super) fn emptying(&self) -> Option<Energy> {
         let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
-        let programs = rows * self.chunks() * u64::from(self.chips());
-        self.program_energy.map(|each| Energy(each.0 * programs as f64))
+        let programs = rows * self.chunks() * u64::from(self.chips.count());
+        self.chips.program_energy.map(|each| Energy(each.0 * programs as f64))
     }
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
+    config.chips.check_energies(reader, config.capacitors.is_some());
     let chunk = config.rank().chunk;
     if !config.row.0.is_power_of_two() || config.row.0 < chunk || !config.row.0.is_multiple_of(chunk) {
         let problem = format!("a row is a power of two of bytes, in whole programs of {}", Bytes(chunk));
@@ -249,12 +196,12 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = format!("give a multiple of the row, {}", config.row);
         reader.conflict(
             "chip",
-            &config.chip.to_string(),
+            &config.chips.chip.to_string(),
             "a controller has no whole number of rows",
             &remedy,
         );
     }
-    if config.capacitors.is_some() && config.program_energy.is_none() {
+    if config.capacitors.is_some() && config.chips.program_energy.is_none() {
         let remedy = "give program_energy, the energy of one program of one chip";
         let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
         reader.conflict(

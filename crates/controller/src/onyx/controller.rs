@@ -5,7 +5,8 @@ use super::outstanding::Outstanding;
 use crate::wear_levelling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
-use nacre_media::pcm::{Rank, Rows};
+use nacre_media::charge::Charges;
+use nacre_media::pcm::{Operation, Rank, Rows};
 
 /// What one controller has, and what it did.
 #[derive(State)]
@@ -46,16 +47,12 @@ struct Timing {
 pub(super) struct Book {
     /// Of the data lines.
     pub(super) lines: Ledger,
-    /// Of the ranks.
-    pub(super) ranks: Ledger,
+    /// Of the ranks; those of a row that wear levelling moves are counted when it is said to move.
+    pub(super) ranks: Charges<{ Operation::COUNT }>,
     /// Rows written by the host.
     pub(super) host_rows: u64,
     /// Rows that wear levelling moved.
     pub(super) moved_rows: u64,
-    /// Reads of a rank, by the host.
-    pub(super) beats: u64,
-    /// Programs of a rank, for the host.
-    pub(super) chunks: u64,
     /// Rows worn out before.
     pub(super) worn_before: u64,
 }
@@ -84,7 +81,7 @@ impl Controller {
             ranks: vec![Timeline::new(); config.ranks as usize],
             forgotten: Time::ZERO,
             buffer: Outstanding::new(config.writes_at_a_time()),
-            rows: Rows::new(leveller.physical_rows(), config.endurance),
+            rows: Rows::new(leveller.physical_rows(), config.chips.endurance),
             leveller,
             programs: Vec::new(),
             keeps_programs,
@@ -96,7 +93,8 @@ impl Controller {
     #[inline]
     pub(super) fn read(&mut self, earliest: Time, part: Part) -> Worked {
         let row = self.leveller.physical(part.row);
-        self.book.beats += self.timing.rank.beats(part.offset, part.bytes);
+        let beats = self.timing.rank.beats(part.offset, part.bytes);
+        self.book.ranks.count(Operation::Read as usize, Activity::Read, beats);
         self.read_physical(earliest, Part { row, ..part }, Activity::Read)
     }
 
@@ -107,7 +105,8 @@ impl Controller {
         let row = self.leveller.physical(part.row);
         self.programs.clear();
         let worked = self.write_physical(earliest, Part { row, ..part }, Activity::Write);
-        self.book.chunks += self.timing.rank.chunks(part.offset, part.bytes).1;
+        let chunks = self.timing.rank.chunks(part.offset, part.bytes).1;
+        self.book.ranks.count(Operation::Program as usize, Activity::Write, chunks);
         let moved = self.wear(part.row, row);
         let over = moved.map(|Move { from, to }| {
             let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
@@ -126,7 +125,7 @@ impl Controller {
         let moved = self.leveller.written(row);
         if let Some(Move { to, .. }) = moved {
             self.rows.program(to);
-            self.book.moved_rows += 1;
+            self.count_moves(1);
         }
         moved
     }
@@ -146,7 +145,7 @@ impl Controller {
             self.rows.program_often(physical, writes);
             self.rows.program_down(to, moves);
             self.book.host_rows += writes;
-            self.book.moved_rows += moves;
+            self.count_moves(moves);
             if let Some(worn) = by_host.into_iter().chain(by_moves).min() {
                 return Some(before + worn);
             }
@@ -160,9 +159,19 @@ impl Controller {
         let whole = |row| Part { row, offset: 0, bytes: self.timing.row_bytes };
         let (from, to) = (whole(from), whole(to));
         self.rows.program(to.row);
-        self.book.moved_rows += 1;
+        self.count_moves(1);
         let read = self.read_physical(earliest, from, Activity::LevelWear);
         self.write_physical(read.done, to, Activity::LevelWear).done
+    }
+
+    /// So many rows are read as a whole and programmed elsewhere.
+    #[inline]
+    fn count_moves(&mut self, rows: u64) {
+        let Timing { rank, row_bytes, .. } = &self.timing;
+        self.book.moved_rows += rows;
+        let ranks = &mut self.book.ranks;
+        ranks.count(Operation::Read as usize, Activity::LevelWear, rows * rank.beats(0, *row_bytes));
+        ranks.count(Operation::Program as usize, Activity::LevelWear, rows * rank.chunks(0, *row_bytes).1);
     }
 
     #[inline]
@@ -332,7 +341,7 @@ impl Timing {
     fn of(config: &Config) -> Timing {
         let mut timing = Timing {
             rank: config.rank(),
-            fill: config.fill,
+            fill: config.chips.fill,
             setup: config.row_setup,
             row_bytes: config.row.0,
             row_ranks: config.row_ranks as usize,

@@ -2,9 +2,9 @@
 
 use super::controller::{Book, Controller};
 use super::model::Onyx;
-use nacre_kernel::{
-    Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Spread, Time, Wear,
-};
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Ledger, Op, Resource, Spread, Time, Wear};
+use nacre_media::charge::Charges;
+use nacre_media::pcm::Operation;
 
 /// Most rows of the table of wear: each stands for equally many rows of one controller.
 const BINS_MAX: u64 = 1024;
@@ -19,10 +19,8 @@ pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
         kind: "onyx",
         path: onyx.path.clone(),
         resources: resources(onyx),
-        is_energy_modelled: config.program_energy.is_some()
-            || config.read_energy.is_some()
-            || config.idle_power.is_some(),
-        idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+        is_energy_modelled: config.chips.energies().is_known(),
+        idle_energy: config.chips.idle_power.map(|power| power.over(elapsed)),
         counters: counters(onyx),
         cost: config.price.map(|price| price.of(capacity)),
         area_mm2: None,
@@ -41,7 +39,7 @@ fn wear<S>(onyx: &Onyx<S>) -> Wear {
     Wear {
         host: sum(onyx, |book| book.host_rows),
         levelled: sum(onyx, |book| book.moved_rows),
-        endurance: Some(onyx.config.endurance),
+        endurance: Some(onyx.config.chips.endurance),
         worn_out_at: onyx.worn_out_at,
         row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),
         ..Wear::default()
@@ -51,35 +49,26 @@ fn wear<S>(onyx: &Onyx<S>) -> Wear {
 /// Programs all rows are made for over programs a day: what even wear would give.
 fn lifetime_days<S>(onyx: &Onyx<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
-    let capacity = rows as f64 * onyx.config.endurance as f64;
+    let capacity = rows as f64 * onyx.config.chips.endurance as f64;
     let programs = wear.programs();
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
 fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
     let config = &onyx.config;
-    let ledgers = |of: fn(&Book) -> &Ledger| {
-        let mut sum = Ledger::default();
-        onyx.controllers.iter().for_each(|controller| sum.add(of(&controller.book)));
-        sum
-    };
-    let mut ranks = ledgers(|book| &book.ranks);
-    let moved = sum(onyx, |book| book.moved_rows);
-    let rank = config.rank();
-    let (beats, programs) = (config.row.0.div_ceil(rank.beat), config.chunks());
-    let chips = f64::from(config.chips());
-    let energy = |each: Option<Energy>, count: u64| Energy(each.unwrap_or_default().0 * chips * count as f64);
-    ranks.charge_energy(Activity::Read, energy(config.read_energy, sum(onyx, |book| book.beats)));
-    ranks.charge_energy(Activity::Write, energy(config.program_energy, sum(onyx, |book| book.chunks)));
-    ranks.charge_energy(Activity::LevelWear, energy(config.read_energy, moved * beats));
-    ranks.charge_energy(Activity::LevelWear, energy(config.program_energy, moved * programs));
+    let (mut lines, mut ranks) = (Ledger::default(), Charges::default());
+    for controller in &onyx.controllers {
+        lines.add(&controller.book.lines);
+        ranks.add(&controller.book.ranks);
+    }
+    let ranks = ranks.ledger(&config.chips.energies());
     vec![
         Resource { name: "cpus", servers: config.cpus, ledger: onyx.book.cpus.clone() },
         Resource { name: "pipeline", servers: 1, ledger: onyx.book.pipeline.clone() },
         onyx.from_host.resource("from_host"),
         onyx.to_host.resource("to_host"),
         onyx.ring.resource("ring"),
-        Resource { name: "lines", servers: config.controllers, ledger: ledgers(|book| &book.lines) },
+        Resource { name: "lines", servers: config.controllers, ledger: lines },
         Resource { name: "ranks", servers: config.controllers * config.ranks, ledger: ranks },
     ]
 }
@@ -95,8 +84,8 @@ fn counters<S>(onyx: &Onyx<S>) -> Vec<(&'static str, u64)> {
         ("rows_written", sum(onyx, |book| book.host_rows)),
         ("rows_moved", sum(onyx, |book| book.moved_rows)),
         ("rows_worn_out", worn),
-        ("rank_reads", sum(onyx, |book| book.beats)),
-        ("rank_programs", sum(onyx, |book| book.chunks)),
+        ("rank_reads", sum(onyx, |book| book.ranks.counted(Operation::Read as usize, Activity::Read))),
+        ("rank_programs", sum(onyx, |book| book.ranks.counted(Operation::Program as usize, Activity::Write))),
         ("tag_waits", onyx.book.tag_waits),
         ("buffer_waits", onyx.book.buffer_waits),
     ]);

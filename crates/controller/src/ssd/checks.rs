@@ -2,7 +2,7 @@
 
 use super::config::{Config, Streams};
 use nacre_config::Reader;
-use nacre_kernel::{Bytes, Time};
+use nacre_kernel::Bytes;
 
 /// Physical units are told apart by four bytes, with one value for nowhere.
 const NUMBERS_MAX: u64 = u32::MAX as u64;
@@ -11,10 +11,7 @@ const SUPERBLOCK_MIN: u64 = 64;
 
 /// Reports every mistake that no single setting shows.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
-    check_times(reader, "read", &config.read);
-    check_times(reader, "program", &config.program);
     check_cache(config, reader);
-    check_energy(config, reader);
     check_slc_cache(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
@@ -42,34 +39,6 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     }
     if check_numbers(config, reader) {
         check_space(config, reader);
-    }
-}
-
-fn check_times(reader: &mut Reader<'_>, field: &str, times: &[Time]) {
-    if times.iter().any(|time| time.is_zero()) {
-        reader.conflict(field, "0 s", "a page takes some time", "give a time above zero for every page");
-    }
-}
-
-/// What is missing would count as nothing.
-fn check_energy(config: &Config, reader: &mut Reader<'_>) {
-    let energies = [
-        ("read_energy", config.read_energy),
-        ("program_energy", config.program_energy),
-        ("erase_energy", config.erase_energy),
-        ("transfer_energy", config.transfer_energy),
-    ];
-    let missing: Vec<_> =
-        energies.iter().filter(|(_, energy)| energy.is_none()).map(|&(name, _)| name).collect();
-    let missing = missing.join(", ");
-    let problem = format!("energy is not known without {missing}");
-    let remedy = format!("give {missing} too, or no energy and no idle_power");
-    let given = energies.iter().find_map(|&(name, energy)| Some((name, energy?.to_string())));
-    match (given, config.idle_power) {
-        _ if missing.is_empty() => {}
-        (Some((name, given)), _) => reader.conflict(name, &given, &problem, &remedy),
-        (None, Some(power)) => reader.conflict("idle_power", &power.to_string(), &problem, &remedy),
-        (None, None) => {}
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::cleaning::CleaningFamily;
 use crate::host_interface::HostInterfaceFamily;
 use nacre_config::{Choice, Configuration, Slot};
-use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Ratio, Time};
+use nacre_kernel::{Bandwidth, Bytes, Price, Ratio, Time};
+use nacre_media::flash::Nand;
 
 /// Whose processors run the flash translation layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
@@ -85,13 +86,9 @@ pub struct Config {
         source = "assumed: the page size of every host we know"
     )]
     pub unit: Bytes,
-    /// Reading a page, by its place among the pages that share a word line.
-    pub read: Vec<Time>,
-    /// Programming a page, by its place among the pages that share a word line.
-    pub program: Vec<Time>,
-    /// Erasing a block.
-    #[config(min = "1 ps", max = "10 s")]
-    pub erase: Time,
+    /// Its flash.
+    #[config(flatten)]
+    pub nand: Nand,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
@@ -122,12 +119,6 @@ pub struct Config {
     /// Share of the blocks that are bad from the start.
     #[config(default = "0 %", max = "20 %", source = "assumed: none unless told otherwise")]
     pub factory_bad: Ratio,
-    /// Erases a block is made for; absent means no limit.
-    #[config(min = 1, max = 4294967294)]
-    pub endurance: Option<u64>,
-    /// Standard deviation of the erases a block takes, as a share of `endurance`.
-    #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
-    pub endurance_spread: Ratio,
     /// Erased superblocks (a block of every plane) below which cleaning begins.
     #[config(
         default = 4,
@@ -224,16 +215,6 @@ pub struct Config {
     /// What a read of a unit takes that was never written.
     #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
     pub unwritten: Unwritten,
-    /// Energy to read a page, above idling.
-    pub read_energy: Option<Energy>,
-    /// Energy to program a page, above idling.
-    pub program_energy: Option<Energy>,
-    /// Energy to erase a block, above idling.
-    pub erase_energy: Option<Energy>,
-    /// Energy to move a page over its channel, above idling.
-    pub transfer_energy: Option<Energy>,
-    /// Power that flows whether or not it works.
-    pub idle_power: Option<Power>,
     /// Price of what the host sees.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.

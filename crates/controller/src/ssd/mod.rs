@@ -151,7 +151,8 @@ fn build<S: Store>(
     let config: Config = slot.config(builder.families());
     let geometry = Geometry::of(&config);
     let spare_areas = if S::CARRIES_BYTES { 8 * geometry.numbers() as u64 } else { 0 };
-    let blocks_differ = config.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
+    let blocks_differ =
+        config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
     let in_all = geometry.memory_bytes(config.blocks) + spare_areas;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
@@ -165,8 +166,8 @@ fn build<S: Store>(
         return Err(problem.remedy(remedy).into());
     }
     let durability = Durability {
-        endurance: config.endurance,
-        spread: config.endurance_spread.0,
+        endurance: config.nand.endurance,
+        spread: config.nand.endurance_spread.0,
         bad: config.factory_bad.0,
     };
     let random = builder.random(&format!("{}.blocks", slot.path()));

@@ -41,7 +41,7 @@ impl<S: Store> Ssd<S> {
         if self.config.power_protected {
             let rounds = unfinished.most_programs + held.div_ceil(u64::from(self.array.geometry.dies));
             interrupted.programs_finished = unfinished.programs + held;
-            interrupted.done = at + longest(&self.config.program) * rounds;
+            interrupted.done = at + self.config.nand.longest_program() * rounds;
         }
         self.array.empty_buffer();
         for (unit, before) in lost.back {
@@ -90,7 +90,7 @@ impl<S: Store> Ssd<S> {
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         recovery.erases_repeated = self.outage.erases.all;
         let planes = if self.config.multi_plane { 1 } else { u64::from(geometry.planes) };
-        let erasing = self.config.erase * (self.outage.erases.most * planes);
+        let erasing = self.config.nand.erase * (self.outage.erases.most * planes);
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
         let table = u64::from(mappings) * self.config.mapping_entry.0;
@@ -110,15 +110,11 @@ impl<S: Store> Ssd<S> {
 /// its channel: dies sense side by side, those of a channel transfer in turn.
 fn reading(config: &Config, pages: u64, bytes: u64) -> Time {
     let crossing = config.command + config.bus.time_for(bytes);
-    let (sensing, ways) = (longest(&config.read), u64::from(config.ways));
+    let (sensing, ways) = (config.nand.longest_read(), u64::from(config.ways));
     (sensing + crossing).max(crossing * ways) * pages.div_ceil(config.dies_in_all())
 }
 
 /// The same of spare areas alone, which are as short as a command.
 fn reading_spare(config: &Config, pages: u64) -> Time {
     reading(config, pages, 0)
-}
-
-fn longest(times: &[Time]) -> Time {
-    times.iter().copied().fold(Time::ZERO, Time::max)
 }

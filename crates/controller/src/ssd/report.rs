@@ -2,23 +2,22 @@
 
 use super::frontier::NOBODY;
 use super::model::Ssd;
-use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Resource, Time, Wear};
+use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Resource, Time, Wear};
+use nacre_media::flash::Operation;
 use nacre_media::store::Store;
 
 /// The report over `elapsed`.
 pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
     let config = &ssd.config;
     let wear = wear(ssd);
-    let energies = [config.read_energy, config.program_energy, config.erase_energy, config.transfer_energy];
-    let is_energy_modelled = energies.iter().any(Option::is_some) || config.idle_power.is_some();
     let capacity = Bytes(ssd.array.geometry.capacity());
     ComponentReport {
         id: ssd.id,
         kind: "ssd",
         path: ssd.path.clone(),
         resources: resources(ssd),
-        is_energy_modelled,
-        idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+        is_energy_modelled: config.nand.energies().is_known(),
+        idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
         counters: counters(ssd),
         cost: config.price.map(|price| price.of(capacity)),
         area_mm2: None,
@@ -39,7 +38,7 @@ fn wear<S: Store>(ssd: &Ssd<S>) -> Wear {
         padding: now.padding - before.padding,
         erases: (ssd.array.flash.erases() - ssd.book.erases_before) * u64::from(ssd.array.geometry.lanes()),
         block_erases: ssd.array.blocks.erases().to_vec(),
-        endurance: ssd.config.endurance,
+        endurance: ssd.config.nand.endurance,
         worn_out_at: None,
         row_programs: None,
     }
@@ -47,7 +46,7 @@ fn wear<S: Store>(ssd: &Ssd<S>) -> Wear {
 
 /// Units that can be programmed in its life over units programmed a day.
 fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
-    let endurance = ssd.config.endurance? as f64;
+    let endurance = ssd.config.nand.endurance? as f64;
     let programs = wear.programs();
     let units = ssd.config.raw_bytes() as f64 / ssd.config.unit.0 as f64;
     let life = units * (1.0 - ssd.config.factory_bad.0) * endurance;
@@ -56,24 +55,24 @@ fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f
 
 fn resources<S: Store>(ssd: &Ssd<S>) -> Vec<Resource> {
     let geometry = &ssd.array.geometry;
-    let (config, counts) = (&ssd.config, &ssd.schedule.counts);
+    let (energies, counts) = (ssd.config.nand.energies(), &ssd.schedule.counts);
     let mut dies = ssd.schedule.die_ledger.clone();
     let mut channels = ssd.schedule.channel_ledger.clone();
-    let mut charge = |activity, each: Option<Energy>, count: u64| {
-        dies.charge_energy(activity, Energy(each.unwrap_or_default().0 * count as f64));
+    let mut charge = |activity, operation: Operation, count: u64| {
+        dies.charge_energy(activity, energies.of_many(operation as usize, count));
     };
     let wear = wear(ssd);
     let pages = |units: u64| units / u64::from(geometry.units_per_page);
-    charge(Activity::Read, config.read_energy, counts.host_reads);
-    charge(Activity::Clean, config.read_energy, counts.copied_pages);
-    charge(Activity::Translate, config.read_energy, counts.mapping_reads);
-    charge(Activity::Drain, config.program_energy, pages(wear.host + wear.padding));
-    charge(Activity::Clean, config.program_energy, pages(wear.cleaned));
-    charge(Activity::LevelWear, config.program_energy, pages(wear.levelled));
-    charge(Activity::Translate, config.program_energy, pages(wear.metadata));
-    charge(Activity::Erase, config.erase_energy, counts.erases);
-    let each = config.transfer_energy.unwrap_or_default().0;
-    channels.charge_energy(Activity::Transfer, Energy(each * counts.transfers as f64));
+    charge(Activity::Read, Operation::Read, counts.host_reads);
+    charge(Activity::Clean, Operation::Read, counts.copied_pages);
+    charge(Activity::Translate, Operation::Read, counts.mapping_reads);
+    charge(Activity::Drain, Operation::Program, pages(wear.host + wear.padding));
+    charge(Activity::Clean, Operation::Program, pages(wear.cleaned));
+    charge(Activity::LevelWear, Operation::Program, pages(wear.levelled));
+    charge(Activity::Translate, Operation::Program, pages(wear.metadata));
+    charge(Activity::Erase, Operation::Erase, counts.erases);
+    let transfers = energies.of_many(Operation::Transfer as usize, counts.transfers);
+    channels.charge_energy(Activity::Transfer, transfers);
     let mut resources = ssd.interface.resources();
     resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
     resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies });

@@ -6,6 +6,7 @@ use super::flash_ops::{Cause, FlashOps};
 use super::geometry::{Cells, Geometry, Spot};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
+use nacre_media::flash::Nand;
 use std::collections::VecDeque;
 
 /// Operations since measuring began, by what they are for.
@@ -135,14 +136,15 @@ impl Schedule {
         let transfer = config.bus.time_for(config.operation_bytes());
         let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
         let single = config.slc_cache.iter().flat_map(|cache| [&cache.read, &cache.program]);
-        let times = config.read.iter().chain(&config.program).chain([&config.erase]).chain(single);
+        let Nand { read, program, erase, .. } = &config.nand;
+        let times = read.iter().chain(program).chain([erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
         let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
         Schedule {
             pace: Pace {
-                read: by_page(&config.read),
-                program: by_page(&config.program),
-                erase: Time::from_ps(config.erase.as_ps() * planes),
+                read: by_page(read),
+                program: by_page(program),
+                erase: Time::from_ps(erase.as_ps() * planes),
                 single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
                 single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
                 program_transfer: transfer + config.command * pages,

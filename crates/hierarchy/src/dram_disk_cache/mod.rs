@@ -36,6 +36,7 @@ use dram::Dram;
 use nacre_config::{Configuration, Descriptor, Reader, Room, Slot};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, BitArea, Bytes, Power, Price, Ratio, Time};
+use nacre_media::charge::check_powers;
 use nacre_media::store::{Layout, Nothing};
 
 /// A disk cache in DRAM.
@@ -113,6 +114,9 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
                 );
             }
         };
+    let powers = [("active_power", config.active_power), ("idle_power", config.idle_power)];
+    let down = config.power_down_power.map(|power| ("power_down_power", Some(power)));
+    check_powers(reader, &powers.into_iter().chain(down).collect::<Vec<_>>());
     above("active_power", config.active_power, config.idle_power, "idle_power", reader);
     above("idle_power", config.idle_power, config.power_down_power, "power_down_power", reader);
 }

@@ -5,6 +5,7 @@ use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_device::DeviceFamily;
 use nacre_kernel::{BitArea, Bytes, Power, Price, Ratio, Time};
+use nacre_media::charge::check_powers;
 use nacre_media::dual_mode_flash::{Ageing, Mode};
 
 /// Slots of the smallest region: blocks to open, to collect into, and to evict.
@@ -249,6 +250,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
 }
 
 fn check_power(config: &Config, reader: &mut Reader<'_>) {
+    let Cells { active_power, idle_power, .. } = config.cells;
+    check_powers(reader, &[("active_power", active_power), ("idle_power", idle_power)]);
     if let (Some(active), Some(idle)) = (config.cells.active_power, config.cells.idle_power)
         && active < idle
     {

@@ -44,6 +44,7 @@ use nacre_controller::ecc::{self, EccFamily, Page};
 use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{BitArea, Bytes, Energy, Power, Price, Time};
+use nacre_media::charge::check_energies;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
 
@@ -127,6 +128,8 @@ pub struct Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
+    let energies = [("read_energy", config.read_energy), ("write_energy", config.write_energy)];
+    check_energies(reader, &energies, config.idle_power);
     if !config.page.0.is_power_of_two() {
         let remedy = format!("the next one is {}", Bytes(config.page.0.next_power_of_two()));
         reader.conflict("page", &config.page.to_string(), "it is not a power of two", &remedy);

@@ -74,7 +74,8 @@ fn the_busiest_resource_gives_the_utilisation() {
 fn energy_is_null_only_where_it_is_not_modelled() {
     let stack = "kind = \"measured\"\nread = \"10 us\"\nwrite = \"10 us\"\n";
     assert_eq!(record("read_share = \"0 %\"", stack).components[0].energy_j, None);
-    let record = record("read_share = \"0 %\"", &format!("{stack}read_energy = \"2 uJ\""));
+    let energies = "read_energy = \"2 uJ\"\nwrite_energy = \"0 J\"";
+    let record = record("read_share = \"0 %\"", &format!("{stack}{energies}"));
     let energy = record.components[0].energy_j.as_ref().expect("reads would take energy");
     assert!(energy.is_empty(), "there was no read: {energy:?}");
     assert_eq!(record.energy_j["stack"], 0.0);

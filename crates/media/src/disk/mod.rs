@@ -21,11 +21,13 @@
 //! rotation on average; sequential bandwidth of every zone; energy against time by activity.
 
 mod layout;
+mod mechanics;
 mod seek;
 #[cfg(test)]
 mod tests;
 
 pub use layout::Layout;
+pub use mechanics::Mechanics;
 pub use seek::{SeekCurve, SeekTimes, Unfit};
 
 use nacre_kernel::state::State;
@@ -78,6 +80,12 @@ impl Disk {
     /// A disk whose arm stands at address 0. A write settles `write_settle` longer after a seek.
     pub fn new(layout: Layout, curve: SeekCurve, draw: Draw, write_settle: Time) -> Disk {
         Disk { layout, curve, draw, write_settle, head_at: 0, ledger: Ledger::default() }
+    }
+
+    /// A disk as `mechanics`, which were checked, have it; its arm stands at address 0.
+    #[must_use]
+    pub fn of(mechanics: &Mechanics) -> Disk {
+        Disk::new(mechanics.layout(), mechanics.curve(), mechanics.draw(), mechanics.write_settle)
     }
 
     /// What an access of `bytes` at `address` would take that the arm begins at `start`.

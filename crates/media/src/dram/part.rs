@@ -1,5 +1,6 @@
 //! Parts: what their data sheets say about size and time.
 
+use crate::charge::check_energies;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bytes, Energy, Time};
 
@@ -131,4 +132,12 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
         }
         _ => {}
     }
+    let energies = [
+        ("activate_energy", part.activate_energy),
+        ("read_energy", part.read_energy),
+        ("write_energy", part.write_energy),
+    ];
+    // A part that keeps its data without is never refreshed.
+    let refresh = part.refresh_every.map(|_| ("refresh_energy", part.refresh_energy));
+    check_energies(reader, &energies.into_iter().chain(refresh).collect::<Vec<_>>(), None);
 }

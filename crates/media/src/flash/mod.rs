@@ -8,8 +8,8 @@
 //! With a [`Store`] that carries bytes, programs, copies and erases move them.
 //!
 //! # Leaves out
-//! Time and energy of the operations, which the controller that overlaps them charges; bit errors, read
-//! disturbance and retention; slower programs of worn cells. A block goes on after the cycles it is made
+//! That operations overlap, which the controller of dies and channels knows; bit errors, read disturbance and retention;
+//! slower programs of worn cells. What NAND takes for an operation, in time and energy, is in [`Nand`]. A block goes on after the cycles it is made
 //! for, as the chips tested by Wu and Zwaenepoel (ASPLOS 1994, section 2) did.
 //!
 //! # Sources
@@ -17,6 +17,10 @@
 //!
 //! # Checks
 //! Programming a page twice, out of order or beyond the block is refused; programs and erases are conserved.
+
+mod nand;
+
+pub use nand::{Nand, Operation};
 
 use crate::store::Store;
 use nacre_kernel::state::{State, Value};

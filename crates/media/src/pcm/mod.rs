@@ -17,6 +17,10 @@
 //! # Checks
 //! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
 
+mod chips;
+
+pub use chips::{Chips, Operation};
+
 use nacre_kernel::Time;
 use nacre_kernel::state::State;
 

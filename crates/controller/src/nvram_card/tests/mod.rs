@@ -83,6 +83,11 @@ fn what_cannot_be_is_refused() {
         (format!("{DDR3}ranks = 3\n"), "device.ranks"),
         (format!("{DDR3}rows = \"open\"\nwritten = \"closed\"\n"), "device.written"),
         (DDR3.replace("refresh = \"110 ns\"\n", ""), "device.refresh_every"),
+        (
+            format!("{MRAM}read_energy = \"1 nJ\"\n"),
+            "energy is not known without activate_energy, write_energy",
+        ),
+        (format!("{MRAM}idle_power = \"1 W\"\n"), "energy is not known without activate_energy, read_energy"),
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {
         let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));

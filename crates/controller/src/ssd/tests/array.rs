@@ -29,8 +29,8 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
     let geometry = Geometry::of(&config);
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, &mut workbench).unwrap();
     let durability = Durability {
-        endurance: config.endurance,
-        spread: config.endurance_spread.0,
+        endurance: config.nand.endurance,
+        spread: config.nand.endurance_spread.0,
         bad: config.factory_bad.0,
     };
     let blocks = Blocks::new(&geometry, config.blocks, durability, random("blocks"));

@@ -55,8 +55,9 @@ fn prices_of_one_basis_are_added_and_the_basis_is_said() {
 
 #[test]
 fn totals_of_energy_and_lifetime_name_what_they_leave_out() {
-    let part = cached("read_energy = \"1 uJ\", endurance = \"1 TB\"", "trim = \"0 s\"");
-    let unknown = ["stack.level[0].device.write_energy", "stack.level[0].device.idle_power", "stack.backing"];
+    let part =
+        cached("read_energy = \"1 uJ\", write_energy = \"1 uJ\", endurance = \"1 TB\"", "trim = \"0 s\"");
+    let unknown = ["stack.level[0].device.idle_power", "stack.backing"];
     assert_eq!(part.energy_unknown, unknown);
     assert!(part.lifetime_days.is_some());
     assert_eq!(part.lifetime_unknown, ["stack.backing"]);

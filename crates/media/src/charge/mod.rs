@@ -1,0 +1,128 @@
+//! What the operations of a medium cost: how many there were of each kind, what for, and the time and energy they took.
+//!
+//! A medium has a few kinds of operations, such as reading, programming and erasing. Whoever has it do something counts
+//! that here, and charges the time of the part that was busy. Energy is so much for each operation: either that of
+//! every kind is known, or energy is not modelled. A part of it would count the rest as nothing.
+
+use nacre_config::Reader;
+use nacre_kernel::state::Value;
+use nacre_kernel::{Activity, Energy, Ledger, Power, Time};
+
+/// What one operation of each kind takes, above idling; `None` where that is not known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energies<const KINDS: usize>(Option<[Energy; KINDS]>);
+
+impl<const KINDS: usize> Energies<KINDS> {
+    /// Of settings: not known unless all are given.
+    #[must_use]
+    pub fn of(each: [Option<Energy>; KINDS]) -> Energies<KINDS> {
+        let is_known = each.iter().all(Option::is_some);
+        Energies(is_known.then(|| each.map(|energy| energy.expect("all are given"))))
+    }
+
+    /// The same of so many parts that do each operation together.
+    #[must_use]
+    pub fn times(self, parts: f64) -> Energies<KINDS> {
+        Energies(self.0.map(|each| each.map(|energy| Energy(energy.0 * parts))))
+    }
+
+    /// Whether they are known.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Of so many operations of one kind; nothing where it is not known.
+    #[must_use]
+    pub fn of_many(&self, kind: usize, count: u64) -> Energy {
+        self.0.map_or(Energy(0.0), |each| Energy(each[kind].0 * count as f64))
+    }
+}
+
+/// Reports energies that are given in part, and idle power without them: what is not given would count as nothing.
+pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)], idle: Option<Power>) {
+    let missing = missing(energies.iter().map(|(name, energy)| (*name, energy.is_some())));
+    let given = energies.iter().find_map(|&(name, energy)| Some((name, energy?.to_string())));
+    let given = given.or_else(|| Some(("idle_power", idle?.to_string())));
+    report_missing(reader, given, &missing, "no energy and no idle_power");
+}
+
+/// Reports powers that are given in part.
+pub fn check_powers(reader: &mut Reader<'_>, powers: &[(&str, Option<Power>)]) {
+    let missing = missing(powers.iter().map(|(name, power)| (*name, power.is_some())));
+    let given = powers.iter().find_map(|&(name, power)| Some((name, power?.to_string())));
+    report_missing(reader, given, &missing, "none of them");
+}
+
+fn missing<'a>(settings: impl Iterator<Item = (&'a str, bool)>) -> String {
+    let missing: Vec<&str> = settings.filter(|&(_, is_given)| !is_given).map(|(name, _)| name).collect();
+    missing.join(", ")
+}
+
+fn report_missing(reader: &mut Reader<'_>, given: Option<(&str, String)>, missing: &str, or: &str) {
+    let Some((name, given)) = given else { return };
+    if !missing.is_empty() {
+        let problem = format!("energy is not known without {missing}");
+        reader.conflict(name, &given, &problem, &format!("give {missing} too, or {or}"));
+    }
+}
+
+/// Operations of a medium since measuring began, by kind and by what they were for, and the time of what did them.
+#[derive(Clone, Debug, PartialEq, Value)]
+pub struct Charges<const KINDS: usize> {
+    busy: Ledger,
+    counts: [[u64; Activity::COUNT]; KINDS],
+}
+
+impl<const KINDS: usize> Default for Charges<KINDS> {
+    fn default() -> Charges<KINDS> {
+        Charges { busy: Ledger::default(), counts: [[0; Activity::COUNT]; KINDS] }
+    }
+}
+
+impl<const KINDS: usize> Charges<KINDS> {
+    /// A part of the medium is busy for `time`.
+    #[inline]
+    pub fn charge(&mut self, activity: Activity, time: Time) {
+        self.busy.charge(activity, time);
+    }
+
+    /// The medium does `count` operations of one kind.
+    #[inline]
+    pub fn count(&mut self, kind: usize, activity: Activity, count: u64) {
+        self.counts[kind][activity as usize] += count;
+    }
+
+    /// Operations of one kind for `activity`.
+    #[inline]
+    #[must_use]
+    pub fn counted(&self, kind: usize, activity: Activity) -> u64 {
+        self.counts[kind][activity as usize]
+    }
+
+    /// All that `other` counted and was charged, too.
+    pub fn add(&mut self, other: &Charges<KINDS>) {
+        self.busy.add(&other.busy);
+        for (sums, counts) in self.counts.iter_mut().zip(&other.counts) {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+
+    /// Time and energy by activity.
+    #[must_use]
+    pub fn ledger(&self, energies: &Energies<KINDS>) -> Ledger {
+        let mut ledger = self.busy.clone();
+        for kind in 0..KINDS {
+            for activity in Activity::ALL {
+                let count = self.counted(kind, activity);
+                if count > 0 {
+                    ledger.charge_energy(activity, energies.of_many(kind, count));
+                }
+            }
+        }
+        ledger
+    }
+}
+
+#[cfg(test)]
+mod tests;

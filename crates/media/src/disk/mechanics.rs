@@ -1,0 +1,129 @@
+//! A magnetic disk as its data sheet has it: sizes, times and power.
+
+use super::{Draw, Layout, SeekCurve, SeekTimes};
+use nacre_config::{Configuration, Reader};
+use nacre_kernel::{Bandwidth, Bytes, Power, Rate, Time};
+
+/// Times and power of arm and platters.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Mechanics {
+    /// Bytes it holds.
+    #[config(min = "1 MiB")]
+    pub capacity: Bytes,
+    /// How fast the platters turn.
+    #[config(min = "1 /s", max = "1000 /s")]
+    pub rotation: Rate,
+    /// Surfaces with data; that many tracks lie under one position of the arm.
+    #[config(min = 1, max = 64)]
+    pub heads: u32,
+    /// Seek to the next track, settling included.
+    #[config(min = "1 us")]
+    pub track_to_track_seek: Time,
+    /// Seek averaged over all pairs of tracks, settling included.
+    pub average_seek: Time,
+    /// Seek over all tracks, settling included.
+    pub full_stroke_seek: Time,
+    /// What a write settles longer than a read.
+    #[config(default = "0 s", source = "assumed: none, where a datasheet gives one seek time for both")]
+    pub write_settle: Time,
+    /// Sustained transfer rate of the outermost tracks.
+    #[config(min = "1 kB/s")]
+    pub outer_rate: Bandwidth,
+    /// Sustained transfer rate of the innermost tracks.
+    #[config(min = "1 kB/s")]
+    pub inner_rate: Bandwidth,
+    /// Power while spinning without work.
+    pub idle_power: Option<Power>,
+    /// Power while the arm moves, idling included.
+    pub seek_power: Option<Power>,
+    /// Power while waiting for a sector, reading or writing, idling included.
+    pub active_power: Option<Power>,
+}
+
+impl Mechanics {
+    /// Where the sectors lie.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        let rotation = Time::from_secs_f64(1.0 / self.rotation.0);
+        Layout::new(self.capacity, rotation, self.outer_rate, self.inner_rate, self.heads)
+    }
+
+    /// How long the arm takes; the settings were checked.
+    #[must_use]
+    pub fn curve(&self) -> SeekCurve {
+        SeekCurve::fit(self.seek_times()).expect("the configuration was checked")
+    }
+
+    /// What working draws beyond idling.
+    #[must_use]
+    pub fn draw(&self) -> Draw {
+        let above_idle = |power: Option<Power>| {
+            Power(power.zip(self.idle_power).map_or(0.0, |(power, idle)| power.0 - idle.0))
+        };
+        Draw { seek: above_idle(self.seek_power), active: above_idle(self.active_power) }
+    }
+
+    fn seek_times(&self) -> SeekTimes {
+        SeekTimes {
+            track_to_track: self.track_to_track_seek,
+            average: self.average_seek,
+            full_stroke: self.full_stroke_seek,
+        }
+    }
+}
+
+/// The longest that reading a whole disk may take: 200 days, as long as simulated time lasts.
+const WHOLE_DISK_MOST: Time = Time::from_s(200 * 86_400);
+
+fn check(config: &Mechanics, reader: &mut Reader<'_>) {
+    if let Err(unfit) = SeekCurve::fit(config.seek_times()) {
+        let remedy = format!(
+            "with these track-to-track and full-stroke seeks it lies between {} and {}",
+            unfit.least_average, unfit.most_average
+        );
+        let given = config.average_seek.to_string();
+        reader.conflict("average_seek", &given, "no seek curve has these three times", &remedy);
+    }
+    if config.inner_rate > config.outer_rate {
+        let remedy = format!("the largest allowed is outer_rate, {}", config.outer_rate);
+        reader.conflict("inner_rate", &config.inner_rate.to_string(), "it is above outer_rate", &remedy);
+    }
+    check_capacity(config, reader);
+    check_power(config, reader);
+}
+
+/// The place of a byte on the platters is a time, which must not end before they do.
+fn check_capacity(config: &Mechanics, reader: &mut Reader<'_>) {
+    let mean_rate = (config.outer_rate.0 + config.inner_rate.0) / 2.0;
+    let most = mean_rate * WHOLE_DISK_MOST.as_secs_f64();
+    if config.capacity.0 as f64 > most {
+        let problem = format!("reading all of it takes longer than {WHOLE_DISK_MOST}");
+        let remedy = format!("at these rates the largest allowed is {}", Bytes(most as u64));
+        reader.conflict("capacity", &config.capacity.to_string(), &problem, &remedy);
+    }
+}
+
+fn check_power(config: &Mechanics, reader: &mut Reader<'_>) {
+    let one_alone = match (config.seek_power, config.active_power) {
+        (Some(seek), None) => Some(("seek_power", seek, "active_power")),
+        (None, Some(active)) => Some(("active_power", active, "seek_power")),
+        _ => None,
+    };
+    if let Some((field, power, missing)) = one_alone {
+        let problem = format!("an access without {missing} would take no energy in its other parts");
+        reader.conflict(field, &power.to_string(), &problem, &format!("give {missing} too, or neither"));
+    }
+    for (field, power) in [("seek_power", config.seek_power), ("active_power", config.active_power)] {
+        match (power, config.idle_power) {
+            (Some(power), Some(idle)) if power < idle => {
+                let remedy = format!("it includes idling: at least {idle}");
+                reader.conflict(field, &power.to_string(), "it is below idle_power", &remedy);
+            }
+            (Some(power), None) => {
+                reader.conflict(field, &power.to_string(), "it includes idling", "give idle_power too");
+            }
+            _ => {}
+        }
+    }
+}
