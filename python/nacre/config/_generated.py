@@ -1031,6 +1031,12 @@ class HddDevice(Table):
     """Sustained transfer rate of the outermost tracks."""
     inner_rate: str
     """Sustained transfer rate of the innermost tracks."""
+    idle_power: str | None = None
+    """Power while spinning without work."""
+    seek_power: str | None = None
+    """Power while the arm moves, idling included."""
+    active_power: str | None = None
+    """Power while waiting for a sector, reading or writing, idling included."""
     interface_rate: str | None = None
     """How fast buffered bytes cross the interface. Default: 600 MB/s."""
     scheduling: Literal["arrival", "nearest"] | None = None
@@ -1041,12 +1047,6 @@ class HddDevice(Table):
     """How far the drive reads ahead; 0 B is not at all. Default: 0 B."""
     write_cache: str | None = None
     """Bytes of writes it acknowledges before they are on the platter; 0 B is none. Default: 0 B."""
-    idle_power: str | None = None
-    """Power while spinning without work."""
-    seek_power: str | None = None
-    """Power while the arm moves, idling included."""
-    active_power: str | None = None
-    """Power while waiting for a sector, reading or writing, idling included."""
     standby: HddDeviceStandby | None = None
     """When the platters stop, and what that takes; absent means never."""
     price: str | None = None
@@ -1137,24 +1137,30 @@ class OnyxDevice(Table):
     """Chips of a rank beside them, for error correction. Default: 1."""
     chip: str | None = None
     """Bytes of a chip. Default: 16 MiB."""
-    row: str | None = None
-    """Bytes of a row: what is striped over the controllers and what wear levelling moves. Default: 4 KiB."""
     read_unit: str | None = None
     """Bytes one read takes from a chip. Default: 16 B."""
     read: str | None = None
     """How long one read of a rank takes. Default: 314 ns."""
-    read_control: str | None = None
-    """What the controller adds to each read of a rank. Default: 96.3 ns."""
     program_unit: str | None = None
     """Bytes a chip programs at one time. Default: 64 B."""
     fill: str | None = None
     """How long it takes to fill the write buffers of a rank's chips. Default: 3.2 us."""
     program: str | None = None
     """How long a rank takes to program what its chips' write buffers hold. Default: 120 us."""
-    row_setup: str | None = None
-    """What goes before the reads or programs of a row. Default: 3 us."""
     endurance: int | None = None
     """Programs a row is made for. Default: 1000000."""
+    program_energy: str | None = None
+    """Energy of one program of one chip, above idling."""
+    read_energy: str | None = None
+    """Energy of one read of one chip, above idling."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
+    row: str | None = None
+    """Bytes of a row: what is striped over the controllers and what wear levelling moves. Default: 4 KiB."""
+    read_control: str | None = None
+    """What the controller adds to each read of a rank. Default: 96.3 ns."""
+    row_setup: str | None = None
+    """What goes before the reads or programs of a row. Default: 3 us."""
     wear_levelling: WearLevelling | None = None
     """Where rows lie. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
@@ -1165,6 +1171,8 @@ class OnyxDevice(Table):
     """Writes to rows that a controller works on at a time where each is done only when it is programmed. Default: 2."""
     late_refill: str | None = None
     """How long, with late completion, such a place is taken after the last program: until the host's next data is there, none of which waits in a buffer. Default: 45 us."""
+    host: HostInterface | None = None
+    """How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means these."""
     tags: int | None = None
     """Requests under way at one time. Default: 64."""
     pipeline: str | None = None
@@ -1177,12 +1185,6 @@ class OnyxDevice(Table):
     """CPU time the host's driver takes for a request. Default: 3.6 us."""
     cpus: int | None = None
     """CPUs that run the driver. Default: 16."""
-    program_energy: str | None = None
-    """Energy of one program of one chip, above idling."""
-    read_energy: str | None = None
-    """Energy of one read of one chip, above idling."""
-    idle_power: str | None = None
-    """Power that flows whether or not it works."""
     capacitors: str | None = None
     """Energy the capacitors hold for what is in the write buffers when power fails. Left out, it is enough with early completion, and there is none with late."""
     may_lose_writes: bool | None = None
@@ -1233,6 +1235,20 @@ class SsdDevice(Table):
     """Programming a page, by its place among the pages that share a word line."""
     erase: str
     """Erasing a block."""
+    endurance: int | None = None
+    """Erases a block is made for; absent means no limit."""
+    endurance_spread: str | float | None = None
+    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
+    read_energy: str | None = None
+    """Energy to read a page, above idling."""
+    program_energy: str | None = None
+    """Energy to program a page, above idling."""
+    erase_energy: str | None = None
+    """Energy to erase a block, above idling."""
+    transfer_energy: str | None = None
+    """Energy to move a page over its channel, above idling."""
+    idle_power: str | None = None
+    """Power that flows whether or not it works."""
     bus: str
     """Bandwidth of a channel."""
     command: str | None = None
@@ -1247,10 +1263,6 @@ class SsdDevice(Table):
     """Blocks of each plane that stand in for others when they are bad. Default: 0."""
     factory_bad: str | float | None = None
     """Share of the blocks that are bad from the start. Default: 0 %."""
-    endurance: int | None = None
-    """Erases a block is made for; absent means no limit."""
-    endurance_spread: str | float | None = None
-    """Standard deviation of the erases a block takes, as a share of `endurance`. Default: 0 %."""
     reserve: int | None = None
     """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
     cleaning: Cleaning | None = None
@@ -1305,16 +1317,6 @@ class SsdDevice(Table):
     """Requests the drive works on at one time; absent means as many as come."""
     unwritten: Literal["flash", "zeros"] | None = None
     """What a read of a unit takes that was never written. Default: flash."""
-    read_energy: str | None = None
-    """Energy to read a page, above idling."""
-    program_energy: str | None = None
-    """Energy to program a page, above idling."""
-    erase_energy: str | None = None
-    """Energy to erase a block, above idling."""
-    transfer_energy: str | None = None
-    """Energy to move a page over its channel, above idling."""
-    idle_power: str | None = None
-    """Power that flows whether or not it works."""
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None

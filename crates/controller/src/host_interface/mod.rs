@@ -11,13 +11,19 @@ mod express;
 mod lines;
 pub mod memory_window;
 pub mod nvme;
+mod places;
+mod plain;
 mod processors;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use places::Places;
+pub(crate) use plain::Plain;
+pub(crate) use processors::Processors;
+
 use nacre_config::{Families, Family, Problems, Slot, Table, room_of};
 use nacre_kernel::state::State;
-use nacre_kernel::{Op, Request, Resource, Time};
+use nacre_kernel::{Activity, Breakdown, ComponentId, Op, Request, Resource, Time};
 
 /// The family of interfaces between host and device.
 #[derive(Debug)]
@@ -82,6 +88,52 @@ impl Step {
             device: self.device + next.device,
         }
     }
+}
+
+impl Step {
+    /// Adds where the time of the step went, which began at `at`.
+    pub(crate) fn tell(self, id: ComponentId, at: Time, breakdown: &mut Breakdown) {
+        let queue = self.there - at - self.software - self.link - self.device;
+        breakdown.add_all(
+            id,
+            [
+                (Activity::Software, self.software),
+                (Activity::Queue, queue + self.device),
+                (Activity::Link, self.link),
+            ],
+        );
+    }
+}
+
+/// The data of a write of so many bytes comes from `at` on, piece by piece: the piece that is there last.
+pub(crate) fn bring_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Step {
+    last_piece(host, bytes, |host, bytes| {
+        let brought = host.bring(at, Op::Write, bytes);
+        let answered = host.answer(brought.there, Op::Write, bytes);
+        brought.then(answered)
+    })
+}
+
+/// So many bytes that were read leave for the host from `at` on, piece by piece: the piece that is there last.
+pub(crate) fn answer_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Step {
+    last_piece(host, bytes, |host, bytes| host.answer(at, Op::Read, bytes))
+}
+
+fn last_piece(
+    host: &mut dyn HostInterface,
+    bytes: u64,
+    mut of: impl FnMut(&mut dyn HostInterface, u64) -> Step,
+) -> Step {
+    let (piece, mut left) = (host.piece(), bytes);
+    let mut last = Step::default();
+    while left > 0 {
+        let step = of(host, left.min(piece));
+        if step.there >= last.there {
+            last = step;
+        }
+        left -= left.min(piece);
+    }
+    last
 }
 
 /// How a host reaches a device. The steps of one request follow each other before those of the next.

@@ -6,19 +6,19 @@ use nacre_kernel::{Activity, Ledger, Pool, Resource, Time};
 
 /// CPUs that take requests in turn, and where their time went.
 #[derive(State)]
-pub(super) struct Processors {
+pub(crate) struct Processors {
     pool: Pool,
     busy: Ledger,
 }
 
 impl Processors {
-    pub(super) fn new(count: u32) -> Processors {
+    pub(crate) fn new(count: u32) -> Processors {
         Processors { pool: Pool::new(count), busy: Ledger::default() }
     }
 
     /// One of them works for `time` from `at` on.
     #[inline]
-    pub(super) fn work(&mut self, at: Time, time: Time) -> Step {
+    pub(crate) fn work(&mut self, at: Time, time: Time) -> Step {
         if time.is_zero() {
             return Step::none(at);
         }
@@ -26,27 +26,32 @@ impl Processors {
         Step { there: self.pool.reserve(at, time) + time, software: time, ..Step::default() }
     }
 
-    pub(super) fn advance(&mut self, to: Time) {
+    pub(crate) fn advance(&mut self, to: Time) {
         self.pool.forget_before(to);
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pool = Pool::new(self.pool.len());
     }
 
-    pub(super) fn busy_until(&self) -> Time {
+    pub(crate) fn busy_until(&self) -> Time {
         self.pool.free_from()
     }
 
-    pub(super) fn restart_ledger(&mut self) {
+    pub(crate) fn restart_ledger(&mut self) {
         self.busy = Ledger::default();
     }
 
-    pub(super) fn resource(&self) -> Resource {
-        Resource { name: "cpus", servers: self.pool.len(), ledger: self.busy.clone() }
+    pub(crate) fn resource(&self) -> Resource {
+        self.named("cpus")
     }
 
-    pub(super) fn check_invariants(&self) {
+    /// The same by another name.
+    pub(crate) fn named(&self, name: &'static str) -> Resource {
+        Resource { name, servers: self.pool.len(), ledger: self.busy.clone() }
+    }
+
+    pub(crate) fn check_invariants(&self) {
         self.pool.check_invariants();
     }
 }

@@ -1,5 +1,6 @@
 //! The configuration of Onyx.
 
+use crate::host_interface::HostInterfaceFamily;
 use crate::wear_levelling::{Region, WearLevellingFamily};
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_kernel::{Bandwidth, Bytes, Energy, Price, Time};
@@ -87,6 +88,9 @@ pub struct Config {
         source = "fitted: early completion 32 % above late for large writes, akel-2011 section 3.1; no part that the paper describes takes this time"
     )]
     pub late_refill: Time,
+    /// How the host reaches the drive; its driver and link stand in place of `driver`, `cpus` and `link`. Absent means
+    /// these.
+    pub host: Option<Slot<HostInterfaceFamily>>,
     /// Requests under way at one time.
     #[config(default = 64, min = 1, max = 65536, source = "paper: akel-2011 section 2.1")]
     pub tags: u32,

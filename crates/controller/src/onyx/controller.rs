@@ -1,7 +1,7 @@
 //! A controller: data lines, ranks, and rows that wear.
 
 use super::Config;
-use super::outstanding::Outstanding;
+use crate::host_interface::Places;
 use crate::wear_levelling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
@@ -17,7 +17,7 @@ pub(super) struct Controller {
     ranks: Vec<Timeline>,
     /// Nothing is asked for before this; a timeline learns of it when it is used.
     forgotten: Time,
-    pub(super) buffer: Outstanding,
+    pub(super) buffer: Places,
     pub(super) leveller: Box<dyn WearLeveller>,
     pub(super) rows: Rows,
     /// Programs of the last write of the host, chunk by chunk, where somebody wants to know.
@@ -80,7 +80,7 @@ impl Controller {
             lines: Timeline::new(),
             ranks: vec![Timeline::new(); config.ranks as usize],
             forgotten: Time::ZERO,
-            buffer: Outstanding::new(config.writes_at_a_time()),
+            buffer: Places::new(config.writes_at_a_time()),
             rows: Rows::new(leveller.physical_rows(), config.chips.endurance),
             leveller,
             programs: Vec::new(),
@@ -292,7 +292,7 @@ impl Controller {
     pub(super) fn forget_work(&mut self, writes: u32) {
         self.lines = Timeline::new();
         self.ranks.fill(Timeline::new());
-        self.buffer = Outstanding::new(writes);
+        self.buffer = Places::new(writes);
     }
 
     /// Measuring begins.

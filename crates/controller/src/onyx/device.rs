@@ -5,7 +5,7 @@ use super::controller::Controller;
 use super::model::{Book, Onyx};
 use super::report;
 use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Link, Op,
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
     Persistence, Random, Recovery, Request, Time, Transactions,
 };
 use nacre_media::store::Store;
@@ -24,7 +24,7 @@ impl<S: Store> Device for Onyx<S> {
     ) -> Completion {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
-        let mut visit = self.enter(now, request.op);
+        let mut visit = self.enter(now, request);
         if matches!(request.op, Op::Read | Op::Write) {
             let (mut address, mut left) = (request.address, u64::from(request.bytes));
             while left > 0 {
@@ -48,11 +48,9 @@ impl<S: Store> Device for Onyx<S> {
     }
 
     fn advance(&mut self, to: Time) {
-        self.cpus.forget_before(to);
+        self.host.advance(to);
         self.pipeline.forget_before(to);
-        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
-            link.forget_before(to);
-        }
+        self.ring.forget_before(to);
         self.controllers.iter_mut().for_each(|controller| controller.forget_before(to));
         if S::CARRIES_BYTES {
             self.settle(to);
@@ -79,16 +77,14 @@ impl<S: Store> Device for Onyx<S> {
     }
 
     fn busy_until(&self) -> Time {
-        let links = [&self.ring, &self.from_host, &self.to_host].map(Link::free_from);
-        let parts = self.controllers.iter().map(Controller::free_from).chain(links);
-        parts.fold(self.cpus.free_from().max(self.pipeline.free_from()), Time::max)
+        let before = self.host.busy_until().max(self.pipeline.free_from()).max(self.ring.free_from());
+        self.controllers.iter().map(Controller::free_from).fold(before, Time::max)
     }
 
     fn restart_ledger(&mut self) {
         self.book = Book::default();
-        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
-            link.restart_ledger();
-        }
+        self.host.restart_ledger();
+        self.ring.restart_ledger();
         self.controllers.iter_mut().for_each(Controller::restart);
     }
 
@@ -97,9 +93,9 @@ impl<S: Store> Device for Onyx<S> {
     }
 
     fn check_invariants(&self) {
-        self.cpus.check_invariants();
+        self.host.check_invariants();
         self.pipeline.check_invariants();
-        [&self.ring, &self.from_host, &self.to_host].into_iter().for_each(Link::check_invariants);
+        self.ring.check_invariants();
         self.controllers.iter().for_each(Controller::check_invariants);
         report::check_rows(self);
     }

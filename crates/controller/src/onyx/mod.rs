@@ -3,7 +3,8 @@
 //! # Models
 //! The driver takes CPU time for every request and waits for one of `tags` places. The request pipeline of
 //! the drive works on one request at a time and cuts it into rows, which go round over the controllers.
-//! Data crosses the link (each way has its own) and a ring between pipeline and controllers.
+//! Data crosses the link (each way has its own) and a ring between pipeline and controllers. With a `host`, such as NVMe,
+//! that is its driver and its link, before the pipeline's tags.
 //!
 //! A controller has one set of data lines to its ranks. A row lies in chunks over one group of `row_ranks`
 //! ranks; the groups take turns. A read holds lines and ranks beat by beat for the whole of what is wanted
@@ -51,7 +52,6 @@ mod controller;
 mod device;
 mod endurance;
 mod model;
-mod outstanding;
 mod power;
 mod report;
 mod state;
@@ -61,6 +61,7 @@ mod tests;
 
 pub use config::{CompletionPoint, Config};
 
+use crate::host_interface::{self, HostInterface, Plain};
 use crate::wear_levelling;
 use controller::Controller;
 use model::Onyx;
@@ -113,5 +114,9 @@ fn build<S: Store>(
         let leveller = wear_levelling::build(&config.wear_levelling, config.region(number), builder)?;
         controllers.push(Controller::new(&config, leveller, S::CARRIES_BYTES));
     }
-    Ok(Onyx::new(id, slot.path().to_string(), config, controllers, store))
+    let host: Box<dyn HostInterface> = match &config.host {
+        Some(host) => host_interface::build(host, builder.families())?,
+        None => Box::new(Plain::new(config.driver, config.cpus, config.link, ["from_host", "to_host"])),
+    };
+    Ok(Onyx::new(id, slot.path().to_string(), config, host, controllers, store))
 }

@@ -2,11 +2,11 @@
 
 use super::config::{CompletionPoint, Config};
 use super::controller::{Controller, Part};
-use super::outstanding::Outstanding;
+use crate::host_interface::{self, HostInterface, Places, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Completion, ComponentId, HostCounts, Ledger, Link, Op, Pool, Recovery, Status, Time,
-    Timeline,
+    Activity, Breakdown, Completion, ComponentId, HostCounts, Ledger, Link, Op, Recovery, Request, Status,
+    Time, Timeline,
 };
 use nacre_media::persistence::Pending;
 use nacre_media::store::{InPlace, Store};
@@ -30,12 +30,10 @@ pub(super) struct Onyx<S> {
     /// Where stripes go: a mask where controllers are a power of two.
     #[state(skip = "from the configuration")]
     controller_mask: Option<u64>,
-    pub(super) cpus: Pool,
-    pub(super) tags: Outstanding,
+    pub(super) host: Box<dyn HostInterface>,
+    pub(super) tags: Places,
     pub(super) pipeline: Timeline,
     pub(super) ring: Link,
-    pub(super) from_host: Link,
-    pub(super) to_host: Link,
     pub(super) controllers: Vec<Controller>,
     #[state(skip = "who carries the bytes keeps them beside the state")]
     pub(super) rows: InPlace<S>,
@@ -70,8 +68,6 @@ pub(super) struct RowMove {
 #[derive(Clone, Debug, Default, Value)]
 pub(super) struct Book {
     pub(super) host: HostCounts,
-    /// Of the CPUs.
-    pub(super) cpus: Ledger,
     pub(super) pipeline: Ledger,
     /// Parts of requests that found the write buffer of their controller full.
     pub(super) buffer_waits: u64,
@@ -98,6 +94,8 @@ pub(super) struct Visit {
     in_order: bool,
     /// When its parts may begin.
     pub(super) start: Time,
+    /// What went before the pipeline between host and drive.
+    begun: Step,
     /// Time of the driver and of the pipeline.
     software: Time,
     last: Path,
@@ -108,6 +106,7 @@ impl<S: Store> Onyx<S> {
         id: ComponentId,
         path: String,
         config: Config,
+        host: Box<dyn HostInterface>,
         controllers: Vec<Controller>,
         store: S,
     ) -> Onyx<S> {
@@ -118,12 +117,10 @@ impl<S: Store> Onyx<S> {
             capacity: config.controller_bytes() * count,
             row_shift: config.row.0.trailing_zeros(),
             controller_mask: count.is_power_of_two().then(|| count - 1),
-            cpus: Pool::new(config.cpus),
-            tags: Outstanding::new(config.tags),
+            host,
+            tags: Places::new(config.tags),
             pipeline: Timeline::new(),
             ring: Link::new(config.ring),
-            from_host: Link::new(config.link),
-            to_host: Link::new(config.link),
             controllers,
             rows: InPlace::new(store),
             pending: Pending::default(),
@@ -153,15 +150,15 @@ impl<S: Store> Onyx<S> {
         (controller as usize, Part { row, offset, bytes })
     }
 
-    /// The driver and the pipeline work on a request that is issued at `now`.
+    /// The driver and the pipeline work on `request`, which is issued at `now`.
     #[inline]
-    pub(super) fn enter(&mut self, now: Time, op: Op) -> Visit {
+    pub(super) fn enter(&mut self, now: Time, request: &Request) -> Visit {
+        let op = request.op;
         let in_order = now >= self.latest;
         self.latest = self.latest.max(now);
-        let driver = self.config.driver;
-        let issued = self.cpus.reserve(now.max(self.ready), driver) + driver;
-        self.book.cpus.charge(Activity::Software, driver);
-        let mut visit = Visit { op, now, in_order, start: issued, software: driver, last: Path::default() };
+        let begun = self.host.begin(now.max(self.ready), request);
+        let (issued, software) = (begun.there, begun.software);
+        let mut visit = Visit { op, now, in_order, start: issued, begun, software, last: Path::default() };
         if matches!(op, Op::Read | Op::Write) {
             let tagged = if in_order { self.tags.admit(issued) } else { issued };
             self.book.tag_waits += u64::from(tagged > issued);
@@ -178,18 +175,19 @@ impl<S: Store> Onyx<S> {
     #[inline]
     pub(super) fn read_part(&mut self, visit: &mut Visit, controller: usize, part: Part) {
         let worked = self.controllers[controller].read(visit.start, part);
-        let (ring, link) = (self.ring.time_for(part.bytes), self.to_host.time_for(part.bytes));
+        let ring = self.ring.time_for(part.bytes);
         let there = self.ring.cross(worked.done, ring);
-        let done = self.to_host.cross(there, link);
-        visit.part_done(Path { done, medium: worked.alone, carried: ring + link });
+        let answered = host_interface::answer_all(&mut *self.host, there, part.bytes);
+        let carried = ring + answered.link;
+        visit.part_done(Path { done: answered.there, medium: worked.alone, carried });
     }
 
     /// One part of a write, and what wear levelling moves for it, its bytes included.
     #[inline]
     pub(super) fn write_part(&mut self, visit: &mut Visit, number: usize, part: Part) {
-        let (ring, link) = (self.ring.time_for(part.bytes), self.from_host.time_for(part.bytes));
-        let there = self.from_host.cross(visit.start, link);
-        let there = self.ring.cross(there, ring);
+        let ring = self.ring.time_for(part.bytes);
+        let brought = host_interface::bring_all(&mut *self.host, visit.start, part.bytes);
+        let there = self.ring.cross(brought.there, ring);
         let controller = &mut self.controllers[number];
         let buffered = if visit.in_order { controller.buffer.admit(there) } else { there };
         self.book.buffer_waits += u64::from(buffered > there);
@@ -208,11 +206,13 @@ impl<S: Store> Onyx<S> {
             self.carry_moved(number, moved, over);
         }
         visit.part_done(match self.config.completion {
-            CompletionPoint::Early => Path { done: buffered, medium: Time::ZERO, carried: ring + link },
+            CompletionPoint::Early => {
+                Path { done: buffered, medium: Time::ZERO, carried: ring + brought.link }
+            }
             CompletionPoint::Late => {
                 // Chunks that overtake each other in gaps of the lines can be done a little earlier.
                 let medium = worked.alone.min(worked.done - buffered);
-                Path { done: worked.done, medium, carried: ring + link }
+                Path { done: worked.done, medium, carried: ring + brought.link }
             }
         });
     }
@@ -220,16 +220,21 @@ impl<S: Store> Onyx<S> {
     /// All parts are on their way: when the last of them is done, and where the time went.
     #[inline]
     pub(super) fn leave(&mut self, visit: &Visit, breakdown: &mut Breakdown) -> Completion {
-        let Visit { op, now, software, last: path, .. } = *visit;
+        let Visit { op, now, begun, software, last: path, .. } = *visit;
         if matches!(op, Op::Read | Op::Write) {
             self.tags.hold(path.done);
         }
         let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
+        let carried = begun.link + path.carried;
         breakdown.add(self.id, Activity::Software, software);
-        breakdown.add(self.id, Activity::Queue, path.done - now - software - path.medium - path.carried);
-        breakdown.add(self.id, Activity::Link, path.carried);
+        breakdown.add(self.id, Activity::Queue, path.done - now - software - path.medium - carried);
+        breakdown.add(self.id, Activity::Link, carried);
         breakdown.add(self.id, activity, path.medium);
-        Completion { done: path.done, status: Status::Done }
+        let end = self.host.end(path.done, op);
+        if end.there > path.done {
+            end.tell(self.id, path.done, breakdown);
+        }
+        Completion { done: end.there, status: Status::Done }
     }
 }
 

@@ -7,8 +7,7 @@
 
 use super::config::CompletionPoint;
 use super::model::Onyx;
-use super::outstanding::Outstanding;
-use nacre_kernel::{Pool, Random, Recovery, Time, Timeline};
+use nacre_kernel::{Random, Recovery, Time, Timeline};
 use nacre_media::persistence::{Loss, Torn};
 use nacre_media::store::Store;
 
@@ -45,12 +44,10 @@ impl<S: Store> Onyx<S> {
 
     /// Nothing is under way any more.
     fn forget_work(&mut self) {
-        self.cpus = Pool::new(self.config.cpus);
-        self.tags = Outstanding::new(self.config.tags);
+        self.host.clear();
+        self.tags.clear();
         self.pipeline = Timeline::new();
-        for link in [&mut self.ring, &mut self.from_host, &mut self.to_host] {
-            link.clear();
-        }
+        self.ring.clear();
         let writes = self.config.writes_at_a_time();
         for controller in &mut self.controllers {
             controller.forget_work(writes);

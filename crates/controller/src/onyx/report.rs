@@ -62,15 +62,13 @@ fn resources<S>(onyx: &Onyx<S>) -> Vec<Resource> {
         ranks.add(&controller.book.ranks);
     }
     let ranks = ranks.ledger(&config.chips.energies());
-    vec![
-        Resource { name: "cpus", servers: config.cpus, ledger: onyx.book.cpus.clone() },
+    let own = [
         Resource { name: "pipeline", servers: 1, ledger: onyx.book.pipeline.clone() },
-        onyx.from_host.resource("from_host"),
-        onyx.to_host.resource("to_host"),
         onyx.ring.resource("ring"),
         Resource { name: "lines", servers: config.controllers, ledger: lines },
         Resource { name: "ranks", servers: config.controllers * config.ranks, ledger: ranks },
-    ]
+    ];
+    onyx.host.resources().into_iter().chain(own).collect()
 }
 
 fn counters<S>(onyx: &Onyx<S>) -> Vec<(&'static str, u64)> {

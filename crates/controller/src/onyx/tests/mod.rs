@@ -4,6 +4,7 @@ use crate::workbench::{Workbench, workbench};
 use nacre_kernel::{Device, Op, Request, Streams, Time};
 use nacre_testkit::{Seen, closed_loop};
 
+mod front;
 mod laws;
 mod memory;
 mod published;

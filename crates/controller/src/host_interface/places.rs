@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 /// Places, each taken by what is under way until its end. Unlike a pool's server, a place may be
 /// taken before it is known for how long.
 #[derive(Clone, Debug, State)]
-#[state(after = "Outstanding::check")]
-pub(super) struct Outstanding {
+#[state(after = "Places::check")]
+pub(crate) struct Places {
     #[state(same)]
     places: usize,
     ends: BinaryHeap<Reverse<Time>>,
@@ -17,24 +17,26 @@ pub(super) struct Outstanding {
     given: bool,
 }
 
-impl Outstanding {
-    pub(super) fn new(places: u32) -> Outstanding {
-        Outstanding {
-            places: places as usize,
-            ends: BinaryHeap::with_capacity(places as usize),
-            given: false,
-        }
+impl Places {
+    pub(crate) fn new(places: u32) -> Places {
+        Places { places: places as usize, ends: BinaryHeap::with_capacity(places as usize), given: false }
     }
 
     /// When what comes at `at`, after all that came before, gets a place.
     #[inline]
-    pub(super) fn admit(&mut self, at: Time) -> Time {
+    pub(crate) fn admit(&mut self, at: Time) -> Time {
         if self.ends.len() < self.places {
             return at;
         }
         self.given = true;
         let Reverse(first) = self.ends.peek().expect("there is a place");
         at.max(*first)
+    }
+
+    /// Nothing is under way any more.
+    pub(crate) fn clear(&mut self) {
+        self.ends.clear();
+        self.given = false;
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -44,7 +46,7 @@ impl Outstanding {
 
     /// What was just admitted ends at `end`.
     #[inline]
-    pub(super) fn hold(&mut self, end: Time) {
+    pub(crate) fn hold(&mut self, end: Time) {
         if self.given {
             // In the place of the one that was waited for: one way down the heap instead of two.
             *self.ends.peek_mut().expect("there is a place") = Reverse(end);

@@ -1,0 +1,53 @@
+//! The drive behind interfaces of the family, as any other device.
+
+use super::{drive, random, request};
+use nacre_kernel::{Activity, Breakdown, Data, Device, Op, Time};
+
+/// A driver and a link that carries data are what the drive has of its own: to the picosecond, under load too.
+#[test]
+fn its_own_driver_and_link_are_those_of_the_family() {
+    let direct = "[device.host]\nkind = \"direct\"\ndriver = \"3.6 us\"\ncpus = 16\nlink = \"2 GB/s\"\n";
+    for (op, bytes) in [(Op::Read, 4096), (Op::Write, 4096), (Op::Read, 512), (Op::Write, 65536)] {
+        let (mut own, mut family) = (drive(""), drive(direct));
+        let (own, family) =
+            (random(&mut *own, 48, 3000, op, bytes), random(&mut *family, 48, 3000, op, bytes));
+        assert_eq!((own.end, own.queued), (family.end, family.queued), "{op:?} of {bytes} B");
+    }
+}
+
+fn latency(device: &mut dyn Device, op: Op) -> (Time, Breakdown) {
+    let mut breakdown = Breakdown::new();
+    let done = device.submit(Time::ZERO, &request(op, 4096, 4096), Data::None, &mut breakdown).done;
+    device.check_invariants();
+    (done, breakdown)
+}
+
+/// What NVMe takes is told by its own room's tests; here it is what the drive without driver and link takes over it.
+#[test]
+fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
+    let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";
+    for op in [Op::Read, Op::Write, Op::Flush] {
+        let mut interface = crate::host_interface::tests::built("kind = \"nvme\"");
+        let bytes = if op == Op::Flush { 0 } else { 4096 };
+        let front = crate::host_interface::tests::served_at_once(&mut *interface, Time::ZERO, op, bytes);
+        let (without, before) = latency(&mut *drive(bare), op);
+        let (found, breakdown) = latency(&mut *drive(&format!("{bare}[device.host]\nkind = \"nvme\"\n")), op);
+        let off = found.as_ns_f64() - without.as_ns_f64() - front.as_ns_f64();
+        assert!(off.abs() < 1.0, "{op:?}: {found}, of which {without} and {front}");
+        let software = |breakdown: &Breakdown| {
+            let spans = breakdown.spans().iter().filter(|span| span.activity == Activity::Software);
+            spans.fold(Time::ZERO, |sum, span| sum + span.time)
+        };
+        assert_eq!(
+            software(&breakdown),
+            software(&before) + Time::from_us(3),
+            "driver, interrupt and completion"
+        );
+    }
+}
+
+#[test]
+fn behind_nvme_it_keeps_the_contract() {
+    let nvme = "ranks = 8\nchip = \"64 KiB\"\n[device.host]\nkind = \"nvme\"\nqueue_depth = 8\n";
+    nacre_testkit::conformance(|| drive(nvme));
+}
