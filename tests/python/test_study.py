@@ -281,3 +281,20 @@ def test_a_mistake_of_the_call_is_told() -> None:
         nacre.study(GRID, resume=True)
     with pytest.raises(TypeError, match="a study is the path"):
         nacre.study(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "told"),
+    [
+        ("run.warm_up", 40, "the run has 40 requests, all of them warm-up"),
+        ("stack.capacity", "0 B", "the smallest allowed is 1 B"),
+    ],
+)
+def test_what_one_point_makes_illegal_is_told_before_any_runs(
+    path: str, wrong: str | int, told: str, tmp_path: Path
+) -> None:
+    legal = 0 if path == "run.warm_up" else "1 GiB"
+    study = GRID | {"axis": [{"name": "it", "path": path, "values": [legal, wrong]}]}
+    with pytest.raises(ConfigError, match=told):
+        nacre.study(study, workers=1, out=tmp_path / "out")
+    assert not list((tmp_path / "out").rglob("*.parquet"))

@@ -2,7 +2,7 @@
 
 use super::trial::{Trial, policy};
 use super::workbench::{Array, Writes};
-use super::{Cleaner, Decision, View, laws};
+use super::{Cleaner, Decision, Partition, Place, Unfit, View, laws};
 use nacre_kernel::state::State;
 use nacre_testkit::assert_close;
 
@@ -18,6 +18,24 @@ impl Cleaner for InPlace {
     fn decide(&mut self, view: &View<'_>, partition: usize) -> Decision {
         Decision::clean(view.partitions[partition].active)
     }
+}
+
+/// A victim lies in the partition and has a page that is not live, whoever chose it: eNVy, the flash drive and policies in
+/// Python ask this one rule.
+#[test]
+fn a_victim_is_in_its_partition_and_cleaning_it_gains_something() {
+    let place = |programmed, live| Place { programmed, live, ..Place::default() };
+    let partition = |first| Partition { first, count: 2, active: first, ..Partition::default() };
+    let places = [place(8, 8), place(8, 7), place(0, 0), place(8, 0)];
+    let partitions = [partition(0), partition(2)];
+    let view = View { pages_per_segment: 8, places: &places, partitions: &partitions, drained: 0 };
+    let fitness = |partition| [0, 1, 2, 3].map(|place| view.fitness(partition, place));
+    assert_eq!(
+        fitness(0),
+        [Err(Unfit::GainsNothing), Ok(()), Err(Unfit::Elsewhere), Err(Unfit::Elsewhere)],
+        "all live, one page not, and what is in another partition"
+    );
+    assert_eq!(fitness(1)[2..], [Err(Unfit::GainsNothing), Ok(())], "nothing programmed, and nothing live");
 }
 
 #[test]
