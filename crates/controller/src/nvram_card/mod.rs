@@ -37,6 +37,7 @@
 mod backup;
 mod channel;
 mod config;
+mod device;
 mod memory;
 mod model;
 mod report;

@@ -3,13 +3,10 @@
 use super::backup::Backup;
 use super::config::{Config, Written};
 use super::memory::Memory;
-use super::report;
 use crate::host_interface::{HostInterface, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, HostCounts, Ledger, Op, Persistence, Pool, Random, Recovery, Request, Status, Time,
-    Transactions,
+    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Time,
 };
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
@@ -31,16 +28,16 @@ pub(super) struct NvramCard<S> {
     pub(super) memory: Memory,
     pub(super) backup: Backup,
     /// Host addresses, and after them, where a dump may not save everything, what the flash holds.
-    bytes: Linear<S>,
-    has_failed: bool,
+    pub(super) bytes: Linear<S>,
+    pub(super) has_failed: bool,
     /// Since when it is ready.
-    ready: Time,
+    pub(super) ready: Time,
     /// When all rows that were written are closed.
-    closed: Time,
+    pub(super) closed: Time,
     /// When the last dump is over.
-    dumped: Time,
+    pub(super) dumped: Time,
     /// What the last loss of power left to do and took away.
-    interrupted: Recovery,
+    pub(super) interrupted: Recovery,
     /// Pieces of the write that is being served, where bytes are carried.
     #[state(skip = "of no meaning between two requests")]
     pieces: Vec<Piece>,
@@ -58,15 +55,15 @@ pub(super) struct Book {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     address: u64,
-    bytes: u64,
+    pub(super) bytes: u64,
     begin: Time,
     end: Time,
 }
 
 /// How a request came to its last piece: what it took that was not waiting.
 #[derive(Clone, Copy, Debug, Default)]
-struct Way {
-    step: Step,
+pub(super) struct Way {
+    pub(super) step: Step,
     medium: Time,
 }
 
@@ -102,7 +99,7 @@ impl<S: Store> NvramCard<S> {
 
     /// The host's request is on its way, and a processor of the card has worked on it.
     #[inline]
-    fn begin(&mut self, now: Time, request: &Request) -> Way {
+    pub(super) fn begin(&mut self, now: Time, request: &Request) -> Way {
         let begun = self.interface.begin(now.max(self.ready), request);
         let processing = self.config.processing;
         if processing.is_zero() || !self.interface.has_commands() {
@@ -116,7 +113,7 @@ impl<S: Store> NvramCard<S> {
 
     /// All pieces of a read or write that is known since `begun`: the way of the one that is done last.
     #[inline]
-    fn serve(&mut self, begun: Way, request: &Request) -> Way {
+    pub(super) fn serve(&mut self, begun: Way, request: &Request) -> Way {
         let piece = self.interface.piece();
         let is_write = request.op == Op::Write;
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
@@ -148,7 +145,7 @@ impl<S: Store> NvramCard<S> {
 
     /// The request has come so far: when the host knows, and where the time went.
     #[inline]
-    fn end(&mut self, now: Time, way: Way, op: Op, breakdown: &mut Breakdown) -> Time {
+    pub(super) fn end(&mut self, now: Time, way: Way, op: Op, breakdown: &mut Breakdown) -> Time {
         let ended = self.interface.end(way.step.there, op);
         let step = way.step.then(ended);
         let medium = way.medium + step.device;
@@ -167,7 +164,7 @@ impl<S: Store> NvramCard<S> {
     }
 
     /// The bytes of a read or write that is acknowledged at `done`.
-    fn carry(&mut self, request: &Request, mut data: Data<'_>, done: Time) {
+    pub(super) fn carry(&mut self, request: &Request, mut data: Data<'_>, done: Time) {
         if request.op == Op::Read {
             return self.bytes.read(request, data);
         }
@@ -180,7 +177,7 @@ impl<S: Store> NvramCard<S> {
     }
 
     /// Copies what differs between memory and flash: to the flash before page `end`, back from it after.
-    fn copy_pages(&mut self, at: Time, end: u64) {
+    pub(super) fn copy_pages(&mut self, at: Time, end: u64) {
         let plan = *self.backup.plan();
         let page_bytes = 1_u64 << plan.page_shift;
         let mut bytes = vec![0; page_bytes as usize];
@@ -196,132 +193,4 @@ impl<S: Store> NvramCard<S> {
             self.bytes.settle(at);
         }
     }
-}
-
-impl<S: Store> Device for NvramCard<S> {
-    #[inline]
-    fn submit(
-        &mut self,
-        now: Time,
-        request: &Request,
-        data: Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        assert!(!self.has_failed, "nothing may be asked of a device without power");
-        self.book.host.record(request);
-        let mut way = self.begin(now, request);
-        match request.op {
-            Op::Read | Op::Write => way = self.serve(way, request),
-            Op::Trim => self.bytes.trim(request),
-            // Volatile memory is saved as it is: only rows that are durable when they are closed are waited for.
-            Op::Flush if !self.config.volatile => way.step.there = way.step.there.max(self.closed),
-            Op::Flush => {}
-        }
-        if matches!(request.op, Op::Write | Op::Trim) {
-            self.backup.change(request.address, u64::from(request.bytes));
-        }
-        let done = self.end(now, way, request.op, breakdown);
-        if S::CARRIES_BYTES && matches!(request.op, Op::Read | Op::Write) {
-            self.carry(request, data, done);
-        }
-        Completion { done, status: Status::Done }
-    }
-
-    fn advance(&mut self, to: Time) {
-        self.interface.advance(to);
-        self.processors.forget_before(to);
-        self.bytes.settle(to);
-    }
-
-    fn capacity(&self) -> Option<Bytes> {
-        Some(Bytes(self.capacity))
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let persistence = match (self.config.volatile, self.config.written) {
-            (true, _) if self.backup.loses() => Persistence::WithStoredEnergy,
-            (true, _) | (false, Written::Closed) => Persistence::OnAcknowledgement,
-            (false, Written::InRow) => Persistence::OnFlush,
-        };
-        Capabilities {
-            carries_bytes: S::CARRIES_BYTES,
-            persistence,
-            atomic_unit: self.config.burst_bytes() as u32,
-            transactions: false,
-            preconditions: false,
-            uses_addresses: true,
-            rated_endurance: false,
-        }
-    }
-
-    fn busy_until(&self) -> Time {
-        let memory = self.memory.channels.iter().map(|channel| channel.busy_until());
-        let others = self.interface.busy_until().max(self.processors.free_from()).max(self.ready);
-        memory.fold(others, Time::max)
-    }
-
-    fn restart_ledger(&mut self) {
-        self.book = Book::default();
-        self.interface.restart_ledger();
-        self.memory.channels.iter_mut().for_each(|channel| channel.restart());
-    }
-
-    fn report(&self, elapsed: Time) -> ComponentReport {
-        report::of(self, elapsed)
-    }
-
-    fn check_invariants(&self) {
-        self.interface.check_invariants();
-        self.processors.check_invariants();
-        report::check_bursts(self);
-    }
-
-    fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        self.has_failed = true;
-        let mut lost = self.bytes.power_fail(at, chance).bytes_lost;
-        // A dump that is still under way goes on.
-        let at = at.max(self.dumped);
-        let dumped = self.backup.dump(at);
-        self.dumped = at + dumped.time;
-        if S::CARRIES_BYTES && self.backup.loses() {
-            self.copy_pages(at, dumped.end);
-        }
-        self.backup.dumped(at, &dumped);
-        lost += dumped.lost << self.backup.plan().page_shift;
-        self.interrupted = Recovery {
-            done: self.dumped,
-            programs_finished: dumped.saved,
-            programs_lost: dumped.lost,
-            bytes_lost: lost,
-            ..Recovery::default()
-        };
-        self.interface.clear();
-        self.processors = Pool::new(self.config.processors);
-        self.closed = Time::ZERO;
-    }
-
-    fn recover(&mut self, at: Time) -> Recovery {
-        self.has_failed = false;
-        let mut recovery = std::mem::take(&mut self.interrupted);
-        let start = at.max(recovery.done);
-        let plan = self.backup.plan();
-        let restored = start + self.config.boot + plan.loading();
-        recovery.pages_scanned = if self.config.volatile { plan.pages } else { 0 };
-        recovery.done = restored.max(self.backup.recharge(start));
-        self.memory.channels.iter_mut().for_each(|channel| channel.clear(recovery.done));
-        self.ready = recovery.done;
-        recovery
-    }
-
-    fn precondition(&mut self, _requests: &[Request]) {}
-
-    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it does not know what its memory is made for")
-    }
-
-    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
-        None
-    }
-
-    fn prefetch(&self, _requests: &[Request]) {}
 }

@@ -3,15 +3,12 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::counts::Cause;
-use super::regions::NO_BLOCK;
+use super::region::{NO_BLOCK, RUN_PAGES};
 use super::tables::{NONE, Use};
 use crate::unlanded::safe_in;
 use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
-
-/// Pages that go back with one request at most.
-pub(super) const RUN_PAGES: usize = 64;
 
 impl<S: Store> FlashCache<S> {
     /// All pages of the full `block` leave.

@@ -1,91 +1,13 @@
 //! Regions: which blocks are filled, and which make room.
 
 use super::array::Sensed;
-use super::cache::{FlashCache, REGIONS};
+use super::cache::FlashCache;
 use super::counts::{Cause, Life};
-use super::eviction::RUN_PAGES;
+use super::region::{NO_BLOCK, REGIONS, Region, Stream};
 use super::tables::{BlockStatus, NONE, PageStatus, Use};
-use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
-use std::collections::VecDeque;
-
-/// No block.
-pub(super) const NO_BLOCK: u32 = u32::MAX;
-
-/// Blocks of a region for each that is open in it.
-const BLOCKS_PER_OPEN: usize = 8;
-
-/// Blocks for one kind of pages.
-#[derive(Debug, State)]
-pub(super) struct Region {
-    /// The blocks that are filled side by side, on as many dies; or [`NO_BLOCK`].
-    pub(super) open: Vec<u32>,
-    /// The block for pages that move to SLC, or [`NO_BLOCK`].
-    pub(super) hot: u32,
-    /// Erased blocks, those erased first in front.
-    #[state(varies)]
-    pub(super) free: VecDeque<u32>,
-    /// Blocks that are not retired.
-    pub(super) blocks: u32,
-    /// Whether room is made: what moves then takes the reserve.
-    is_collecting: bool,
-}
-
-/// Which of the open blocks a page goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
-    /// The one of this number.
-    Open(usize),
-    /// The one for pages that move to SLC.
-    Hot,
-}
-
-impl Region {
-    /// A region of `blocks` blocks over `dies`, all of them elsewhere yet.
-    pub(super) fn new(blocks: u32, dies: u32) -> Region {
-        let open = (blocks as usize / BLOCKS_PER_OPEN).clamp(1, dies as usize);
-        let (open, free) = (vec![NO_BLOCK; open], VecDeque::new());
-        Region { open, hot: NO_BLOCK, free, blocks, is_collecting: false }
-    }
-
-    /// How many blocks are open side by side; as many free ones are kept, so that what is programmed next finds one
-    /// that was erased before.
-    fn width(&self) -> usize {
-        (self.blocks as usize / BLOCKS_PER_OPEN).clamp(1, self.open.len())
-    }
-
-    fn block(&mut self, stream: Stream) -> &mut u32 {
-        match stream {
-            Stream::Open(number) => &mut self.open[number],
-            Stream::Hot => &mut self.hot,
-        }
-    }
-
-    /// The stream of page `key` of the disk: pages that are neighbours there go to one block, since they leave together.
-    /// What is collected goes to a block that is open, if there is one: it has to do with the blocks that are kept.
-    fn stream(&self, key: u64, is_hot: bool) -> Stream {
-        if is_hot {
-            return Stream::Hot;
-        }
-        let width = self.width();
-        let own = (key / RUN_PAGES as u64 % width as u64) as usize;
-        let is_open = |&number: &usize| self.open[number] != NO_BLOCK;
-        // A region with fewer blocks than it had fills what is open first.
-        let left = (width..self.open.len()).find(is_open);
-        let other = if self.is_collecting && !is_open(&own) { (0..width).find(is_open) } else { None };
-        Stream::Open(left.or(other).unwrap_or(own))
-    }
-
-    /// Takes the block that was erased first, of those on dies where none is open if there are such.
-    fn take_free(&mut self, dies: u32) -> Option<u32> {
-        let open = self.open.iter().filter(|&&open| open != NO_BLOCK);
-        let is_alone = |block: &u32| !open.clone().any(|open| open % dies == block % dies);
-        let alone = self.free.iter().position(is_alone);
-        self.free.remove(alone.unwrap_or(0))
-    }
-}
 
 /// Where the next page goes, and how it is programmed.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,138 @@
+//! The card as the contract of devices has it.
+
+use super::config::Written;
+use super::model::{Book, NvramCard};
+use super::report;
+use nacre_kernel::{
+    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
+    Persistence, Pool, Random, Recovery, Request, Status, Time, Transactions,
+};
+use nacre_media::store::Store;
+
+impl<S: Store> Device for NvramCard<S> {
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        assert!(!self.has_failed, "nothing may be asked of a device without power");
+        self.book.host.record(request);
+        let mut way = self.begin(now, request);
+        match request.op {
+            Op::Read | Op::Write => way = self.serve(way, request),
+            Op::Trim => self.bytes.trim(request),
+            // Volatile memory is saved as it is: only rows that are durable when they are closed are waited for.
+            Op::Flush if !self.config.volatile => way.step.there = way.step.there.max(self.closed),
+            Op::Flush => {}
+        }
+        if matches!(request.op, Op::Write | Op::Trim) {
+            self.backup.change(request.address, u64::from(request.bytes));
+        }
+        let done = self.end(now, way, request.op, breakdown);
+        if S::CARRIES_BYTES && matches!(request.op, Op::Read | Op::Write) {
+            self.carry(request, data, done);
+        }
+        Completion { done, status: Status::Done }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.interface.advance(to);
+        self.processors.forget_before(to);
+        self.bytes.settle(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        Some(Bytes(self.capacity))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let persistence = match (self.config.volatile, self.config.written) {
+            (true, _) if self.backup.loses() => Persistence::WithStoredEnergy,
+            (true, _) | (false, Written::Closed) => Persistence::OnAcknowledgement,
+            (false, Written::InRow) => Persistence::OnFlush,
+        };
+        Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence,
+            atomic_unit: self.config.burst_bytes() as u32,
+            transactions: false,
+            preconditions: false,
+            uses_addresses: true,
+            rated_endurance: false,
+        }
+    }
+
+    fn busy_until(&self) -> Time {
+        let memory = self.memory.channels.iter().map(|channel| channel.busy_until());
+        let others = self.interface.busy_until().max(self.processors.free_from()).max(self.ready);
+        memory.fold(others, Time::max)
+    }
+
+    fn restart_ledger(&mut self) {
+        self.book = Book::default();
+        self.interface.restart_ledger();
+        self.memory.channels.iter_mut().for_each(|channel| channel.restart());
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.interface.check_invariants();
+        self.processors.check_invariants();
+        report::check_bursts(self);
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.has_failed = true;
+        let mut lost = self.bytes.power_fail(at, chance).bytes_lost;
+        // A dump that is still under way goes on.
+        let at = at.max(self.dumped);
+        let dumped = self.backup.dump(at);
+        self.dumped = at + dumped.time;
+        if S::CARRIES_BYTES && self.backup.loses() {
+            self.copy_pages(at, dumped.end);
+        }
+        self.backup.dumped(at, &dumped);
+        lost += dumped.lost << self.backup.plan().page_shift;
+        self.interrupted = Recovery {
+            done: self.dumped,
+            programs_finished: dumped.saved,
+            programs_lost: dumped.lost,
+            bytes_lost: lost,
+            ..Recovery::default()
+        };
+        self.interface.clear();
+        self.processors = Pool::new(self.config.processors);
+        self.closed = Time::ZERO;
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.has_failed = false;
+        let mut recovery = std::mem::take(&mut self.interrupted);
+        let start = at.max(recovery.done);
+        let plan = self.backup.plan();
+        let restored = start + self.config.boot + plan.loading();
+        recovery.pages_scanned = if self.config.volatile { plan.pages } else { 0 };
+        recovery.done = restored.max(self.backup.recharge(start));
+        self.memory.channels.iter_mut().for_each(|channel| channel.clear(recovery.done));
+        self.ready = recovery.done;
+        recovery
+    }
+
+    fn precondition(&mut self, _requests: &[Request]) {}
+
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it does not know what its memory is made for")
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, _requests: &[Request]) {}
+}

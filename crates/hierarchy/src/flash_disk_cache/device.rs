@@ -1,0 +1,113 @@
+//! The cache as the contract of devices has it.
+
+use super::FLASH_PAGE;
+use super::cache::{FlashCache, SHIFT};
+use super::counts::Counts;
+use super::report;
+use super::tables::NONE;
+use nacre_kernel::{
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured,
+    HostCounts, Op, Persistence, Random, Recovery, Request, Time, Transactions,
+};
+use nacre_media::store::Store;
+
+impl<S: Store> Device for FlashCache<S> {
+    #[inline]
+    fn submit(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
+        breakdown.add(self.id, Activity::Software, self.config.lookup);
+        let start = now + self.config.lookup;
+        self.host.record(request);
+        match request.op {
+            Op::Read => self.read(start, request, data, breakdown),
+            Op::Write => self.write(start, request, &data, breakdown),
+            Op::Trim => {
+                self.trim(request);
+                self.backing.submit(start, request, Data::None, breakdown)
+            }
+            Op::Flush => self.backing.submit(start, request, Data::None, breakdown),
+        }
+    }
+
+    fn advance(&mut self, to: Time) {
+        self.array.forget_before(to);
+        self.unlanded.settle(to);
+        self.backing.advance(to);
+    }
+
+    fn capacity(&self) -> Option<Bytes> {
+        self.backing.capacity().map(|capacity| Bytes(capacity.0 / FLASH_PAGE * FLASH_PAGE))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let own = Capabilities {
+            carries_bytes: S::CARRIES_BYTES,
+            persistence: Persistence::OnAcknowledgement,
+            atomic_unit: FLASH_PAGE as u32,
+            transactions: false,
+            preconditions: false,
+            uses_addresses: true,
+            rated_endurance: false,
+        };
+        own.and(self.backing.capabilities())
+    }
+
+    fn busy_until(&self) -> Time {
+        self.array.busy_until().max(self.backing.busy_until())
+    }
+
+    fn restart_ledger(&mut self) {
+        self.counts = Counts::default();
+        self.host = HostCounts::default();
+        self.array.restart_ledger();
+        self.backing.restart_ledger();
+    }
+
+    fn report(&self, elapsed: Time) -> ComponentReport {
+        report::of(self, elapsed)
+    }
+
+    fn check_invariants(&self) {
+        self.array.check_invariants();
+        self.tables.check_invariants(self.array.flash.pages_per_block());
+        self.check_regions();
+        self.check_programs();
+        self.backing.check_invariants();
+    }
+
+    fn power_fail(&mut self, at: Time, chance: &mut Random) {
+        self.lose_power(at, chance);
+    }
+
+    fn recover(&mut self, at: Time) -> Recovery {
+        self.find_tables(at)
+    }
+
+    fn precondition(&mut self, requests: &[Request]) {
+        self.backing.precondition(requests);
+    }
+
+    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        self.backing.wear_out(bursts)
+    }
+
+    fn transactions(&mut self) -> Option<&mut dyn Transactions> {
+        None
+    }
+
+    fn prefetch(&self, requests: &[Request]) {
+        let mut warmed = 0;
+        for request in requests {
+            let page = self.tables.glance(request.address >> SHIFT);
+            let status = self.tables.pages.get(page as usize);
+            warmed ^= status.map_or(NONE, |status| status.key);
+        }
+        std::hint::black_box(warmed);
+    }
+}
