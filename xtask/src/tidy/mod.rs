@@ -1,6 +1,7 @@
 //! Rules about the whole tree that no compiler checks. They run as a test, so `make test` keeps them.
 
 mod code;
+mod imports;
 mod links;
 mod names;
 mod paths;
@@ -54,8 +55,16 @@ pub(crate) fn command(root: &Path) -> ExitCode {
 
 /// Every broken rule, in the order of the files.
 fn problems(tree: &Tree) -> Vec<Problem> {
-    let rules =
-        [sizes::check, names::check, text::check, paths::check, links::check, rooms::check, version::check];
+    let rules = [
+        sizes::check,
+        names::check,
+        text::check,
+        paths::check,
+        links::check,
+        rooms::check,
+        imports::check,
+        version::check,
+    ];
     let mut problems: Vec<Problem> = rules.iter().flat_map(|rule| rule(tree)).collect();
     problems.sort();
     problems

@@ -48,7 +48,7 @@ fn room(file: &File) -> Option<Room<'_>> {
 
 /// The module a file of a crate is: `crates/hierarchy/src/replacement/lru/tests.rs` is
 /// `nacre_hierarchy::replacement::lru::tests`.
-fn module(path: &str) -> Option<Vec<String>> {
+pub(super) fn module(path: &str) -> Option<Vec<String>> {
     let (name, inside) = path.strip_prefix("crates/")?.strip_suffix(".rs")?.split_once("/src/")?;
     let krate = format!("nacre_{}", name.replace('-', "_"));
     let parts = inside.split('/').filter(|part| !["lib", "main", "mod"].contains(part)).map(String::from);
@@ -129,7 +129,7 @@ fn files_of<'a>(tree: &'a Tree, room: &Room<'_>) -> impl Iterator<Item = (&'a Fi
 }
 
 /// What `parts`, written in `module`, point at.
-fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
+pub(super) fn absolute(module: &[String], parts: &[String]) -> Vec<String> {
     let ups = parts.iter().take_while(|part| *part == "super").count();
     let (start, rest) = match parts[0].as_str() {
         "crate" => (&module[..1], &parts[1..]),
