@@ -1281,6 +1281,8 @@ class SsdDevice(Table):
     """Share of the buffer that is kept back to be changed there; beyond it data is programmed at once. Default: 0 %."""
     power_protected: bool | None = None
     """Whether the buffer survives a power failure. Where not, a flush programs it. Default: true."""
+    paired_page_loss: bool | None = None
+    """Whether a program that loses its power damages the pages before it on its word line, which has as many pages as `program` has times. Where not, the drive keeps copies of them until the word line is full. Default: false."""
     checkpoint_every: str | None = None
     """Data that is programmed between two checkpoints of the mapping: after a loss of power what was programmed since is found by its spare areas. Default: 1 GiB."""
     mapping_cache: str | None = None
