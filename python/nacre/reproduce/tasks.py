@@ -26,7 +26,7 @@ class Run(Task):
     def carried_out(self, base: Base) -> tuple[str, Columns | None]:
         """The record and its columns."""
         data, columns = self.ran(base)
-        return compact(data), columns
+        return compact(data), columns()
 
 
 @dataclass(frozen=True, slots=True)

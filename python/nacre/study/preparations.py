@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from nacre import _core
 from nacre.study.task import Part, Task
 
-_SETTINGS = ("run.precondition", "run.until_steady")
+_WAYS = ("precondition", "until_steady", "fill")
+"""The settings of `run` that put a stack into a state before simulated time begins."""
+_SETTINGS = tuple(f"run.{way}" for way in _WAYS)
 
 
 def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
@@ -26,9 +28,6 @@ def prepared_alike(tasks: Mapping[str, Task]) -> list[list[str]]:
 
 
 def _preconditions(task: Task) -> bool:
-    text = task.source.text
-    return (
-        "precondition" in text
-        or "until_steady" in text
-        or any(path.startswith(_SETTINGS) for path, _ in task.settings)
+    return any(way in task.source.text for way in _WAYS) or any(
+        path.startswith(_SETTINGS) for path, _ in task.settings
     )

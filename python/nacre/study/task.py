@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -52,8 +52,8 @@ class Task:
         del data["origins"]
         return compact(data), None
 
-    def ran(self, base: Base) -> tuple[dict[str, Any], Columns]:
-        """The record of the run and its columns."""
+    def ran(self, base: Base) -> tuple[dict[str, Any], Callable[[], Columns]]:
+        """The record of the run, and what makes its columns arrays."""
         source = self.source
         with source.cited():
             text, columns = _core.run(
