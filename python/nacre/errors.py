@@ -69,5 +69,11 @@ def _sentence(problem: Problem) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
+    """The known name that `name` was probably meant to be, in whatever letters it is written."""
+    spelled = {_spelled(each): each for each in known}
+    found = difflib.get_close_matches(_spelled(name), list(spelled), n=1, cutoff=0.6)
+    return spelled[found[0]] if found else None
+
+
+def _spelled(name: str) -> str:
+    return name.lower().replace("-", "_")

@@ -17,6 +17,9 @@ from nacre import _core, toml
 from nacre.errors import ConfigError, Problem, config_error, unknown
 from nacre.text import printable
 
+_STUDY = re.compile(r"^\[\[axis\]\]", re.MULTILINE)
+_STACK = re.compile(r"^(\[stack\]|stack\b)", re.MULTILINE)
+
 
 class Configuration(Protocol):
     """A typed configuration, as in `nacre.config`."""
@@ -279,4 +282,10 @@ def _file(path: Path) -> Source:
             hint="is it the right file?",
         )
         raise config_error([problem]) from None
-    return Source(text, printable(str(path)), str(path.resolve().parent))
+    name = printable(str(path))
+    if _STUDY.search(text) and not _STACK.search(text):
+        problem = Problem(
+            path=name, problem="it is a study", hint=f"run it with: nacre study {name}"
+        )
+        raise config_error([problem])
+    return Source(text, name, str(path.resolve().parent))

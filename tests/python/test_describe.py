@@ -60,6 +60,12 @@ def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
     assert command("new", "sdd").returncode == 2
 
 
+def test_names_are_found_in_other_letters_too() -> None:
+    for given, meant in (("S3-FIFO", "s3_fifo"), ("NVMe", "nvme"), ("TLC-NVMe", "tlc_nvme")):
+        with pytest.raises(nacre.ConfigError, match=f'did you mean "{meant}"'):
+            describe.describe(given)
+
+
 def test_help_is_there_under_its_short_name() -> None:
     assert "describe" in command("-h").stdout
     assert "--seed" in command("run", "-h").stdout

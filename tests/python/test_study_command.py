@@ -54,6 +54,20 @@ def test_a_study_prints_its_best_designs_and_what_decides(folder: Path) -> None:
     assert "small.study holds a study already" in again.stderr
 
 
+def test_a_scenario_where_a_study_belongs_is_told_apart() -> None:
+    Path("mine.toml").write_text(toml.document(STUDY["scenario"]))
+    for given in ("ssd", "mine.toml"):
+        done = CliRunner().invoke(app, ["study", given])
+        assert done.exit_code == 2
+        assert f'write one that begins with: scenario = "{given}"' in done.stderr
+    Path("study.toml").write_text(
+        'scenario = "ssd"\n\n[[axis]]\npath = "stack.blocks"\nvalues = [8]\n'
+    )
+    done = CliRunner().invoke(app, ["run", "study.toml"])
+    assert done.exit_code == 2
+    assert "it is a study; run it with: nacre study study.toml" in done.stderr
+
+
 def test_axes_of_some_points_only_share_out_nothing_and_that_is_said() -> None:
     read = {"name": "read", **STUDY["axis"][0]}
     write = {"path": "stack.write", "values": ["20 us", "40 us"], "when": {"read": "20 us"}}

@@ -198,7 +198,14 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
     name = printable(str(path))
     try:
         text = path.read_bytes().decode()
-        return tomllib.loads(text), name, text, path.resolve().parent
+        table = tomllib.loads(text)
+        if "scenario" in table or "stack" not in table:
+            return table, name, text, path.resolve().parent
+        problem = Problem(
+            path=name,
+            problem="it is a scenario, and a study is another file that names it",
+            hint=f'write one that begins with: scenario = "{path.name}"',
+        )
     except UnicodeDecodeError as error:
         problem = Problem(
             problem=f'"{name}" is not a TOML text: byte {error.start} is not UTF-8',
@@ -206,6 +213,14 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
         )
     except tomllib.TOMLDecodeError as error:
         problem = Problem(path=name, problem=f"it is not TOML: {error}")
+    except FileNotFoundError:
+        if name not in {shipped.name for shipped in scenario.scenarios()}:
+            raise
+        problem = Problem(
+            path=name,
+            problem="it is a scenario, and a study is a TOML file",
+            hint=f'write one that begins with: scenario = "{name}"',
+        )
     raise config_error([problem])
 
 
