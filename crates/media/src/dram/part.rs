@@ -96,11 +96,13 @@ pub struct Part {
 
 impl Part {
     /// Whole clocks that cover `time`.
+    #[inline]
     pub fn clocks(&self, time: Time) -> u64 {
         time.as_ps().div_ceil(self.clock.as_ps())
     }
 
     /// Banks of a rank.
+    #[inline]
     pub fn banks_in_all(&self) -> u32 {
         self.banks * self.groups
     }
