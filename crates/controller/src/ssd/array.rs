@@ -324,6 +324,27 @@ impl<S: Store> Array<S> {
         self.table.len() as u64 + u64::from(usable) <= most
     }
 
+    /// Panics unless the units that are mapped and the pages that are live, so many, belong to each other. Whose each
+    /// live page is maps to it; where as many are mapped, that is all of them. In the order of pages only one of the
+    /// three tables is read out of order.
+    fn check_mapping(&self, live: u64) {
+        for (word, &bits) in self.live.iter().enumerate() {
+            let mut left = bits;
+            while left != 0 {
+                let page = 64 * word + left.trailing_zeros() as usize;
+                let owner = self.owners[page] as usize;
+                assert_eq!(
+                    self.table[owner] as usize,
+                    page + 1,
+                    "where unit {owner} is whose page {page} is"
+                );
+                left &= left - 1;
+            }
+        }
+        let mapped = self.table.iter().filter(|&&entry| entry != 0).count();
+        assert_eq!(live, mapped as u64, "every live unit is mapped");
+    }
+
     /// Panics when the books do not agree.
     pub(super) fn check_invariants(&self) {
         let shift = self.geometry.shift;
@@ -333,22 +354,14 @@ impl<S: Store> Array<S> {
                 assert_eq!(self.places[place].live, 0, "nothing stands in place {place}");
                 continue;
             }
-            let base = superblock << shift;
-            let count = (base..base + self.geometry.units_per_superblock).filter(|&page| self.is_live(page));
-            let count = count.count() as u32;
+            let first = (superblock << shift) as usize / 64;
+            let words = &self.live[first..first + self.geometry.units_per_superblock.div_ceil(64) as usize];
+            let count: u32 = words.iter().map(|word| word.count_ones()).sum();
             assert_eq!(self.places[place].live, count, "live units in place {place}");
             assert_eq!(self.place_of[superblock as usize] as usize, place, "the superblock in place {place}");
             live += u64::from(count);
         }
-        let mut mapped = 0;
-        for (unit, &entry) in self.table.iter().enumerate() {
-            if entry != 0 {
-                assert!(self.is_live(entry - 1), "unit {unit} is mapped to a live page");
-                assert_eq!(self.owners[entry as usize - 1] as usize, unit, "the owner of page {}", entry - 1);
-                mapped += 1;
-            }
-        }
-        assert_eq!(live, mapped, "every live unit is mapped");
+        self.check_mapping(live);
         for (index, partition) in self.partitions.iter().enumerate() {
             let places = &self.places[partition.first..partition.first + partition.count];
             let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();
