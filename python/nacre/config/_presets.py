@@ -69,14 +69,14 @@ class HddSettings(TypedDict, total=False):
     write_settle: str
     outer_rate: str
     inner_rate: str
+    idle_power: str
+    seek_power: str
+    active_power: str
     interface_rate: str
     scheduling: Literal['arrival', 'nearest']
     queue: int
     read_ahead: str
     write_cache: str
-    idle_power: str
-    seek_power: str
-    active_power: str
     standby: HddDeviceStandby
     price: str
     price_basis: str
@@ -185,29 +185,30 @@ class OnyxSettings(TypedDict, total=False):
     data_chips: int
     spare_chips: int
     chip: str
-    row: str
     read_unit: str
     read: str
-    read_control: str
     program_unit: str
     fill: str
     program: str
-    row_setup: str
     endurance: int
+    program_energy: str
+    read_energy: str
+    idle_power: str
+    row: str
+    read_control: str
+    row_setup: str
     wear_levelling: WearLevelling
     completion: Literal['late', 'early']
     buffered_writes: int
     late_writes: int
     late_refill: str
+    host: HostInterface
     tags: int
     pipeline: str
     link: str
     ring: str
     driver: str
     cpus: int
-    program_energy: str
-    read_energy: str
-    idle_power: str
     capacitors: str
     may_lose_writes: bool
     price: str
@@ -227,6 +228,13 @@ class SsdSettings(TypedDict, total=False):
     read: list[str]
     program: list[str]
     erase: str
+    endurance: int
+    endurance_spread: str | float
+    read_energy: str
+    program_energy: str
+    erase_energy: str
+    transfer_energy: str
+    idle_power: str
     bus: str
     command: str
     multi_plane: bool
@@ -234,8 +242,6 @@ class SsdSettings(TypedDict, total=False):
     over_provisioning: str | float
     spare_blocks: int
     factory_bad: str | float
-    endurance: int
-    endurance_spread: str | float
     reserve: int
     cleaning: Cleaning
     streams: Literal['separate', 'mixed']
@@ -264,11 +270,6 @@ class SsdSettings(TypedDict, total=False):
     translation_unit: str
     queue_depth: int
     unwritten: Literal['flash', 'zeros']
-    read_energy: str
-    program_energy: str
-    erase_energy: str
-    transfer_energy: str
-    idle_power: str
     price: str
     price_basis: str
 

@@ -88,10 +88,14 @@ fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every
         let (seed, checked) = of_family(family).next().expect("it is drawn often");
         reached.crash(family.name, &checked, &Options::new(POINTS, seed));
     }
-    for fault in Fault::INJECTED {
-        let (_, checked) = of_kind("hdd", &mut Streams::new(1).stream("stack")).expect("it is legal");
-        let options = Options { faults: vec![fault], ..Options::new(POINTS, 1) };
-        reached.crash(fault.name(), &checked, &options);
+    // Some strike one page in thousands.
+    for (fault, seed) in Fault::INJECTED.into_iter().flat_map(|fault| (1..20).map(move |seed| (fault, seed)))
+    {
+        if !reached.faults.contains(&fault) {
+            let (_, checked) = of_kind("hdd", &mut Streams::new(seed).stream("stack")).expect("it is legal");
+            let options = Options { faults: vec![fault], ..Options::new(POINTS, seed) };
+            reached.crash(fault.name(), &checked, &options);
+        }
     }
     let known: BTreeSet<&str> = Rooms::new().kinds("device").into_iter().collect();
     assert_eq!(kinds, known, "a kind that is never drawn needs values in hints.rs");
