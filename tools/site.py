@@ -16,10 +16,10 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).parent.parent
-FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/explore.md", "docs/studies.md", "docs/traces.md",
-         "docs/serving.md", "docs/api.md", "docs/models/README.md", "docs/glossary.md",
-         "docs/validation.md", "docs/security.md", "ARCHITECTURE.md", "CONTRIBUTING.md",
-         "CHANGELOG.md", "SECURITY.md")  # fmt: skip
+FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/explore.md",
+         "docs/studies.md", "docs/traces.md", "docs/serving.md", "docs/api.md",
+         "docs/models/README.md", "docs/glossary.md", "docs/validation.md", "docs/security.md",
+         "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # fmt: skip
 """The pages of the menu, in its order; the others are reached from them."""
 _LINK = re.compile(r"(?P<before>\b(?:href|src)=\")(?P<to>[^\"]*)\"")
 _HEADING = re.compile(r"<h([1-4])>(.*?)</h\1>", re.DOTALL)
