@@ -86,7 +86,7 @@ clients: ## install the programs that served devices and pages are tested with, 
 
 wheel: $(UV_READY) ## the release wheel, into dist/
 	rm -f dist/*.whl
-	$(UV) build --wheel --out-dir dist --python $(PYTHON) --config-setting build-args=--strip
+	$(UV) build --wheel --out-dir dist --python $(PYTHON) --config-setting build-args="--strip --locked"
 
 wheel-test: wheel ## the release wheel, installed with pip into an empty environment, runs there
 	PYTHON=$(PYTHON) tests/wheel.sh dist/*.whl pip
@@ -101,7 +101,7 @@ docs: environment ## the documents as a static site, into out/docs
 test-wheel: environment
 	rm -rf target/wheel-test
 	$(UV) build --quiet --wheel --out-dir target/wheel-test --python $(PYTHON) \
-		--config-setting build-args="--profile checked"
+		--config-setting build-args="--profile checked --locked"
 	PYTHON=$(PYTHON) tests/wheel.sh target/wheel-test/*.whl $(UV)
 
 gen: ## write what is generated from the rooms: schemas, Python classes, the model reference

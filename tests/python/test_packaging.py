@@ -82,6 +82,15 @@ def test_addresses_are_those_of_the_repository_that_releases(tmp_path: Path) -> 
     assert (tmp_path / "CITATION.cff").read_text().endswith('example.org/nacre"\n')
 
 
+def test_a_source_distribution_may_leave_crates_out_of_the_lock_file() -> None:
+    # It has fewer crates than the tree, so cargo changes its Cargo.lock, which --locked refuses.
+    assert "locked" not in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
+    makefile = (ROOT / "Makefile").read_text()
+    wheels = [line for line in makefile.splitlines() if "--config-setting build-args" in line]
+    assert wheels
+    assert all("--locked" in line for line in wheels)
+
+
 def test_the_release_uses_what_is_there() -> None:
     text = (ROOT / ".github/workflows/release.yml").read_text()
     targets = set(re.findall(r"run: make ([a-z-]+)", text))
