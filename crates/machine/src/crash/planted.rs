@@ -136,6 +136,10 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
         if KEEP_MORE.contains(&family.kind) || family.name == DURABLE_ROWS {
             possible.retain(|mistake| !OF_PROMISES.contains(mistake));
         }
+        // What shares a word line may be lost behind a flush, too, and the drive says so.
+        if family.name == PAIRED.name {
+            possible.remove(&Mistake::FlushThatLies);
+        }
         let missed: Vec<_> = possible.iter().filter(|mistake| !found.contains_key(mistake)).collect();
         assert!(missed.is_empty(), "{}: {missed:?} are not found within {SEEDS} stacks", family.name);
         println!("{}: stacks until each is found: {found:?}", family.name);
