@@ -131,7 +131,7 @@ def test_hostile_clients_in_a_row_leave_a_server_as_it_was(tmp_path: Path) -> No
             hostile(server, number % 5)
         until(rests)
         grown = process.memory_info().rss - before
-        # The allocator keeps a block of 16 MiB in some arenas; 64 KiB for each client would be more.
+        # The allocator keeps 16 MiB in some arenas; 64 KiB for each client would be more.
         assert grown < 64 << 20, f"{grown} bytes more"
         with Client(server.uri) as client:
             assert client.read(0, 512) == bytes(512)

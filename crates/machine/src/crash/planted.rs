@@ -1,6 +1,8 @@
 //! The simulator is only worth something if it finds what is wrong: mistakes and faults, planted into every kind of
 //! device.
 
+#![expect(clippy::print_stdout, reason = "with --nocapture the tests say how many stacks it takes")]
+
 use super::drawn::of_kind;
 use super::{Nothing, OfScenario};
 use crate::rooms::Rooms;

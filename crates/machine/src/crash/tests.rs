@@ -77,6 +77,7 @@ impl Reached {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "with --nocapture it says how often each branch is reached")]
 fn the_corpus_keeps_its_bytes_and_has_every_kind_of_device_every_fault_and_every_branch() {
     let (mut kinds, mut reached) = (BTreeSet::new(), Reached::default());
     for seed in 0..STACKS {
