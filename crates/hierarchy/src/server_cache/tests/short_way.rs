@@ -14,6 +14,8 @@ const BLOCK: u64 = 4096;
 /// Blocks that are asked for.
 const BLOCKS: u64 = 24;
 
+type Way = fn(&mut ServerCache, Time, &Request, Data<'_>, &mut Breakdown) -> Completion;
+
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     policy: &'static str,
@@ -120,8 +122,7 @@ proptest! {
         let mut now = 0;
         for (number, (gap, request)) in steps.iter().enumerate() {
             now += gap;
-            let ways: [fn(&mut ServerCache, Time, &Request, Data<'_>, &mut Breakdown) -> Completion; 2] =
-                [ServerCache::submit, general];
+            let ways: [Way; 2] = [ServerCache::submit, general];
             let answers = [&mut short, &mut all].into_iter().zip(ways).map(|(cache, way)| {
                 if number % 3 == 0 {
                     cache.advance(us(now));
