@@ -120,8 +120,11 @@ def test_hostile_clients_in_a_row_leave_a_server_as_it_was(tmp_path: Path) -> No
         process = psutil.Process(server.process.pid)
 
         def rests() -> bool:
-            return bool(process.num_threads() == threads and process.num_fds() == descriptors)
+            return bool(process.num_threads() <= threads and process.num_fds() <= descriptors)
 
+        # Its beginning is over when it has served somebody, whose thread may still be there.
+        with Client(server.uri) as client:
+            assert client.read(0, 512) == bytes(512)
         threads, descriptors = process.num_threads(), process.num_fds()
         for number in range(HOSTILE // 5):
             hostile(server, number % 5)

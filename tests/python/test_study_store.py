@@ -155,6 +155,8 @@ def test_points_are_read_with_duckdb_and_by_number(table: pl.DataFrame, tmp_path
     assert rows == expected.rows()
     assert sorted(path.name for path in out.iterdir()) == [
         ".lock",
+        "by_axis.png",
+        "by_axis.svg",
         "points",
         "results.parquet",
         "sensitivity.png",
