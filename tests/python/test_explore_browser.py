@@ -109,7 +109,7 @@ def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(
     page.check("text=server-cache-zipf-1 >> xpath=ancestor::tr >> input")
     page.click("text=Put side by side")
     page.wait_for_selector("figure svg >> nth=3")
-    assert "has the lowest mean read latency" in page.inner_text(".headline")
+    page.wait_for_selector(".headline:has-text('has the lowest mean read latency')")
     picture(watched, pictures, "compared")
 
 
@@ -195,7 +195,7 @@ def test_study_shows_the_front_and_goes_on_after_a_stop(
     page.click("button:has-text('Go on with it')")
     page.wait_for_selector("text=It was stopped before its end.", state="detached")
     page.wait_for_selector("figure svg >> nth=1")
-    assert "6 designs." in page.inner_text(".headline")
+    page.wait_for_selector(".headline:has-text('6 designs.')")
     picture(watched, pictures, "study")
 
 
