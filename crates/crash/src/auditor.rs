@@ -207,10 +207,11 @@ impl Auditor {
             };
             let written = block.versions.iter().rposition(|version| version.kind == Kind::Write);
             let newest = &block.versions[written.unwrap_or(0)..];
+            let base = if written.is_none() { Some(&block.base) } else { None };
             let fits = newest.iter().any(|version| version.content.is(found))
-                || written.is_none() && block.base.is(found);
+                || base.is_some_and(|base| base.is(found))
+                || is_trimmed_in_part(found, base, newest.iter());
             if !fits {
-                let base = if written.is_none() { Some(&block.base) } else { None };
                 return Err(self.told("block", number, found, base, newest));
             }
         }
@@ -242,7 +243,8 @@ impl Auditor {
             let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
             let is_whole = base.is_some_and(|base| base.is(found))
                 || is_excused && is_damaged && Content::ZERO.is(found)
-                || allowed.iter().any(|version| version.content.is(found));
+                || allowed.iter().any(|version| version.content.is(found))
+                || is_trimmed_in_part(found, base, allowed.iter().copied());
             if !is_whole {
                 audit.torn += 1;
                 if self.is_atomic() || !is_torn(found, base, &allowed) {
@@ -255,6 +257,7 @@ impl Auditor {
             let newest = allowed.iter().rposition(is_acknowledged);
             if let Some(newest) = newest
                 && !allowed[newest..].iter().any(|version| version.content.is(found))
+                && !is_trimmed_in_part(found, None, allowed[newest..].iter().copied())
                 && (is_whole || !is_torn(found, None, &allowed[newest..]))
             {
                 audit.lost += 1;
@@ -384,4 +387,29 @@ fn is_torn(found: &[u8], base: Option<&Content>, allowed: &[&Version]) -> bool {
     let contents: Vec<&Content> =
         base.into_iter().chain(allowed.iter().map(|version| &version.content)).collect();
     found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
+}
+
+/// Whether `found` is one of these, with zeroes where a trim behind it was heeded: the parts of a stack heed a trim
+/// each for itself, or not, so that a block may read in part as it was.
+fn is_trimmed_in_part<'a>(
+    found: &[u8],
+    base: Option<&Content>,
+    versions: impl Iterator<Item = &'a Version>,
+) -> bool {
+    let mut before = base;
+    for version in versions {
+        match version.kind {
+            Kind::Write => before = Some(&version.content),
+            Kind::Refused => {}
+            Kind::Trim => {
+                let fits = |before: &Content| {
+                    found.iter().enumerate().all(|(index, byte)| *byte == 0 || *byte == before.byte(index))
+                };
+                if before.is_some_and(fits) {
+                    return true;
+                }
+            }
+        }
+    }
+    false
 }

@@ -21,7 +21,7 @@ impl ServerCache {
         }
         let floor = self.in_flight.floor();
         let Some(work) = &mut self.write_back else { return };
-        work.dirty.settle(now);
+        work.dirty.settle(now, floor);
         if work.leaving.len() >= LEAVING_MIN {
             work.leaving.retain(|_, &mut until| until > floor);
         }
@@ -83,6 +83,7 @@ impl ServerCache {
             let floor = self.in_flight.floor();
             let work = self.work();
             work.leaving.insert(spot, until);
+            work.dirty.left(block, until);
             if let Some(table) = &mut work.table {
                 table.note(block, None, until, floor);
             }

@@ -27,13 +27,22 @@ pub(super) struct Dirty {
     /// Blocks that are being written back, by when that is done.
     #[state(varies)]
     under_way: BTreeSet<(Time, u64)>,
+    /// Blocks that are not dirty any more, by when the backing has them: a loss of power may come before.
+    #[state(varies)]
+    landing: BTreeSet<(Time, u64)>,
     ages: u64,
 }
 
 impl Dirty {
     /// No block is.
     pub(super) fn new() -> Dirty {
-        Dirty { blocks: BTreeMap::new(), waiting: BTreeMap::new(), under_way: BTreeSet::new(), ages: 0 }
+        Dirty {
+            blocks: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            under_way: BTreeSet::new(),
+            landing: BTreeSet::new(),
+            ages: 0,
+        }
     }
 
     fn check_restored(&mut self) -> Result<(), String> {
@@ -105,14 +114,33 @@ impl Dirty {
         self.under_way.insert((until, block));
     }
 
-    /// What has been written back by `now` is clean.
-    pub(super) fn settle(&mut self, now: Time) {
+    /// What has been written back by `now` is clean. No loss of power comes before `floor`.
+    pub(super) fn settle(&mut self, now: Time, floor: Time) {
         while let Some(&(until, block)) = self.under_way.first()
             && until <= now
         {
             self.under_way.pop_first();
             self.blocks.remove(&block);
+            self.landing.insert((until, block));
         }
+        while self.landing.first().is_some_and(|&(until, _)| until <= floor) {
+            self.landing.pop_first();
+        }
+    }
+
+    /// `block` left the cache, and the backing has it at `until`.
+    pub(super) fn left(&mut self, block: u64, until: Time) {
+        self.landing.insert((until, block));
+    }
+
+    /// How many blocks the backing does not have when the power fails at `at`.
+    pub(super) fn missing(&self, at: Time) -> u64 {
+        let landed = |until: &Time| *until <= at;
+        let dirty = self.blocks.iter().filter(|(_, entry)| entry.waits || !landed(&entry.until));
+        let landing = self.landing.iter().filter(|(until, _)| !landed(until));
+        let all: BTreeSet<u64> =
+            dirty.map(|(&block, _)| block).chain(landing.map(|&(_, block)| block)).collect();
+        all.len() as u64
     }
 
     /// When the last of those being written back is clean; zero without any.
@@ -147,9 +175,14 @@ mod tests {
         assert_eq!((dirty.waiting(), dirty.len(), dirty.last_until()), (1, 3, us(20)));
         assert!(dirty.mark(7), "what is written meanwhile has to be written back again");
         assert_eq!(dirty.free_from(7), us(10), "after the first time");
-        dirty.settle(us(20));
+        dirty.settle(us(20), us(15));
         assert_eq!(dirty.oldest(9), [5, 7]);
         assert!(!dirty.contains(3));
+        assert_eq!(
+            (dirty.missing(us(19)), dirty.missing(us(20))),
+            (3, 2),
+            "block 3 is on its way until then"
+        );
         assert_eq!(dirty.take(5).map(|entry| entry.waits), Some(true));
         assert_eq!((dirty.take(5), dirty.blocks().collect::<Vec<_>>()), (None, vec![7]));
         dirty.check_restored().expect("the books agree");

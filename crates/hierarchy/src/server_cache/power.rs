@@ -17,9 +17,8 @@ impl ServerCache {
     /// that the table has.
     pub(super) fn lose_dirty(&mut self, at: Time) {
         let Some(work) = &mut self.write_back else { return };
-        work.dirty.settle(at);
         let (waited, kept) = (work.dirty.waiting(), work.table.as_ref().map(|table| table.at(at)));
-        work.blocks_lost += if kept.is_some() { 0 } else { work.dirty.len() };
+        work.blocks_lost += if kept.is_some() { 0 } else { work.dirty.missing(at) };
         (work.dirty, work.leaving) = (Dirty::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();
