@@ -24,6 +24,9 @@ pub struct Auditor {
 
 #[derive(Clone, Debug)]
 struct Block {
+    /// What it held before it held `base`. Kept where what recovery counts as lost may be lost: recovery itself may
+    /// have put `base` where only stored energy keeps it, and the next loss of power takes it.
+    earlier: Vec<Content>,
     /// What was there before `versions`.
     base: Content,
     versions: Vec<Version>,
@@ -134,8 +137,7 @@ impl Auditor {
         let (write, transaction) = (self.writes, if self.is_open { self.transactions } else { 0 });
         for number in first..first + count {
             let content = if kind == Kind::Trim { Content::ZERO } else { Content::of(write, number) };
-            let block =
-                self.blocks.entry(number).or_insert(Block { base: Content::ZERO, versions: Vec::new() });
+            let block = self.blocks.entry(number).or_insert(Block::new(Content::ZERO));
             block.versions.push(Version { content, write, kind, acknowledged, safe, transaction });
         }
     }
@@ -241,13 +243,14 @@ impl Auditor {
             let safe = if is_excused { None } else { block.newest_safe(at) };
             let base = if safe.is_none() { Some(&block.base) } else { None };
             let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
-            let is_whole = base.is_some_and(|base| base.is(found))
+            let earlier = if is_excused { &block.earlier[..] } else { &[] };
+            let is_whole = earlier.iter().chain(base).any(|content| content.is(found))
                 || is_excused && is_damaged && Content::ZERO.is(found)
                 || allowed.iter().any(|version| version.content.is(found))
                 || is_trimmed_in_part(found, base, allowed.iter().copied());
             if !is_whole {
                 audit.torn += 1;
-                if self.is_atomic() || !is_torn(found, base, &allowed) {
+                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
                     let allowed: Vec<Version> = allowed.into_iter().cloned().collect();
                     return Err(self.told("after a loss of power, block", number, found, base, &allowed));
                 }
@@ -258,7 +261,7 @@ impl Auditor {
             if let Some(newest) = newest
                 && !allowed[newest..].iter().any(|version| version.content.is(found))
                 && !is_trimmed_in_part(found, None, allowed[newest..].iter().copied())
-                && (is_whole || !is_torn(found, None, &allowed[newest..]))
+                && (is_whole || !is_torn(found, std::iter::empty(), &allowed[newest..]))
             {
                 audit.lost += 1;
                 if !is_told {
@@ -345,7 +348,13 @@ impl Auditor {
     pub fn rebase(&mut self, found: &[u8]) {
         (self.is_open, self.committed) = (false, None);
         for (block, found) in self.blocks.values_mut().zip(found.chunks(self.block_bytes)) {
-            *block = Block { base: Content::found(found), versions: Vec::new() };
+            let before = std::mem::replace(block, Block::new(Content::found(found)));
+            if self.forgives {
+                let versions = before.versions.into_iter().map(|version| version.content);
+                block.earlier = before.earlier;
+                block.earlier.extend(std::iter::once(before.base).chain(versions));
+                block.earlier.dedup();
+            }
         }
     }
 
@@ -367,6 +376,11 @@ impl Auditor {
 }
 
 impl Block {
+    /// One that holds `base`.
+    fn new(base: Content) -> Block {
+        Block { earlier: Vec::new(), base, versions: Vec::new() }
+    }
+
     /// The newest version that survives a loss of power at `at`.
     fn newest_safe(&self, at: Time) -> Option<usize> {
         self.versions.iter().rposition(|version| version.safe <= at && version.kind == Kind::Write)
@@ -383,9 +397,8 @@ impl Block {
 }
 
 /// Whether every byte of `found` is of one of these.
-fn is_torn(found: &[u8], base: Option<&Content>, allowed: &[&Version]) -> bool {
-    let contents: Vec<&Content> =
-        base.into_iter().chain(allowed.iter().map(|version| &version.content)).collect();
+fn is_torn<'a>(found: &[u8], before: impl Iterator<Item = &'a Content>, allowed: &[&'a Version]) -> bool {
+    let contents: Vec<&Content> = before.chain(allowed.iter().map(|version| &version.content)).collect();
     found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
 }
 

@@ -133,11 +133,12 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 5] = [
+const KEPT: [(&str, &str); 6] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
     ("trimmed_in_part", include_str!("kept/trimmed_in_part.crash")),
+    ("card_behind_cache", include_str!("kept/card_behind_cache.crash")),
     ("aborted_write_under_way", include_str!("kept/aborted_write_under_way.crash")),
 ];
 
