@@ -15,7 +15,7 @@ mod recency;
 pub mod replacement;
 pub mod server_cache;
 pub mod tiers;
-mod unlanded;
+mod unfinished;
 #[cfg(test)]
 mod workbench;
 

@@ -9,6 +9,7 @@
 //! | [`link`] | a link that carries one transfer after the other |
 //! | [`pcie`] | what packets, credits and round trips leave of a PCI Express link |
 //! | [`histogram`] | mergeable latency distributions |
+//! | [`ranges`] | sets of numbers, as ranges |
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
 //! | [`activity`] | what a component can be doing |
 //! | [`ledger`] | where the time and energy of a component's resources went |
@@ -42,6 +43,7 @@ pub mod link;
 pub mod pcie;
 pub mod power;
 pub mod random;
+pub mod ranges;
 pub mod request;
 pub mod state;
 pub mod statistics;
@@ -62,6 +64,7 @@ pub use link::Link;
 pub use pcie::Pcie;
 pub use power::Recovery;
 pub use random::{Random, Streams};
+pub use ranges::Ranges;
 pub use request::{Op, Request};
 pub use time::Time;
 pub use timeline::{Pool, Timeline};

@@ -1,6 +1,6 @@
 //! Parts of the medium that fail, as somebody wished.
 
-use crate::ranges::Ranges;
+use nacre_kernel::Ranges;
 use nacre_kernel::state::State;
 use std::ops::Range;
 

@@ -8,13 +8,12 @@
 
 use crate::error::MemoryError;
 use crate::harm::Harmed;
-use crate::ranges::Ranges;
 use crate::step::Step;
 use nacre_image::{Image, ImageError};
 use nacre_kernel::state::{CannotSave, State, StateError, StateReader, StateWriter};
 use nacre_kernel::{
-    Breakdown, Completion, Data, Device, Op, Random, Recovery, Refused, Request, Status, Streams, Time,
-    Transactions,
+    Breakdown, Completion, Data, Device, Op, Random, Ranges, Recovery, Refused, Request, Status, Streams,
+    Time, Transactions,
 };
 use nacre_machine::{Checked, Problems, SavedRun};
 use std::ops::Range;

@@ -25,7 +25,6 @@ pub mod harm;
 pub mod kept;
 mod memory;
 mod opening;
-mod ranges;
 mod replay;
 mod scenario;
 mod settings;

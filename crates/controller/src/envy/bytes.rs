@@ -3,7 +3,7 @@
 use super::model::{Envy, Piece};
 use super::page_table::Location;
 use nacre_kernel::{Data, Time};
-use nacre_media::persistence::{Medium, Program, Write};
+use nacre_media::persistence::{Program, Write};
 use nacre_media::store::Store;
 
 impl<S: Store> Envy<S> {
@@ -11,7 +11,7 @@ impl<S: Store> Envy<S> {
     pub(super) fn carry(&mut self, piece: &Piece, data: Data<'_>) {
         match data {
             Data::None => {}
-            Data::Read(into) => Medium::read(self, piece.address, into),
+            Data::Read(into) => self.read_newest(piece.address, into),
             Data::Write(new) => {
                 let Location::Buffer(slot) = piece.location else { unreachable!("writes go to the buffer") };
                 let offset = self.offset(piece.address);
@@ -20,9 +20,8 @@ impl<S: Store> Envy<S> {
                 held.copy_from_slice(new);
                 let programs =
                     vec![Program { first: 0, count: new.len(), begin: piece.begin, end: piece.end }];
-                let (address, new) = (piece.address, new.to_vec());
                 // Its request says when it is acknowledged, once it is known.
-                self.pending.push(Write { address, old, new, programs, acknowledged: Time::MAX });
+                self.pending.push(Write { address: piece.address, old, programs }, Time::MAX);
             }
         }
     }
@@ -34,11 +33,9 @@ impl<S: Store> Envy<S> {
     pub(super) fn check_power(&self) {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
     }
-}
 
-/// The newest version of each page, at addresses of the host.
-impl<S: Store> Medium for Envy<S> {
-    fn read(&self, address: u64, into: &mut [u8]) {
+    /// The newest version from `address` of the host on.
+    fn read_newest(&self, address: u64, into: &mut [u8]) {
         let mut at = 0;
         while at < into.len() {
             let address = address + at as u64;
@@ -56,7 +53,8 @@ impl<S: Store> Medium for Envy<S> {
         }
     }
 
-    fn write(&mut self, address: u64, bytes: &[u8]) {
+    /// The newest version from `address` of the host on is `bytes` again.
+    pub(super) fn put_back(&mut self, address: u64, bytes: &[u8]) {
         let mut at = 0;
         while at < bytes.len() {
             let address = address + at as u64;

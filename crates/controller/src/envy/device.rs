@@ -45,7 +45,7 @@ impl<S: Store> Device for Envy<S> {
     fn advance(&mut self, to: Time) {
         self.work_until(to);
         if S::CARRIES_BYTES {
-            self.pending.settle(to);
+            self.pending.settle(to, &());
         }
     }
 

@@ -11,7 +11,7 @@ use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Recovery, Request, Time};
-use nacre_media::persistence::Pending;
+use nacre_media::persistence::{Pending, Write};
 use nacre_media::store::Store;
 
 /// Flash as main memory.
@@ -40,7 +40,7 @@ pub(super) struct Envy<S> {
     pub(super) has_failed: bool,
     pub(super) interrupted: Recovery,
     /// Writes whose time may not have come yet; only where bytes are carried.
-    pub(super) pending: Pending,
+    pub(super) pending: Pending<Write>,
     #[state(skip = "from the configuration")]
     pub(super) page_shift: u32,
 }

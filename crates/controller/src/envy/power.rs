@@ -20,7 +20,7 @@ impl<S: Store> Envy<S> {
         self.translation.clear();
         let mut pending = std::mem::take(&mut self.pending);
         let torn = Torn::Progress { unit: self.config.word.0 as u32 };
-        pending.fail(at, Some(0), torn, self, chance);
+        pending.fail_with_energy(at, Some(0), torn, chance, |address, old| self.put_back(address, old));
         (self.interrupted, self.free_at) = (Recovery::default(), at);
         for operation in self.background.interrupt() {
             match operation {

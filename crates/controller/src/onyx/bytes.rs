@@ -6,7 +6,7 @@ use super::controller::Part;
 use super::model::{Onyx, RowMove};
 use crate::wear_levelling::Move;
 use nacre_kernel::{Data, Time};
-use nacre_media::persistence::{Medium, Program, Write};
+use nacre_media::persistence::{Program, Write};
 use nacre_media::store::Store;
 
 impl<S: Store> Onyx<S> {
@@ -33,8 +33,7 @@ impl<S: Store> Onyx<S> {
                 self.rows.write(place, new);
                 let programs = self.programs(controller, part);
                 // Its request says when it is acknowledged, once it is known.
-                let acknowledged = Time::MAX;
-                self.pending.push(Write { address, old, new: new.to_vec(), programs, acknowledged });
+                self.pending.push(Write { address, old, programs }, Time::MAX);
             }
         }
     }
@@ -61,32 +60,20 @@ impl<S: Store> Onyx<S> {
 
     /// No loss of power comes before `time`.
     pub(super) fn settle(&mut self, time: Time) {
-        self.pending.settle(time);
+        self.pending.settle(time, &());
         while self.moves.front().is_some_and(|moved| moved.end <= time) {
             self.moves.pop_front();
         }
     }
-}
 
-/// At addresses of the host.
-impl<S: Store> Medium for Onyx<S> {
-    fn read(&self, address: u64, into: &mut [u8]) {
+    /// The bytes from `address` of the host on are `old` again.
+    pub(super) fn put_back(&mut self, address: u64, old: &[u8]) {
         let mut at = 0;
-        while at < into.len() {
-            let (controller, part) = self.part(address + at as u64, (into.len() - at) as u64);
-            let end = at + part.bytes as usize;
-            self.rows.read(self.place(controller, part), &mut into[at..end]);
-            at = end;
-        }
-    }
-
-    fn write(&mut self, address: u64, bytes: &[u8]) {
-        let mut at = 0;
-        while at < bytes.len() {
-            let (controller, part) = self.part(address + at as u64, (bytes.len() - at) as u64);
+        while at < old.len() {
+            let (controller, part) = self.part(address + at as u64, (old.len() - at) as u64);
             let end = at + part.bytes as usize;
             let place = self.place(controller, part);
-            self.rows.write(place, &bytes[at..end]);
+            self.rows.write(place, &old[at..end]);
             at = end;
         }
     }

@@ -8,7 +8,7 @@ use nacre_kernel::{
     Activity, Breakdown, Completion, ComponentId, HostCounts, Ledger, Link, Op, Recovery, Request, Status,
     Time, Timeline,
 };
-use nacre_media::persistence::Pending;
+use nacre_media::persistence::{Pending, Write};
 use nacre_media::store::{InPlace, Store};
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ pub(super) struct Onyx<S> {
     #[state(skip = "who carries the bytes keeps them beside the state")]
     pub(super) rows: InPlace<S>,
     /// Writes that may not be on the medium yet; only where bytes are carried.
-    pub(super) pending: Pending,
+    pub(super) pending: Pending<Write>,
     /// Rows that may still be copied, in the order in which they were asked for; only where bytes are carried.
     pub(super) moves: VecDeque<RowMove>,
     pub(super) has_failed: bool,

@@ -16,9 +16,12 @@ impl<S: Store> Onyx<S> {
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
         self.has_failed = true;
         self.settle(at);
+        let powered = self.powered_programs();
         let mut pending = std::mem::take(&mut self.pending);
-        let loss = pending.fail(at, self.powered_programs(), Torn::Progress { unit: 1 }, self, chance);
-        let Loss { ready, programs_finished, programs_lost, bytes_lost } = loss;
+        let torn = Torn::Progress { unit: 1 };
+        let put_back = |address: u64, old: &[u8]| self.put_back(address, old);
+        let Loss { ready, programs_finished, programs_lost, bytes_lost } =
+            pending.fail_with_energy(at, powered, torn, chance, put_back);
         self.interrupted = Recovery {
             done: ready,
             programs_finished,

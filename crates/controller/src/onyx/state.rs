@@ -2,6 +2,7 @@
 //! same before and after.
 
 use super::model::{Onyx, RowMove};
+use nacre_media::persistence::Change;
 use nacre_media::store::Store;
 
 impl<S: Store> Onyx<S> {
@@ -11,7 +12,8 @@ impl<S: Store> Onyx<S> {
         let is_place = |moved: &RowMove| {
             moved.controller < self.controllers.len() && moved.from < physical && moved.to < physical
         };
-        match self.pending.reach() <= self.capacity && self.moves.iter().all(is_place) {
+        let reach = self.pending.iter().map(|(write, _)| write.place().end).max().unwrap_or(0);
+        match reach <= self.capacity && self.moves.iter().all(is_place) {
             true => Ok(()),
             false => Err("writes beyond the drive".into()),
         }

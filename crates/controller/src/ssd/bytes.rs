@@ -2,7 +2,7 @@
 
 use super::flash_ops::Untimed;
 use super::model::Ssd;
-use super::unlanded::Version;
+use super::versions::Version;
 use nacre_kernel::{Data, Time};
 use nacre_media::store::Store;
 
@@ -61,9 +61,8 @@ impl<S: Store> Ssd<S> {
             let page = self.array.table[unit as usize] - 1;
             let (superblock, operation) = self.array.locate(page);
             let safe = if self.config.power_protected { at } else { Time::MAX };
-            let acknowledged = Time::MAX;
-            let version = Version { unit, superblock, operation, program: None, safe, acknowledged, before };
-            self.unlanded.push(version, self.array.is_held(page), &mut self.schedule);
+            let version = Version { unit, superblock, operation, program: None, safe, before };
+            self.versions.push(version, self.array.is_held(page), &mut self.schedule);
         }
         is_written
     }

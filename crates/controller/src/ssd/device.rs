@@ -36,7 +36,7 @@ impl<S: Store> Device for Ssd<S> {
 
     fn advance(&mut self, to: Time) {
         if S::CARRIES_BYTES {
-            self.unlanded.settle(to, &mut self.schedule);
+            self.versions.settle(to, &mut self.schedule);
         }
         self.interface.forget_before(to);
         self.schedule.forget_before(to);

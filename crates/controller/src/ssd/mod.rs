@@ -96,7 +96,7 @@ mod schedule;
 mod slc_cache;
 mod spare_area;
 mod state;
-mod unlanded;
+mod versions;
 mod wear;
 mod word_lines;
 

@@ -7,7 +7,7 @@ use super::host::HostInterface;
 use super::mapping_cache::Lookup;
 use super::outage::Outage;
 use super::schedule::Schedule;
-use super::unlanded::Unlanded;
+use super::versions::Versions;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Completion, ComponentId, Data, HostCounts, Op, Request, Status, Time,
@@ -33,7 +33,7 @@ pub(super) struct Ssd<S> {
     #[state(varies)]
     pub(super) end_of_life: Option<(Time, u64)>,
     /// Units whose newest bytes may not be on the flash yet; none where there are no bytes.
-    pub(super) unlanded: Unlanded,
+    pub(super) versions: Versions,
     pub(super) outage: Outage,
     #[state(skip = "from the configuration")]
     pub(super) unit_shift: u32,
@@ -78,7 +78,7 @@ impl<S: Store> Ssd<S> {
             interface,
             book: Book::default(),
             end_of_life: None,
-            unlanded: Unlanded::default(),
+            versions: Versions::default(),
             outage: Outage::default(),
             page: vec![0; array.flash.store().page_bytes()],
             unit_shift: array.geometry.unit_bytes.trailing_zeros(),
@@ -164,7 +164,7 @@ impl<S: Store> Ssd<S> {
         }
         let done = self.interface.leave(known.max(buffered), breakdown);
         if S::CARRIES_BYTES {
-            self.unlanded.acknowledge(done);
+            self.versions.acknowledge(done);
         }
         Completion { done, status }
     }
@@ -191,7 +191,7 @@ impl<S: Store> Ssd<S> {
                 self.array.trim(unit as u32);
                 self.book.trimmed += 1;
                 if S::CARRIES_BYTES {
-                    self.unlanded.trim(unit as u32, at);
+                    self.versions.trim(unit as u32, at);
                 }
             }
         }
@@ -210,7 +210,7 @@ impl<S: Store> Ssd<S> {
             self.array.flush(&mut self.schedule.from(at, begin));
             done = at.max(self.schedule.programmed(at));
             if S::CARRIES_BYTES {
-                self.unlanded.flush(done, &mut self.schedule);
+                self.versions.flush(done, &mut self.schedule);
             }
         }
         breakdown.add(self.id, Activity::Drain, done - at);

@@ -28,7 +28,7 @@ impl<S: Store> Ssd<S> {
         let unfinished = self.schedule.unfinished(at);
         let held = self.array.held_operations();
         let damage = self.damage(at);
-        let lost = self.unlanded.fail(at, &mut self.schedule);
+        let lost = self.versions.fail(at, &mut self.schedule);
         let mut interrupted = Recovery {
             done: at,
             programs_lost: lost.operations.len() as u64,

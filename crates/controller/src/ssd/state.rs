@@ -3,14 +3,14 @@
 use super::array::Array;
 use super::frontier::NOBODY;
 use super::model::Ssd;
-use super::unlanded::Unlanded;
+use super::versions::Versions;
 use nacre_media::store::Store;
 
 impl<S: Store> Ssd<S> {
     /// Who carries no bytes knows nothing of what has not landed.
     pub(super) fn check_restored(&mut self) -> Result<(), String> {
         if !S::CARRIES_BYTES {
-            self.unlanded = Unlanded::default();
+            self.versions = Versions::default();
             self.schedule.issued.clear();
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::counts::{Counts, Life};
 use super::region::{NO_BLOCK, REGIONS, Region};
 use super::tables::Tables;
 use crate::recency::Recency;
-use crate::unlanded::Unlanded;
+use crate::unfinished::Unfinished;
 use nacre_controller::ecc::Ecc;
 use nacre_kernel::state::State;
 use nacre_kernel::{Breakdown, ComponentId, Device, HostCounts, Random, Request};
@@ -39,7 +39,7 @@ pub(super) struct FlashCache<S> {
     pub(super) backing: Box<dyn Device>,
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
-    pub(super) unlanded: Unlanded,
+    pub(super) unfinished: Unfinished,
     /// Pages of the disk whose data is lost.
     #[state(varies)]
     pub(super) lost: BTreeSet<u64>,
@@ -97,7 +97,7 @@ impl<S: Store> FlashCache<S> {
             carries_bytes: S::CARRIES_BYTES && backing.capabilities().carries_bytes,
             backing,
             config,
-            unlanded: Unlanded::default(),
+            unfinished: Unfinished::default(),
             lost: BTreeSet::new(),
             rescued: BTreeMap::new(),
             counts: Counts::default(),

@@ -37,7 +37,7 @@ impl<S: Store> Device for FlashCache<S> {
 
     fn advance(&mut self, to: Time) {
         self.array.forget_before(to);
-        self.unlanded.settle(to);
+        self.unfinished.settle(to);
         self.backing.advance(to);
     }
 

@@ -5,7 +5,7 @@ use super::cache::{FlashCache, SHIFT};
 use super::counts::Cause;
 use super::region::{NO_BLOCK, RUN_PAGES};
 use super::tables::{NONE, Use};
-use crate::unlanded::safe_in;
+use crate::unfinished::safe_in;
 use nacre_kernel::{Activity, Data, Op, Request, Status, Time};
 use nacre_media::dual_mode_flash::Mode;
 use nacre_media::store::Store;
@@ -103,7 +103,7 @@ impl<S: Store> FlashCache<S> {
                 self.lost.insert(key);
             } else if self.carries_bytes {
                 let bytes = bytes[at * FLASH_PAGE as usize..][..FLASH_PAGE as usize].to_vec();
-                self.unlanded.sent_back(key, written.done, bytes);
+                self.unfinished.sent_back(key, written.done, bytes);
             }
         }
         written.done

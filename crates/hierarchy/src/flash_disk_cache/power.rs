@@ -3,14 +3,14 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::tables::NONE;
-use crate::unlanded::safe_in;
+use crate::unfinished::safe_in;
 use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
     /// The power fails: what was not programmed is not there, and what was not back yet is still there.
     pub(super) fn lose_power(&mut self, at: Time, chance: &mut Random) {
-        let after = self.unlanded.fail(at, chance);
+        let after = self.unfinished.fail(at, chance);
         for &key in &after.gone {
             self.rescued.remove(&key);
             if let Some(page) = self.tables.find(key) {
@@ -52,7 +52,7 @@ impl<S: Store> FlashCache<S> {
             let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
-            self.unlanded.sent_back(key, safe, bytes);
+            self.unfinished.sent_back(key, safe, bytes);
         }
         own.beside(below)
     }

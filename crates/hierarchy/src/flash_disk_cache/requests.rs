@@ -279,7 +279,7 @@ impl<S: Store> FlashCache<S> {
         let erased = self.tables.blocks[place.block as usize].erased;
         let done = self.bring_in(key, place, now, (true, Activity::Write, Cause::Host));
         if S::CARRIES_BYTES {
-            self.unlanded.written(key, done, old_bytes);
+            self.unfinished.written(key, done, old_bytes);
         }
         let program = self.config.cells.program(place.mode).min(done - now);
         let waits = done - now - program;
@@ -307,7 +307,7 @@ impl<S: Store> FlashCache<S> {
         let written = self.backing.submit(now, &request, data, breakdown);
         if let Some(old) = old {
             // Until the backing has the new version, flash has the old one.
-            self.unlanded.written(key, written.done, Some(old));
+            self.unfinished.written(key, written.done, Some(old));
         }
         written
     }

@@ -11,7 +11,7 @@ mod requests;
 
 use crate::recency::Recency;
 use crate::replacement::index::Index;
-use crate::unlanded::Unlanded;
+use crate::unfinished::Unfinished;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
@@ -152,7 +152,7 @@ pub(crate) struct FrameCache<M> {
     next_back: usize,
     /// When everything that went back was there.
     all_back: Time,
-    unlanded: Unlanded,
+    unfinished: Unfinished,
     #[state(varies)]
     lost: BTreeSet<u64>,
     #[state(varies)]
@@ -198,7 +198,7 @@ impl<M: Memory> FrameCache<M> {
             back: [Time::ZERO; WRITE_BACKS],
             next_back: 0,
             all_back: Time::ZERO,
-            unlanded: Unlanded::default(),
+            unfinished: Unfinished::default(),
             lost: BTreeSet::new(),
             rescued: BTreeMap::new(),
             forgotten: 0,
@@ -290,7 +290,7 @@ impl<M: Memory> Device for FrameCache<M> {
 
     fn advance(&mut self, to: Time) {
         self.memory.forget_before(to);
-        self.unlanded.settle(to);
+        self.unfinished.settle(to);
         self.backing.advance(to);
     }
 

@@ -1,7 +1,7 @@
 //! What a loss of power leaves, and what is done then.
 
 use super::{FrameCache, Memory, WRITE_BACKS};
-use crate::unlanded::safe_in;
+use crate::unfinished::safe_in;
 use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
 
 impl<M: Memory> FrameCache<M> {
@@ -14,7 +14,7 @@ impl<M: Memory> FrameCache<M> {
             self.bytes_lost += (u64::from(self.dirty_count) + leaving) * self.settings.page.0;
             self.drop_where(|_, _| true);
         } else {
-            let after = self.unlanded.fail(at, chance);
+            let after = self.unfinished.fail(at, chance);
             for key in &after.gone {
                 self.rescued.remove(key);
                 if let Some(frame) = self.find(*key) {
@@ -64,7 +64,7 @@ impl<M: Memory> FrameCache<M> {
             let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
-            self.unlanded.sent_back(key, safe, bytes);
+            self.unfinished.sent_back(key, safe, bytes);
         }
         own.beside(below)
     }

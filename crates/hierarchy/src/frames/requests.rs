@@ -2,7 +2,7 @@
 
 use super::{Frame, FrameCache, Memory, WRITE_BACKS};
 use crate::parts::Parts;
-use crate::unlanded::safe_in;
+use crate::unfinished::safe_in;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 use std::ops::Range;
 
@@ -226,7 +226,7 @@ impl<M: Memory> FrameCache<M> {
             self.counts.lost_pages += 1;
             self.lost.insert(key);
         } else if self.carries_bytes && !M::IS_VOLATILE {
-            self.unlanded.sent_back(key, written.done, bytes.to_vec());
+            self.unfinished.sent_back(key, written.done, bytes.to_vec());
         }
         self.all_back = self.all_back.max(written.done);
         written.done
@@ -325,8 +325,8 @@ impl<M: Memory> FrameCache<M> {
         breakdown.add_all(self.id, access.spans);
         if self.carries_bytes && !M::IS_VOLATILE {
             match old {
-                Some(old) => self.unlanded.written_over(key, access.done, old, page.clone()),
-                None => self.unlanded.written(key, access.done, None),
+                Some(old) => self.unfinished.written_over(key, access.done, old, page.clone()),
+                None => self.unfinished.written(key, access.done, None),
             }
         }
         self.page = page;

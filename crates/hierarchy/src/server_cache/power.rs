@@ -2,7 +2,6 @@
 
 use super::cache::ServerCache;
 use super::dirty::Dirty;
-use super::table::Table;
 use nacre_kernel::{Data, Op, Recovery, Request, Time};
 use std::collections::BTreeMap;
 
@@ -17,17 +16,13 @@ impl ServerCache {
     /// that the table has.
     pub(super) fn lose_dirty(&mut self, at: Time) {
         let Some(work) = &mut self.write_back else { return };
-        let (waited, kept) = (work.dirty.waiting(), work.table.as_ref().map(|table| table.at(at)));
+        let (waited, kept) = (work.dirty.waiting(), work.table.as_mut().map(|table| table.fail(at)));
         work.blocks_lost += if kept.is_some() { 0 } else { work.dirty.missing(at) };
         (work.dirty, work.leaving) = (Dirty::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();
-        if let Some(table) = &mut work.table {
-            *table = Table::new();
-            for &(block, place) in &kept {
-                work.dirty.mark(block);
-                table.note(block, Some(place), Time::ZERO, Time::ZERO);
-            }
+        for &(block, _) in &kept {
+            work.dirty.mark(block);
         }
         // A write that was interrupted dirtied nothing, and one that wrote back did not.
         let waits = kept.len() as u64;

@@ -68,7 +68,7 @@ impl WriteBack {
         WriteBack {
             settings,
             dirty: Dirty::new(),
-            table: outlives_power.then(Table::new),
+            table: outlives_power.then(Table::default),
             cleaner_free: Time::ZERO,
             above_since: Time::ZERO,
             leaving: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! Bytes at host addresses, and which writes have landed: what a device has that writes in place.
 
-use super::pending::{Loss, Medium, Pending, Program, Torn, Write};
+use super::pending::Pending;
+use super::write::{Loss, Program, Torn, Write};
 use crate::store::{InPlace, Layout, Store};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Data, Random, Request, Time};
@@ -18,7 +19,7 @@ const PAGES_PER_EXTENT: u64 = 64;
 pub struct Linear<S> {
     #[state(skip = "who carries the bytes keeps them beside the state")]
     bytes: InPlace<S>,
-    pending: Pending,
+    pending: Pending<Write>,
     /// Bytes that a loss of power leaves old or new.
     #[state(skip = "from the configuration")]
     unit: u32,
@@ -77,7 +78,7 @@ impl<S: Store> Linear<S> {
         self.bytes.read(address, &mut old);
         self.bytes.write(address, new);
         let programs = vec![Program { first: 0, count: new.len(), begin, end }];
-        self.pending.push(Write { address, old, new: new.to_vec(), programs, acknowledged });
+        self.pending.push(Write { address, old, programs }, acknowledged);
     }
 
     /// What is trimmed reads as zero.
@@ -92,22 +93,14 @@ impl<S: Store> Linear<S> {
     #[inline]
     pub fn settle(&mut self, to: Time) {
         if S::CARRIES_BYTES {
-            self.pending.settle(to);
+            self.pending.settle(to, &());
         }
     }
 
     /// The power fails at `at`, and nothing has stored energy.
     pub fn power_fail(&mut self, at: Time, chance: &mut Random) -> Loss {
-        self.pending.fail(at, Some(0), Torn::Units(self.unit), &mut self.bytes, chance)
-    }
-}
-
-impl<S: Store> Medium for InPlace<S> {
-    fn read(&self, address: u64, into: &mut [u8]) {
-        InPlace::read(self, address, into);
-    }
-
-    fn write(&mut self, address: u64, bytes: &[u8]) {
-        InPlace::write(self, address, bytes);
+        let bytes = &mut self.bytes;
+        let put_back = |address: u64, old: &[u8]| bytes.write(address, old);
+        self.pending.fail_with_energy(at, Some(0), Torn::Units(self.unit), chance, put_back)
     }
 }

@@ -1,6 +1,9 @@
-use super::{Loss, Pending, Program, Torn, Write};
+use super::{Change, Loss, Pending, Program, Torn, Write};
 use crate::store::{InPlace, Memory};
+use nacre_kernel::state::Value;
 use nacre_kernel::{Random, Streams, Time};
+use proptest::prelude::*;
+use std::ops::Range;
 
 fn us(time: u64) -> Time {
     Time::from_us(time)
@@ -13,7 +16,7 @@ fn chance() -> Random {
 /// A medium of zeroes, and a write of `bytes` times `stamp` at `address` that lands between two moments.
 struct Bench {
     medium: InPlace<Memory>,
-    pending: Pending,
+    pending: Pending<Write>,
 }
 
 impl Bench {
@@ -26,12 +29,17 @@ impl Bench {
         self.medium.read(address, &mut old);
         self.medium.write(address, &vec![stamp; bytes]);
         let programs = vec![Program { first: 0, count: bytes, begin: us(begin), end: us(end) }];
-        let new = vec![stamp; bytes];
-        self.pending.push(Write { address, old, new, programs, acknowledged: us(acknowledged) });
+        self.pending.push(Write { address, old, programs }, us(acknowledged));
     }
 
     fn fail(&mut self, at: u64, powered: Option<u64>, torn: Torn) -> Loss {
-        self.pending.fail(us(at), powered, torn, &mut self.medium, &mut chance())
+        self.fail_by(at, powered, torn, &mut chance())
+    }
+
+    fn fail_by(&mut self, at: u64, powered: Option<u64>, torn: Torn, chance: &mut Random) -> Loss {
+        let medium = &mut self.medium;
+        self.pending
+            .fail_with_energy(us(at), powered, torn, chance, |address, old| medium.write(address, old))
     }
 
     fn bytes(&self, address: u64, count: usize) -> Vec<u8> {
@@ -87,7 +95,7 @@ fn torn_units_are_old_or_new_and_never_mixed() {
         let mut bench = Bench::new();
         bench.write(4, 60, 9, (0, 10, 99));
         let mut chance = Streams::new(seed).stream("chance");
-        let loss = bench.pending.fail(us(5), Some(0), Torn::Units(16), &mut bench.medium, &mut chance);
+        let loss = bench.fail_by(5, Some(0), Torn::Units(16), &mut chance);
         assert_eq!(loss.bytes_lost, 0, "nothing that was not acknowledged is lost");
         for unit in [4..16, 16..32, 32..48, 48..64] {
             let bytes = bench.bytes(unit.start, (unit.end - unit.start) as usize);
@@ -108,4 +116,66 @@ fn cleared_bytes_are_zero_and_whole_pages_take_no_room() {
     medium.read(0, &mut bytes);
     let expected: Vec<u8> = (0..64).map(|at| if (10..40).contains(&at) { 0 } else { 5 }).collect();
     assert_eq!(bytes[..], expected[..]);
+}
+
+proptest! {
+    #[test]
+    fn of_each_byte_the_newest_write_that_landed_is_left(
+        writes in prop::collection::vec((0u64..40, 1usize..16, 0u64..20, 1u64..20), 1..12),
+        at in 0u64..40,
+    ) {
+        let mut bench = Bench::new();
+        for (stamp, &(address, bytes, begin, duration)) in (1..).zip(&writes) {
+            bench.write(address, bytes, stamp, (begin, begin + duration, 0));
+        }
+        bench.fail(at, Some(0), Torn::Progress { unit: 1 });
+        let left = bench.bytes(0, 64);
+        for (byte, &left) in (0..).zip(&left) {
+            let has_landed = |&(_, &(address, bytes, begin, duration)): &(u8, &(u64, usize, u64, u64))| {
+                let landed = at.saturating_sub(begin).min(duration) * bytes as u64 / duration;
+                (address..address + landed).contains(&byte)
+            };
+            let newest = (1..).zip(&writes).filter(has_landed).last();
+            prop_assert_eq!(left, newest.map_or(0, |(stamp, _)| stamp), "byte {}", byte);
+        }
+    }
+}
+
+/// A block that comes to a place, until a moment that somebody else knows.
+#[derive(Clone, Debug, Value)]
+struct Step(u64, usize);
+
+impl Change for Step {
+    type Ends = [Time];
+
+    fn place(&self) -> Range<u64> {
+        self.0..self.0 + 1
+    }
+
+    fn landed_at(&self, ends: &[Time]) -> Time {
+        ends[self.1]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn ends_may_move_and_what_has_landed_waits_for_what_is_older() {
+    let mut pending = Pending::default();
+    let mut ends = [us(30), us(10), us(20)];
+    for (block, step) in [(1, 0), (2, 1), (1, 2)] {
+        assert_eq!(pending.push(Step(block, step), us(5)), step as u64);
+    }
+    pending.settle(us(15), &ends[..]);
+    assert_eq!(pending.numbers(), 0..3, "the first one has not landed");
+    // The first program comes to its turn earlier, and the last one is suspended.
+    (ends[0], ends[2]) = (us(12), us(40));
+    let mut lost = Vec::new();
+    pending.clone().fail(us(20), &ends[..], |of| lost.push((of.change.0, of.change.1)));
+    assert_eq!(lost, [(1, 2)]);
+    pending.settle(us(20), &ends[..]);
+    assert_eq!(pending.numbers(), 2..3);
+    assert_eq!(pending.get_mut(2).0, 1);
 }

@@ -1,29 +1,31 @@
-//! Sets of bytes, as ranges that neither overlap nor touch.
+//! Sets of numbers, such as addresses of bytes, as ranges that neither overlap nor touch.
 
-use nacre_kernel::state::State;
+use crate::state::State;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A set of bytes.
+/// A set of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, State)]
-pub(crate) struct Ranges {
+pub struct Ranges {
     /// End by start.
     #[state(varies)]
     ends: BTreeMap<u64, u64>,
 }
 
 impl Ranges {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no number is in.
+    pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
     /// The ranges, in order.
     #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+    fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.ends.iter().map(|(&start, &end)| start..end)
     }
 
-    pub(crate) fn insert(&mut self, range: Range<u64>) {
+    /// Puts a range in.
+    pub fn insert(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
         }
@@ -36,7 +38,7 @@ impl Ranges {
     }
 
     /// Takes a range out; false where nothing of it was in.
-    pub(crate) fn remove(&mut self, range: Range<u64>) -> bool {
+    pub fn remove(&mut self, range: Range<u64>) -> bool {
         let mut was_there = false;
         while let Some((&from, &to)) = self.last_overlapping(&range) {
             was_there = true;
@@ -51,8 +53,8 @@ impl Ranges {
         was_there
     }
 
-    /// Whether the bytes from `at` on are in, and how many from there on, up to `end`, are the same.
-    pub(crate) fn run(&self, at: u64, end: u64) -> (bool, u64) {
+    /// Whether `at` is in, and for how many numbers from there on, below `end`, the answer is the same.
+    pub fn run(&self, at: u64, end: u64) -> (bool, u64) {
         match self.last_overlapping(&(at..at + 1)) {
             Some((_, &to)) => (true, to.min(end) - at),
             None => {
@@ -62,8 +64,25 @@ impl Ranges {
         }
     }
 
-    pub(crate) fn overlaps(&self, range: &Range<u64>) -> bool {
+    /// Whether any number of `range` is in.
+    pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.last_overlapping(range).is_some()
+    }
+
+    /// The parts of `range` that are not in, in order.
+    pub fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        let mut at = range.start;
+        std::iter::from_fn(move || {
+            while at < range.end {
+                let (is_in, count) = self.run(at, range.end);
+                let part = at..at + count;
+                at = part.end;
+                if !is_in {
+                    return Some(part);
+                }
+            }
+            None
+        })
     }
 
     fn last_overlapping(&self, range: &Range<u64>) -> Option<(&u64, &u64)> {
@@ -81,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranges_are_a_set_of_bytes(steps in prop::collection::vec((any::<bool>(), 0u64..64, 0u64..20), 0..40), at in 0u64..64, length in 1u64..30) {
+        fn ranges_are_a_set_of_numbers(steps in prop::collection::vec((any::<bool>(), 0u64..64, 0u64..20), 0..40), at in 0u64..64, length in 1u64..30) {
             let mut ranges = Ranges::default();
             let mut set = [false; 128];
             for (inserts, start, length) in steps {
@@ -96,8 +115,10 @@ mod tests {
             }
             let held: Vec<_> = ranges.iter().collect();
             prop_assert!(held.windows(2).all(|pair| pair[0].end < pair[1].start), "{:?}", held);
-            for byte in 0..128 {
-                prop_assert_eq!(held.iter().any(|range| range.contains(&byte)), set[byte as usize]);
+            let gaps: Vec<_> = ranges.gaps(0..128).collect();
+            for number in 0..128 {
+                prop_assert_eq!(held.iter().any(|range| range.contains(&number)), set[number as usize]);
+                prop_assert_eq!(gaps.iter().any(|range| range.contains(&number)), !set[number as usize]);
             }
             let window = &set[at as usize..(at + length) as usize];
             prop_assert_eq!(ranges.overlaps(&(at..at + length)), window.contains(&true));
