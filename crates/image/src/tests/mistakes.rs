@@ -107,7 +107,7 @@ fn another_version_of_the_format_is_named_when_its_checksum_holds() {
         copy[12..16].copy_from_slice(&crc32fast::hash(&rest).to_le_bytes());
         change(&folder.file(), slot, &copy);
     }
-    let text = "its format is version 7, and this Nacre knows version 4; use the Nacre it is from";
+    let text = "its format is version 7, and this Nacre knows version 5; use the Nacre it is from";
     assert_eq!(message(&folder.file()), text);
 }
 
