@@ -24,6 +24,7 @@ __all__ = [
     "crash_faults",
     "formats",
     "mixes",
+    "number_and_unit",
     "preparation",
     "repair_image",
     "resolve",
@@ -44,6 +45,7 @@ __all__ = [
     "trace_misses",
     "trace_policies",
     "trace_sample",
+    "units",
 ]
 
 __version__: str
@@ -194,6 +196,12 @@ def crash(
 def crash_drawn(seed: int, points: int, progress: _TraceProgress = None) -> tuple[str, str]: ...
 def crash_faults() -> list[str]: ...
 def preparation(scenario: str, name: str, overrides: _Overrides) -> str | None: ...
+def number_and_unit(text: str) -> tuple[int, int, str] | None:
+    """The digits of a number, how many of them stand behind the point, and its unit."""
+
+def units() -> list[tuple[str, str, int, int]]:
+    """What each unit measures, the unit, and a dividend and a divisor: how many of the base it is."""
+
 def mixes(
     scenario: str,
     name: str,

@@ -5,57 +5,33 @@ What a setting takes is for the model to say; here is only what an axis needs be
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import NamedTuple
 
+from nacre import _core
 from nacre.errors import nearest
 
-_TEXT = re.compile(r"\s*((?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)\s*(\D.*?)\s*\Z")
-_MICRO = str.maketrans("\u00b5\u03bc", "uu")
+_BASES = {
+    "size": "bytes",
+    "duration": "s",
+    "ratio": "share",
+    "rate": "per_s",
+    "bandwidth": "bytes_per_s",
+    "energy": "j",
+    "power": "w",
+    "price": "per_gib",
+    "area of a bit": "um2_per_bit",
+}
+"""What each quantity is counted in, as the names of columns end in it."""
 
-_SIZES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+UNITS = {
+    unit: (_BASES[measured], Decimal(times) / Decimal(per))
+    for measured, unit, times, per in _core.units()
+}
+"""By unit: the unit it is counted in, and how many of that it is."""
 
-
-def _units() -> dict[str, tuple[str, Decimal]]:
-    """By unit: the unit it is counted in, as the names of columns end in it, and how many."""
-    table = {unit: ("bytes", Decimal(1024**power)) for power, unit in enumerate(_SIZES)}
-    for power, unit in enumerate(("kB", "MB", "GB", "TB", "PB"), 1):
-        table[unit] = ("bytes", Decimal(1000**power))
-    scales: dict[str, dict[str, str | int | Decimal]] = {
-        "s": {
-            "ps": "1e-12",
-            "ns": "1e-9",
-            "us": "1e-6",
-            "ms": "1e-3",
-            "s": 1,
-            "min": 60,
-            "h": 3600,
-            "d": 86400,
-        },
-        "share": {"%": "0.01"},
-        "per_s": {"/s": 1, "Hz": 1, "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"},
-        "bytes_per_s": {
-            "B/s": 1,
-            "kB/s": "1e3",
-            "MB/s": "1e6",
-            "GB/s": "1e9",
-            "KiB/s": 2**10,
-            "MiB/s": 2**20,
-            "GiB/s": 2**30,
-        },
-        "j": {"J": 1, "mJ": "1e-3", "uJ": "1e-6", "nJ": "1e-9", "pJ": "1e-12", "kJ": "1e3"},
-        "w": {"W": 1, "mW": "1e-3", "uW": "1e-6", "kW": "1e3"},
-        "per_gib": {"/GiB": 1, "/MiB": 1024, "/TiB": Decimal(1) / 1024},
-    }
-    for base, row in scales.items():
-        table |= {unit: (base, Decimal(scale)) for unit, scale in row.items()}
-    table |= {"Wh": ("j", Decimal(3600))}
-    table |= {"/min": ("per_s", Decimal(1) / 60), "/h": ("per_s", Decimal(1) / 3600)}
-    return table
-
-
-UNITS = _units()
+_SIZES = [unit for unit, (base, _) in UNITS.items() if base == "bytes" and unit[1:] in ("", "iB")]
+"""Powers of 1,024 bytes, the smallest first."""
 
 
 class Quantity(NamedTuple):
@@ -81,16 +57,16 @@ class Quantity(NamedTuple):
 
 def parse(text: str) -> Quantity:
     """Reads `"6.7 us"`; raises `ValueError` that says what is wrong."""
-    found = _TEXT.match(text)
-    if not found:
+    found = _core.number_and_unit(text)
+    if found is None:
         raise ValueError("it is not a number with a unit")
-    number, unit = Decimal(found[1].replace("_", "")), found[2].translate(_MICRO)
+    digits, scale, unit = found
     if unit not in UNITS:
         meant = nearest(unit, UNITS)
         raise ValueError(
             f'there is no unit "{unit}"' + (f', did you mean "{meant}"?' if meant else "")
         )
-    return Quantity(number, unit)
+    return Quantity(Decimal(digits).scaleb(-scale), unit)
 
 
 def maybe(item: object) -> Quantity | None:

@@ -3,8 +3,12 @@
 //! In files and on the command line a quantity is always a string: `"6.7 us"`, `"64 GiB"`, `"22 %"`.
 //! Numbers without a unit are refused, so that no one has to guess.
 
+mod table;
+
 use crate::time::Time;
 use std::fmt;
+
+pub use table::{Unit, units};
 
 /// A text that is not a quantity of the wanted kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +35,9 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     /// it cannot be represented.
     fn from_number(number: Decimal, unit: usize) -> Option<Self>;
 
+    /// How many of the base unit, or which part of it, one of the unit at place `unit` is: a dividend and a divisor.
+    fn scale(unit: usize) -> (u64, u64);
+
     /// Why `number` in the unit at place `unit` cannot be represented.
     fn misfit(_number: Decimal, _unit: usize) -> String {
         "it is out of range".into()
@@ -39,9 +46,7 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
     /// Reads `"6.7 us"` or `"1e6 Hz"`; the space is optional, `_` may group digits, and the micro sign is `u`.
     fn parse(text: &str) -> Result<Self, UnitError> {
         let fail = |problem: String| UnitError { given: text.to_string(), wanted: Self::WANTED, problem };
-        let trimmed = text.trim();
-        let (number, unit) = trimmed.split_at(number_length(trimmed));
-        let unit = &unit.trim().replace(MICRO, "u");
+        let (number, unit) = &split(text);
         let number = Decimal::parse(number).ok_or_else(|| {
             let negative = number.starts_with('-');
             fail(if negative { "it is negative" } else { "it does not start with a number" }.into())
@@ -57,6 +62,13 @@ pub trait Quantity: Sized + Copy + PartialOrd + fmt::Display {
             .ok_or_else(|| fail(format!("there is no unit \"{unit}\"; use {known}")))?;
         Self::from_number(number, index).ok_or_else(|| fail(Self::misfit(number, index)))
     }
+}
+
+/// The number that `text` begins with, and its unit, as written but for the micro sign.
+fn split(text: &str) -> (&str, String) {
+    let trimmed = text.trim();
+    let (number, unit) = trimmed.split_at(number_length(trimmed));
+    (number, unit.trim().replace(MICRO, "u"))
 }
 
 /// The two characters that people write for a millionth: the micro sign and the Greek letter.
@@ -124,6 +136,11 @@ impl Decimal {
         (product % divisor == 0).then(|| u64::try_from(product / divisor).ok())?
     }
 
+    /// The number is the first of these over ten to the power of the second.
+    pub fn digits_and_scale(self) -> (u64, u32) {
+        (self.digits, self.scale)
+    }
+
     /// The nearest `f64`.
     pub fn as_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)
@@ -136,19 +153,25 @@ impl Quantity for Time {
     const UNITS: &'static [&'static str] = &["ps", "ns", "us", "ms", "s", "min", "h", "d"];
 
     fn from_number(number: Decimal, unit: usize) -> Option<Time> {
-        const PS: [u64; 8] = [
-            1,
-            1_000,
-            1_000_000,
-            1_000_000_000,
-            1_000_000_000_000,
-            60_000_000_000_000,
-            3_600_000_000_000_000,
-            86_400_000_000_000_000,
-        ];
         number.times(PS[unit]).map(Time::from_ps)
     }
+
+    fn scale(unit: usize) -> (u64, u64) {
+        (PS[unit], PS[4])
+    }
 }
+
+/// Picoseconds of the units of time.
+const PS: [u64; 8] = [
+    1,
+    1_000,
+    1_000_000,
+    1_000_000_000,
+    1_000_000_000_000,
+    60_000_000_000_000,
+    3_600_000_000_000_000,
+    86_400_000_000_000_000,
+];
 
 /// A number of bytes: a capacity, a block size, an amount of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,6 +185,10 @@ impl Quantity for Bytes {
 
     fn from_number(number: Decimal, unit: usize) -> Option<Bytes> {
         number.times_exactly(Bytes::factor(unit)).map(Bytes)
+    }
+
+    fn scale(unit: usize) -> (u64, u64) {
+        (Bytes::factor(unit), 1)
     }
 
     fn misfit(number: Decimal, unit: usize) -> String {
@@ -202,14 +229,22 @@ macro_rules! float_quantity {
         #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
         pub struct $name(pub f64);
 
+        impl $name {
+            const FACTORS: &[f64] = &[$($factor),+];
+        }
+
         impl Quantity for $name {
             const WANTED: &'static str = $wanted;
             const NAME: &'static str = $word;
             const UNITS: &'static [&'static str] = &[$($unit),+];
 
             fn from_number(number: Decimal, unit: usize) -> Option<$name> {
-                const FACTORS: &[f64] = &[$($factor),+];
-                Some($name(number.as_f64() * FACTORS[unit]))
+                Some($name(number.as_f64() * $name::FACTORS[unit]))
+            }
+
+            fn scale(unit: usize) -> (u64, u64) {
+                let factor = $name::FACTORS[unit];
+                if factor < 1.0 { (1, (1.0 / factor).round() as u64) } else { (factor as u64, 1) }
             }
         }
 

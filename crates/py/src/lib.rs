@@ -20,6 +20,7 @@ mod run;
 mod serve;
 mod split;
 mod trace;
+mod units;
 
 /// The tables of a large run lie in large pages.
 #[global_allocator]
@@ -51,6 +52,9 @@ mod _core {
         trace_columns, trace_convert, trace_fit, trace_from_columns, trace_info, trace_misses,
         trace_policies, trace_sample,
     };
+
+    #[pymodule_export]
+    use super::units::{number_and_unit, units};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
