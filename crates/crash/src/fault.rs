@@ -99,6 +99,21 @@ impl Fault {
         Fault::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
+    /// How it happens in the medium of one life; `None` for what the device does itself.
+    pub(crate) fn wrong(self, seed: u64) -> Option<Wrong> {
+        let one_in = match self {
+            Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
+            Fault::BitRot => 2_000,
+            Fault::StuckBlock => 16,
+            Fault::PowerLoss
+            | Fault::SmallCapacitor
+            | Fault::PairedPage
+            | Fault::EndOfLife
+            | Fault::LyingFlush => return None,
+        };
+        Some(Wrong { fault: self, one_in, seed })
+    }
+
     /// What a device with these `capabilities` promises of it.
     pub fn promised(self, capabilities: &Capabilities) -> Promise {
         let persistence = capabilities.persistence;

@@ -2,7 +2,7 @@
 
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
-use crate::fault::{Fault, Promise, Wrong};
+use crate::fault::{Fault, Promise};
 use crate::life::{Life, Stack};
 use crate::media::Media;
 use crate::report::{Finding, Report};
@@ -75,21 +75,6 @@ pub fn crash(
     report
 }
 
-/// What goes wrong in the medium of one life.
-pub(crate) fn wrong(fault: Fault, seed: u64) -> Option<Wrong> {
-    let one_in = match fault {
-        Fault::LostProgram | Fault::TornProgram | Fault::MisdirectedProgram => 40,
-        Fault::BitRot => 2_000,
-        Fault::StuckBlock => 16,
-        Fault::PowerLoss
-        | Fault::SmallCapacitor
-        | Fault::PairedPage
-        | Fault::EndOfLife
-        | Fault::LyingFlush => return None,
-    };
-    Some(Wrong { fault, one_in, seed })
-}
-
 /// One life. Gives what was found, if the device promised better.
 fn live(
     stack: &mut dyn Stack,
@@ -114,7 +99,7 @@ fn live(
     let work = AssertUnwindSafe(|| {
         let mut life = Life::new(stack, media.clone(), &trail);
         life.lie(fault);
-        media.go_wrong(wrong(fault, seed));
+        media.go_wrong(fault.wrong(seed));
         let most = 1 + random.below(STEPS_MORE);
         let steps = STEPS_MIN + random.below(most);
         let (quiet, apart) = (random.below(steps), 1 + random.below(APART_MAX));

@@ -4,7 +4,6 @@ use crate::auditor::Broken;
 use crate::fault::Fault;
 use crate::life::{Life, Stack};
 use crate::media::Media;
-use crate::run::wrong;
 use crate::sequence::{Action, Loss, Sequence, Step};
 use nacre_kernel::Time;
 use std::any::Any;
@@ -19,7 +18,7 @@ pub fn replay(stack: &mut dyn Stack, sequence: &Sequence, fault: Fault, seed: u6
         let media = Media::new();
         let mut life = Life::new(stack, media.clone(), sequence);
         life.lie(fault);
-        media.go_wrong(wrong(fault, seed));
+        media.go_wrong(fault.wrong(seed));
         let end = sequence.steps.len().saturating_sub(1);
         for (number, step) in sequence.steps.iter().enumerate() {
             match step.action {

@@ -7,6 +7,7 @@
 //! many there may be.
 
 use crate::disk::Disk;
+use crate::error::is_full;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -146,12 +147,4 @@ impl Buffers {
         let run = self.run.part(offset, length);
         run.or_else(|| if self.is_waiting() { waiting() } else { None })
     }
-}
-
-/// Whether a write failed because there is no room.
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
 }

@@ -1,6 +1,5 @@
 //! What can be wrong with an image, and what to do about it.
 
-use crate::buffers::is_full;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -187,6 +186,14 @@ impl Problem {
             kind => Problem::Io { doing, kind, detail: error.to_string() },
         }
     }
+}
+
+/// Whether a write failed because there is no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }
 
 /// A setting that has one value in the image and another in what was asked for.

@@ -1,13 +1,11 @@
 //! An open image: records go into its journal, pages into its extents, and now and then a checkpoint.
 
-use crate::buffers::{Buffers, is_full};
+use crate::buffers::Buffers;
 use crate::disk::{self, Disk};
-use crate::error::{ImageError, Problem};
+use crate::error::{ImageError, Problem, is_full};
 use crate::extents::{self, Extents, Geometry, Programmed};
 use crate::identity;
 use crate::journal::{self, Records};
-use crate::raw::Raw;
-use crate::store::ImageStore;
 use crate::superblock::{self, Checkpoint, IDENTITY_BYTES, JOURNAL_START, SLOTS, Superblock};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +22,7 @@ const SHORT_BYTES: usize = 256;
 
 /// A device's image, open in this process alone. Clones are the same image.
 ///
-/// The lock is held until the last clone and the last [`ImageStore`] are gone.
+/// The lock is held until the last clone and the last [`ImageStore`](crate::ImageStore) are gone.
 #[derive(Clone, Debug)]
 pub struct Image {
     path: PathBuf,
@@ -128,11 +126,6 @@ impl Image {
         let superblock = disk::open_to_look(path).and_then(|file| superblock::read(&file));
         let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
         Ok((superblock.geometry, superblock.identity))
-    }
-
-    /// The pages, for the device to own.
-    pub fn store(&self) -> ImageStore {
-        ImageStore::new(self.clone())
     }
 
     /// Appends `record` to the journal: it will be played back even if the process is killed now.
@@ -294,10 +287,10 @@ impl Image {
         self.hold().check().err()
     }
 
-    /// The bytes by host address, of an image that holds no medium.
-    pub fn raw(&self) -> Raw {
+    /// Where the bytes by host address begin in the file, and how many there are.
+    pub(crate) fn raw_bytes(&self) -> (u64, u64) {
         let held = self.hold();
-        Raw::new(self.clone(), held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
+        (held.superblock.journal_end(), held.superblock.geometry.raw_bytes)
     }
 
     /// As [`Image::create`], on a `disk` that is empty, with a journal of so many bytes. `path` is for messages.

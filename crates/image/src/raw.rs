@@ -32,11 +32,16 @@ pub struct Raw {
     zeroes_fast: OnceLock<bool>,
 }
 
-impl Raw {
-    pub(crate) fn new(image: Image, start: u64, bytes: u64) -> Raw {
-        Raw { image, start, bytes, is_broken: AtomicBool::new(false), zeroes_fast: OnceLock::new() }
+impl Image {
+    /// The bytes by host address, of an image that holds no medium.
+    pub fn raw(&self) -> Raw {
+        let (start, bytes) = self.raw_bytes();
+        let (is_broken, zeroes_fast) = (AtomicBool::new(false), OnceLock::new());
+        Raw { image: self.clone(), start, bytes, is_broken, zeroes_fast }
     }
+}
 
+impl Raw {
     /// How many there are.
     pub fn bytes(&self) -> u64 {
         self.bytes

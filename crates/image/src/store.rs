@@ -13,10 +13,10 @@ pub struct ImageStore {
     page_bytes: usize,
 }
 
-impl ImageStore {
-    pub(crate) fn new(image: Image) -> ImageStore {
-        let page_bytes = image.hold().extents.page_bytes();
-        ImageStore { image, page_bytes }
+impl Image {
+    /// The pages, for the device to own.
+    pub fn store(&self) -> ImageStore {
+        ImageStore { image: self.clone(), page_bytes: self.hold().extents.page_bytes() }
     }
 }
 

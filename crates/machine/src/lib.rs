@@ -10,7 +10,7 @@
 //! | [`catalog`] | shipped devices, workloads and scenarios |
 //! | [`identity`] | what decides how the device of a scenario behaves, as text that images keep |
 //! | [`stack`] | from a checked scenario to live components |
-//! | [`drive`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
+//! | [`run_span`] | the virtual-time driver: preconditioning, then open, serial or closed loop, then wear |
 //! | [`meter`] | what is measured while it runs |
 //! | [`crash`] | the stack of a scenario, or one that is drawn, loses its power anywhere |
 //! | [`saved`] | the state of a run as bytes, and the runs that go on from it |
@@ -25,26 +25,28 @@ pub mod catalog;
 mod clock;
 pub mod console;
 pub mod crash;
-pub mod drive;
+mod drive;
 mod endurance;
 pub mod identity;
 pub mod meter;
 pub mod policies;
 mod precondition;
+mod progress;
 pub mod record;
 pub mod rooms;
+mod run;
 pub mod saved;
 pub mod scenario;
 pub mod schema;
 pub mod split;
 pub mod stack;
 
-pub use drive::{Progress, Ran, Span, run, run_span};
 pub use nacre_config::{Problem, Problems};
-pub use precondition::Fill;
+pub use progress::{Progress, Watch};
 pub use record::{Columns, Outcome, Record};
+pub use run::{Ran, Span, run, run_span};
 pub use saved::SavedRun;
-pub use scenario::{Checked, Document, check};
+pub use scenario::{Checked, Document, Fill, check};
 pub use stack::{Files, HostMemory};
 
 #[cfg(test)]

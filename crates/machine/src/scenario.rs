@@ -1,14 +1,15 @@
 //! Scenarios: what one holds, and the way from text to a checked configuration.
 
 use crate::catalog;
-use crate::precondition::Fill;
 use crate::rooms::Rooms;
-use crate::stack::PARTS_MAX;
 use nacre_config::problem::nearest;
 use nacre_config::{Configuration, CountOr, Node, Origin, Problem, Problems, Reader, Resolved, Slot, Value};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{Ratio, Time};
+use nacre_kernel::{Bytes, Ratio, Time};
 use nacre_workload::WorkloadFamily;
+
+/// Devices, policies and distributions one stack may have; the number of a device is a byte.
+pub const PARTS_MAX: usize = 250;
 
 /// A scenario: a workload, the stack that serves it, and how long to run.
 #[derive(Clone, Debug, Configuration)]
@@ -64,6 +65,33 @@ pub struct RunConfig {
     /// Stop before the first request that is issued at or after this simulated time.
     #[config(min = "1 ps")]
     pub duration: Option<Time>,
+}
+
+/// A drive filled in the order of its addresses, once.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check_fill")]
+pub struct Fill {
+    /// How much of the stack's capacity is written, from its beginning.
+    #[config(
+        default = "100 %",
+        max = "100 %",
+        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
+    )]
+    pub share: Ratio,
+    /// Bytes of one write.
+    #[config(
+        default = "128 KiB",
+        min = "512 B",
+        max = "1 GiB",
+        source = "standard: SNIA PTS, preconditioning writes blocks of 128 KiB in sequence"
+    )]
+    pub request: Bytes,
+}
+
+fn check_fill(fill: &Fill, reader: &mut Reader<'_>) {
+    if fill.share.0 <= 0.0 {
+        reader.conflict("share", "0 %", "nothing would be filled", "leave run.fill out, or fill more");
+    }
 }
 
 /// When preconditioning has reached a steady state.

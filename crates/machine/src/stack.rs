@@ -1,10 +1,9 @@
 //! From a checked scenario to live components.
 
 use crate::accesses;
-use crate::drive::Progress;
+use crate::progress::Watch;
 use crate::rooms::{self, Rooms};
-use crate::scenario::Checked;
-use crate::split::Way;
+use crate::scenario::{Checked, PARTS_MAX};
 use nacre_config::problem::{both, nearest};
 use nacre_config::{CountOr, Families, Family, Problem, Problems, Slot, room_of};
 use nacre_controller::cleaning::{Cleaner, CleaningFamily};
@@ -14,7 +13,7 @@ use nacre_hierarchy::replacement::{Brought, ReplacementFamily};
 use nacre_hierarchy::tiers::mixes::Mixes;
 use nacre_kernel::{Bytes, ComponentId, Device, Random, Streams};
 use nacre_media::store::{Layout, Pages};
-use nacre_workload::replay::{First, Shares};
+use nacre_workload::replay::{By, First, Shares};
 use nacre_workload::trace::{self, TraceReader};
 use nacre_workload::{
     Arrival, ArrivalFamily, Pattern, PatternFamily, Workload, WorkloadBuilder, WorkloadFamily,
@@ -22,9 +21,6 @@ use nacre_workload::{
 use std::any::Any;
 use std::io::{self, BufRead};
 use std::ops::ControlFlow;
-
-/// Devices, policies and distributions one stack may have; the number of a device is a byte.
-pub const PARTS_MAX: usize = 250;
 
 /// The files a scenario names. The machine opens nothing itself; the caller brings this.
 pub trait Files {
@@ -79,9 +75,6 @@ pub struct Built {
     /// How many components the device has.
     pub components: usize,
 }
-
-/// Is told how far work has come, and breaks to end it.
-pub type Watch<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Builds the components of `checked`. Errors are the user's: a file that is not there, sizes that do
 /// not fit each other.
@@ -191,16 +184,16 @@ pub fn mixes(
     Ok((!builder.was_stopped).then_some(mixes))
 }
 
-/// What each part of the trace of `checked` has, split in this `way`; `None` if `watch` ended the reading of it.
+/// What each part of the trace of `checked` has, split `by` its volumes or extents; `None` if `watch` ended the reading of it.
 pub(crate) fn shares(
     checked: &Checked,
     files: &dyn Files,
-    way: Way,
+    (by, parts): (By, Option<u32>),
     first: First,
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Option<Shares>, Problems> {
     let mut builder = StackBuilder::new(checked, files);
-    nacre_workload::replay::shares(&checked.scenario.workload, &mut builder, way.by, way.parts, first, watch)
+    nacre_workload::replay::shares(&checked.scenario.workload, &mut builder, by, parts, first, watch)
 }
 
 struct StackBuilder<'a, 'w> {

@@ -1,6 +1,5 @@
 //! What can go wrong with a memory, and what to do about it.
 
-use crate::kept::NotTaken;
 use nacre_image::ImageError;
 use nacre_kernel::state::CannotSave;
 use nacre_kernel::{Refused, Time};
@@ -84,6 +83,31 @@ pub enum MemoryError {
         /// How late it is.
         now: Time,
     },
+}
+
+/// Why a step was not taken. Nothing changed.
+#[derive(Clone, Debug)]
+pub enum NotTaken {
+    /// The device's transactions refused it.
+    Refused(Refused),
+    /// The device has no transactions.
+    NoTransactions,
+    /// The image cannot keep it.
+    Image(ImageError),
+    /// A part of the device has its state elsewhere.
+    CannotSave(CannotSave),
+}
+
+impl From<Refused> for NotTaken {
+    fn from(refused: Refused) -> NotTaken {
+        NotTaken::Refused(refused)
+    }
+}
+
+impl From<ImageError> for NotTaken {
+    fn from(error: ImageError) -> NotTaken {
+        NotTaken::Image(error)
+    }
 }
 
 impl MemoryError {

@@ -6,7 +6,7 @@
 //! too (its arm, its caches): they are in the next record, and those after the last record are forgotten with their
 //! time. A checkpoint is made when playing the journal back would take long; the journal is empty after it.
 
-use crate::error::MemoryError;
+use crate::error::{MemoryError, NotTaken};
 use crate::harm::Harmed;
 use crate::step::Step;
 use nacre_image::{Image, ImageError};
@@ -67,31 +67,6 @@ pub struct Done {
     pub completion: Completion,
     /// What a recovery did.
     pub recovery: Recovery,
-}
-
-/// Why a step was not taken. Nothing changed.
-#[derive(Clone, Debug)]
-pub enum NotTaken {
-    /// The device's transactions refused it.
-    Refused(Refused),
-    /// The device has no transactions.
-    NoTransactions,
-    /// The image cannot keep it.
-    Image(ImageError),
-    /// A part of the device has its state elsewhere.
-    CannotSave(CannotSave),
-}
-
-impl From<Refused> for NotTaken {
-    fn from(refused: Refused) -> NotTaken {
-        NotTaken::Refused(refused)
-    }
-}
-
-impl From<ImageError> for NotTaken {
-    fn from(error: ImageError) -> NotTaken {
-        NotTaken::Image(error)
-    }
 }
 
 impl Kept {

@@ -33,7 +33,7 @@ mod stores;
 #[cfg(test)]
 mod tests;
 
-pub use error::MemoryError;
+pub use error::{MemoryError, NotTaken};
 pub use kept::Kept;
 pub use memory::Memory;
 pub use nacre_image::{Checked as CheckedImage, check as check_image, is_image, repair as repair_image};

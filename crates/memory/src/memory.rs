@@ -1,7 +1,8 @@
 //! The memory: a device, its clock and its image.
 
 use crate::error::MemoryError;
-use crate::kept::{Done, Kept, NotTaken};
+use crate::error::NotTaken;
+use crate::kept::{Done, Kept};
 use crate::opening::Access;
 use crate::settings::word_bytes;
 use crate::step::Step;

@@ -1,6 +1,7 @@
 //! Playing a journal back.
 
-use crate::kept::{Kept, NotTaken};
+use crate::error::NotTaken;
+use crate::kept::Kept;
 use crate::step::Step;
 use nacre_image::Records;
 use nacre_kernel::{Refused, Time};

@@ -3,7 +3,7 @@
 //! A policy's mistake is its author's, and is told once the run has stopped: until then, decisions come from
 //! here.
 
-use crate::errors::error;
+use crate::errors::{Failure, error};
 use crate::policies;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
 use nacre_files::ScenarioFiles;
@@ -14,7 +14,6 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::io::{self, BufRead};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Functions by the names under which a scenario asks for them.
 pub(crate) type Functions = Vec<(String, Py<PyAny>)>;
@@ -24,20 +23,6 @@ pub(crate) struct WithFunctions {
     pub(crate) scenario: ScenarioFiles,
     functions: Functions,
     failure: Failure,
-}
-
-/// What the first function that failed raised.
-#[derive(Clone, Default)]
-pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
-
-impl Failure {
-    pub(crate) fn is_there(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    pub(crate) fn remember(&self, failure: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-    }
 }
 
 impl WithFunctions {

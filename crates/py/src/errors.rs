@@ -8,12 +8,27 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static CONFIG_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static TRACE_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static TRANSACTION_ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static TRANSACTION_TOO_LARGE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// What the first function that failed raised.
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    pub(crate) fn remember(&self, failure: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
+}
 
 /// Adds the exceptions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

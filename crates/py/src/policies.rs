@@ -1,7 +1,6 @@
 //! Replacement policies and placements written in Python.
 
-use crate::cleaning::Failure;
-use crate::errors::error;
+use crate::errors::{Failure, error};
 use nacre_kernel::state::{State, StateError, StateReader, StateWriter};
 use nacre_machine::policies::{Access, Brought, Decider, Exchange, PlacementView, Replacement};
 use numpy::PyArray1;

@@ -1,17 +1,13 @@
 //! The suite every device passes, whatever it models.
 
+use crate::requests::{BLOCK, UNLIMITED_BYTES, any_request};
 use crate::restoring::a_restored_device_goes_on;
 use nacre_kernel::{
-    Activity, Breakdown, ComponentId, ComponentReport, Data, Device, Op, Random, Request, Resource, Streams,
-    Time,
+    Activity, Breakdown, ComponentId, ComponentReport, Data, Device, Op, Request, Resource, Streams, Time,
 };
 
 /// Requests of one run of the suite.
 const REQUESTS: u64 = 2_000;
-/// Addresses used of a device without a limit.
-pub(crate) const UNLIMITED_BYTES: u64 = 1 << 30;
-/// Requests start at multiples of this.
-const BLOCK: u64 = 4096;
 
 /// Panics unless the device that `build` makes keeps the contract of [`Device`]:
 /// the breakdown adds up and names known components, nothing is done before it was asked, the same calls
@@ -90,20 +86,6 @@ fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Ru
     let report = device.report(drained - from);
     the_ledger_fits(&report, drained - from);
     Run { completions, report, drained }
-}
-
-pub(crate) fn any_request(random: &mut Random, size: u64, arrival: Time) -> Request {
-    let op = match random.below(20) {
-        0 => Op::Flush,
-        1 => Op::Trim,
-        2..10 => Op::Write,
-        _ => Op::Read,
-    };
-    let blocks = size / BLOCK;
-    let first = random.below(blocks);
-    let count = (1 + random.below(8)).min(blocks - first);
-    let bytes = if op == Op::Flush { 0 } else { (count * BLOCK) as u32 };
-    Request { arrival, address: first * BLOCK, bytes, volume: 0, op }
 }
 
 fn components(report: &ComponentReport) -> Vec<ComponentId> {

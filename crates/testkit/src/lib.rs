@@ -15,6 +15,7 @@ pub mod crashing;
 pub mod drive;
 pub mod planted;
 pub mod queueing;
+mod requests;
 pub mod restoring;
 pub mod workbench;
 

@@ -1,6 +1,6 @@
 //! What is restored goes on as what was saved.
 
-use crate::conformance::{UNLIMITED_BYTES, any_request};
+use crate::requests::{UNLIMITED_BYTES, any_request};
 use nacre_kernel::state::{self, State};
 use nacre_kernel::{Breakdown, Data, Device, Random, Streams, Time};
 

@@ -1,7 +1,6 @@
 //! What a whole workload asks of each extent, counted before time begins.
 
-use crate::drive::{BATCH, Progress};
-use crate::stack::Watch;
+use crate::progress::{BATCH, Progress, Watch};
 use nacre_config::{Problem, Problems};
 use nacre_device::{Accesses, SizedAccesses};
 use nacre_kernel::{Bytes, Op, Request, Time};

@@ -2,17 +2,15 @@
 
 use crate::clock::Clock;
 use crate::meter::Meter;
-use crate::record::{Ending, Findings, Outcome, Steadiness, WornOut, outcome};
-use crate::saved::{self, Preparations, SavedRun};
+use crate::progress::{BATCH, Progress};
+use crate::record::{Ending, Findings, Steadiness, WornOut};
 use crate::scenario::Checked;
-use crate::stack::{Built, Files, build_watched};
+use crate::stack::Built;
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Breakdown, Data, Device, Request, Time};
 use nacre_workload::{Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
-/// Requests fetched from the workload at a time.
-pub(crate) const BATCH: usize = 4096;
 /// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
 /// narrow by chance.
 const LOOKS: u64 = 8;
@@ -22,96 +20,6 @@ const GROUP: usize = 64;
 const PREFETCHED: usize = 32;
 /// Simulated time a run may reach; `Time` itself ends a little later, so that no sum of a device wraps.
 const HORIZON: Time = Time::from_s(200 * 86_400);
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Whether simulated time has yet to begin; what is counted are then the writes of preconditioning.
-    pub preconditioning: bool,
-    /// Requests served.
-    pub done: u64,
-    /// Requests there will be, if known.
-    pub expected: Option<u64>,
-    /// Simulated time reached.
-    pub simulated: Time,
-}
-
-/// Runs `checked` and returns its record and columns.
-///
-/// `watch` is called every few dozen requests; when it breaks, the run stops and the record says
-/// that it is not complete. Errors are the user's: the scenario or its input is wrong.
-pub fn run(
-    checked: &Checked,
-    files: &dyn Files,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Outcome, Problems> {
-    Ok(run_span(checked, files, &Span::default(), watch)?.outcome)
-}
-
-/// Where a run begins, and what is kept of it.
-#[derive(Clone, Copy, Default)]
-pub struct Span<'a> {
-    /// The state it goes on from, where it does not begin with a new stack.
-    pub from: Option<&'a SavedRun<'a>>,
-    /// Whether the state is wanted in which the last request leaves everything.
-    pub saves: bool,
-    /// Who keeps the states that preconditioning leads to.
-    pub preparations: Option<&'a dyn Preparations>,
-}
-
-/// What came of a run.
-#[derive(Debug)]
-pub struct Ran {
-    /// What it measured.
-    pub outcome: Outcome,
-    /// The state behind its last request, where it was wanted and the run came to its end: a file.
-    pub state: Option<Vec<u8>>,
-}
-
-/// As [`run`], from one state to another. Errors: also where a state is of another stack, or cannot be saved.
-pub fn run_span(
-    checked: &Checked,
-    files: &dyn Files,
-    span: &Span<'_>,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Ran, Problems> {
-    let (findings, state) = findings(checked, files, span, watch)?;
-    Ok(Ran { outcome: outcome(checked, &findings), state })
-}
-
-/// As [`run_span`], up to what the record is made of.
-pub(crate) fn findings(
-    checked: &Checked,
-    files: &dyn Files,
-    span: &Span<'_>,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<(Findings, Option<Vec<u8>>), Problems> {
-    let mut built = build_watched(checked, files, watch)?;
-    let preconditioning = built.preconditioning.take();
-    let mut driver = Driver::new(checked, built);
-    driver.check_end()?;
-    if span.saves {
-        // Who cannot be saved is to say so before the run and not behind it.
-        saved::save(&driver)?;
-    }
-    let prepared = match span.from {
-        Some(from) => from.restore(&mut driver).map(ControlFlow::Continue)?,
-        None => driver.prepare(preconditioning, span.preparations, watch)?,
-    };
-    let mut ending = if prepared.is_break() { Ending::Stopped } else { driver.drive(watch)? };
-    driver.device.check_invariants();
-    driver.meter.settle();
-    let state = (span.saves && ending == Ending::Complete).then(|| saved::save(&driver)).transpose()?;
-    if checked.run.wear_out && ending == Ending::Complete {
-        ending = driver.wear_out(watch)?;
-    }
-    let Driver { device, workload, meter, measured, .. } = &driver;
-    let mut findings = Findings::of(&**device, &**workload, meter, *measured, driver.units(), ending);
-    findings.notes.notes.extend(driver.beginning());
-    let (last_arrival, steadiness) = (driver.last_arrival, driver.steadiness.take());
-    let (worn_out, until) = (driver.worn_out.take(), checked.run.until);
-    Ok((Findings { worn_out, steadiness, last_arrival, until, ..findings }, state))
-}
 
 pub(crate) struct Driver<'a> {
     pub(crate) checked: &'a Checked,
@@ -319,8 +227,18 @@ impl<'a> Driver<'a> {
         Some(Units { done: units.done - self.units_before, ..units })
     }
 
+    /// What was measured in a run that ended so.
+    pub(crate) fn found(mut self, ending: Ending) -> Findings {
+        let (device, workload) = (&*self.device, &*self.workload);
+        let mut findings = Findings::of(device, workload, &self.meter, self.measured, self.units(), ending);
+        findings.notes.notes.extend(self.beginning());
+        let (worn_out, steadiness) = (self.worn_out.take(), self.steadiness.take());
+        let (last_arrival, until) = (self.last_arrival, self.checked.run.until);
+        Findings { worn_out, steadiness, last_arrival, until, ..findings }
+    }
+
     /// A workload that never ends needs a run that does.
-    fn check_end(&self) -> Result<(), Problems> {
+    pub(crate) fn check_end(&self) -> Result<(), Problems> {
         let run = &self.checked.run;
         if self.workload.expected() != Some(u64::MAX) || run.requests.is_some() || run.duration.is_some() {
             return Ok(());

@@ -1,6 +1,7 @@
 //! After simulated time: writes go on until the first block or row is worn out.
 
-use crate::drive::{BATCH, Driver, Progress};
+use crate::drive::Driver;
+use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, WornOut};
 use nacre_config::Problems;
 use nacre_kernel::{Burst, ComponentReport, Endured, Time};

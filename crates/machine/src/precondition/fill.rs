@@ -1,36 +1,11 @@
 //! A drive filled from its first byte on, once.
 
-use crate::drive::{BATCH, Driver, Progress};
-use nacre_config::{Configuration, Problems, Reader};
-use nacre_kernel::{Bytes, Op, Ratio, Request, Time};
+use crate::drive::Driver;
+use crate::progress::{BATCH, Progress};
+use crate::scenario::Fill;
+use nacre_config::Problems;
+use nacre_kernel::{Bytes, Op, Request, Time};
 use std::ops::ControlFlow;
-
-/// A drive filled in the order of its addresses, once.
-#[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
-pub struct Fill {
-    /// How much of the stack's capacity is written, from its beginning.
-    #[config(
-        default = "100 %",
-        max = "100 %",
-        source = "standard: SNIA PTS, preconditioning writes the whole of what the user sees"
-    )]
-    pub share: Ratio,
-    /// Bytes of one write.
-    #[config(
-        default = "128 KiB",
-        min = "512 B",
-        max = "1 GiB",
-        source = "standard: SNIA PTS, preconditioning writes blocks of 128 KiB in sequence"
-    )]
-    pub request: Bytes,
-}
-
-fn check(fill: &Fill, reader: &mut Reader<'_>) {
-    if fill.share.0 <= 0.0 {
-        reader.conflict("share", "0 %", "nothing would be filled", "leave run.fill out, or fill more");
-    }
-}
 
 impl Driver<'_> {
     /// Writes as much of the stack as `fill` says. Breaks when `watch` does.

@@ -1,6 +1,7 @@
 //! Before simulated time begins: the state that many writes leave behind.
 
-use crate::drive::{BATCH, Driver, Progress};
+use crate::drive::Driver;
+use crate::progress::{BATCH, Progress};
 use crate::saved::{self, Preparations, SavedRun};
 use nacre_config::{CountOr, Problems};
 use nacre_kernel::Time;
@@ -9,8 +10,6 @@ use std::ops::ControlFlow;
 
 mod fill;
 mod steady;
-
-pub use fill::Fill;
 
 impl Driver<'_> {
     /// Preconditions the device, or takes it on as it was left by the same preconditioning.

@@ -1,6 +1,7 @@
 //! Preconditioning until write amplification is steady.
 
-use crate::drive::{BATCH, Driver, Progress};
+use crate::drive::Driver;
+use crate::progress::{BATCH, Progress};
 use crate::record::Steadiness;
 use crate::scenario::UntilSteady;
 use nacre_config::Problems;

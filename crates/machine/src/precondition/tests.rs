@@ -1,4 +1,5 @@
-use crate::drive::{Driver, Progress};
+use crate::drive::Driver;
+use crate::progress::Progress;
 use crate::stack::{Built, build};
 use crate::{Checked, Document, Files, check, run};
 use nacre_kernel::state::State;

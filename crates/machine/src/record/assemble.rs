@@ -151,21 +151,6 @@ fn spent(meter: &OpMeter, reports: &[ComponentReport]) -> Vec<Spent> {
     parts
 }
 
-pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
-    let mut report = report;
-    let children = std::mem::take(&mut report.children);
-    into.push(report);
-    children.into_iter().for_each(|child| flatten(child, into));
-}
-
-/// The paths of the devices whose cost is in no sum. What has devices below it costs nothing itself.
-pub(super) fn costs_unknown(report: &ComponentReport) -> Vec<String> {
-    if report.children.is_empty() {
-        return report.cost.is_none().then(|| report.path.clone()).into_iter().collect();
-    }
-    report.children.iter().flat_map(costs_unknown).collect()
-}
-
 /// One component of a record, which was watched for `drained`.
 pub fn component(report: &ComponentReport, drained: Time) -> Component {
     let resources: Vec<Resource> = report.resources.iter().map(|used| resource(used, drained)).collect();

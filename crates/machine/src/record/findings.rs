@@ -1,7 +1,6 @@
 //! What a run measured, in whole numbers where it counts in them: what a record is made of, and what the parts of
 //! a run that was split add up in.
 
-use super::assemble::{costs_unknown, flatten};
 use super::{Ending, Steadiness, WornOut};
 use crate::meter::Meter;
 use nacre_kernel::ledger::{Column, Spread, Wear};
@@ -107,6 +106,22 @@ impl Findings {
         self.notes.bad_records = self.notes.bad_records.max(part.notes.bad_records);
         self.notes.notes.retain(|note| part.notes.notes.contains(note));
     }
+}
+
+/// Adds `report` and what is below it, parents before children.
+pub(super) fn flatten(report: ComponentReport, into: &mut Vec<ComponentReport>) {
+    let mut report = report;
+    let children = std::mem::take(&mut report.children);
+    into.push(report);
+    children.into_iter().for_each(|child| flatten(child, into));
+}
+
+/// The paths of the devices whose cost is in no sum. What has devices below it costs nothing itself.
+fn costs_unknown(report: &ComponentReport) -> Vec<String> {
+    if report.children.is_empty() {
+        return report.cost.is_none().then(|| report.path.clone()).into_iter().collect();
+    }
+    report.children.iter().flat_map(costs_unknown).collect()
 }
 
 /// What happened over time in all parts, from the first measured arrival of any.

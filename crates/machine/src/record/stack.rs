@@ -1,6 +1,7 @@
 //! What a stack did, told without the requests that made it do so.
 
-use super::assemble::{component, energies, flatten};
+use super::assemble::{component, energies};
+use super::findings::flatten;
 use super::tables::component_columns;
 use super::wear::total;
 use super::{Columns, Component};

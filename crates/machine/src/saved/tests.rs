@@ -1,7 +1,7 @@
 //! A run that goes on does what it would have done.
 
 use super::{SavedRun, Unreadable};
-use crate::drive::{Ran, Span, run_span};
+use crate::run::{Ran, Span, run_span};
 use crate::saved::Preparations;
 use crate::{Checked, Document, Files, Record, check};
 use std::io::{self, BufRead, Cursor};

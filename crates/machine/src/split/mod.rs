@@ -4,10 +4,11 @@
 //! by a hash of the extent a stack of which each `capacity` is a share. Nothing is shared between copies, so nothing
 //! waits for another part, and what is measured adds up.
 
-use crate::drive::{Progress, Span, findings};
+use crate::progress::{Progress, Watch};
 use crate::record::{Findings, Outcome, Split, SplitCopy, outcome};
+use crate::run::{Span, findings};
 use crate::scenario::Checked;
-use crate::stack::{Files, Watch, shares};
+use crate::stack::{Files, shares};
 use nacre_config::{Problem, Problems, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Time};
@@ -74,7 +75,7 @@ pub fn parts(
     let first = First { requests: run.warm_up, writes: run.first_writes() };
     let mut told =
         |done| watch(Progress { preconditioning: true, done, expected: None, simulated: Time::ZERO });
-    let Some(found) = shares(checked, files, way, first, &mut told)? else { return Ok(None) };
+    let Some(found) = shares(checked, files, (way.by, way.parts), first, &mut told)? else { return Ok(None) };
     check_shares(checked, way, &found)?;
     let number = found.parts.len() as u64;
     let shared = shared(checked, way.by, number)?;

@@ -4,7 +4,7 @@ use super::{BARE_SSD, CACHED_DISK, ENVY, Folder, NoFiles, SHORT_ONYX, checked, s
 use crate::serving::Disk;
 use nacre_kernel::{Op, Random, Streams, Time};
 use nacre_memory::Step;
-use nacre_memory::kept::{Kept, NotTaken};
+use nacre_memory::{Kept, NotTaken};
 
 const CACHE: &str = "kind = \"server_cache\"\nlevel = [{ device = { preset = \"pcm_ssd\", capacity = \"1 MiB\" }, \
     policy = \"arc\" }]\nbacking = { preset = \"network_store\", capacity = \"2 MiB\" }";
