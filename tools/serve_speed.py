@@ -8,9 +8,10 @@ pairs. It prints the median rate of each and, below it, the median of the ratios
 over `nbdkit memory`. The devices are one of constant latency, a flash drive whose bytes lie where
 its mapping says, a disk, and a cache before a device.
 
-Then a device of a constant 100 us is served, and fio's median latency at one request at a time is
-set beside it. With each line stands the load average of the last minute: on a busy machine ratios
-of neighbours still say something, latencies do not.
+Then a device of a constant 100 us is served, as it is and with `--timing compensated`, and fio's
+shortest and median latencies at one request at a time are set beside it. With each line stands the
+load average of the last minute: on a busy machine ratios of neighbours still say something,
+latencies do not.
 
 Needs fio with its nbd engine and nbdkit (Debian: fio, nbdkit).
 """
@@ -96,8 +97,8 @@ def nbdkit(folder: Path, name: str, *plugin: str) -> tuple[list[str], Path]:
     return ["nbdkit", "-f", "-U", str(socket), *plugin], socket
 
 
-def fio(uri: str, pattern: str, depth: int, *more: str) -> tuple[float, float]:
-    """Requests a second, and the median latency in microseconds."""
+def fio(uri: str, pattern: str, depth: int, *more: str) -> tuple[float, float, float]:
+    """Requests a second, and the median and the shortest latency in microseconds."""
     command = ["fio", "--name=load", "--ioengine=nbd", f"--uri={uri}", f"--rw={pattern}"]
     command += [f"--iodepth={depth}", f"--size={MIB}M", "--output-format=json"]
     # From the call that submits, not from its return: sending is part of what a program waits for.
@@ -106,7 +107,8 @@ def fio(uri: str, pattern: str, depth: int, *more: str) -> tuple[float, float]:
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
     told = json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]
     told = told["read" if "read" in pattern else "write"]
-    return told["iops"], told["lat_ns"]["percentile"]["50.000000"] / 1e3
+    latency = told["lat_ns"]
+    return told["iops"], latency["percentile"]["50.000000"] / 1e3, latency["min"] / 1e3
 
 
 def compare(folder: Path, pairs: int, seconds: float) -> None:
@@ -146,13 +148,17 @@ def punctual(folder: Path, rounds: int, seconds: float) -> None:
     timed = ("--bs=4k", "--time_based", f"--runtime={seconds}", "--norandommap")
     # What the rates wrote is on its way to the disk, and would be in the way.
     os.sync()
-    with running(*nacre(folder, "timed", DEVICES["measured"])) as uri:
-        fio(uri, "write", 4, "--bs=1m")
-        for pattern in ("randread", "randwrite"):
-            seen = median(fio(uri, pattern, 1, *timed)[1] for _ in range(rounds))
-            off = 100 * (seen / LATENCY_US - 1)
-            seen_of = f"median {seen:.1f} us of {LATENCY_US} us, {off:+.1f} %"
-            say(f"QD  1 {pattern[4:]:8} {seen_of}  {load()}")
+    for timing in ("emulated", "compensated"):
+        device = nacre(folder, timing, DEVICES["measured"], "--timing", timing)
+        with running(*device) as uri:
+            fio(uri, "write", 4, "--bs=1m")
+            for pattern in ("randread", "randwrite"):
+                found = [fio(uri, pattern, 1, *timed) for _ in range(rounds)]
+                seen = median(of[1] for of in found)
+                off = 100 * (seen / LATENCY_US - 1)
+                seen_of = f"median {seen:.1f} us of {LATENCY_US} us, {off:+.1f} %"
+                shortest = f"shortest {min(of[2] for of in found):.1f} us"
+                say(f"{timing:12} QD 1 {pattern[4:]:6} {seen_of}, {shortest}  {load()}")
 
 
 def load() -> str:

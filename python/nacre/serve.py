@@ -7,7 +7,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from nacre import _core
 from nacre.control import ExportStatistics
@@ -17,7 +17,7 @@ from nacre.run import state_of
 from nacre.scenario import Scenario, Source, assignments, read
 from nacre.view import View
 
-Timing: TypeAlias = Literal["emulated", "none"]
+Timing: TypeAlias = Literal["emulated", "compensated", "none"]
 
 
 class Service(View):
@@ -62,8 +62,11 @@ def serve(
     `image` is the file that keeps bytes and state; it is created where there is none. `listen` is
     `unix:PATH` or `tcp:HOST:PORT`, with a host that is this machine unless `tls` names a folder
     of certificates. `exports` are more devices behind the same address, each by its name:
-    scenario and image. With `timing="emulated"` answers leave when the model says, every
-    duration times `dilate`; with `"none"` at once. An image that is there goes on where its
+    scenario and image. With `timing="emulated"` answers leave when the model says, counted from
+    when their requests are there, every duration times `dilate`. So no client sees less than the
+    model's time, and the way to the server comes on top; with `"compensated"` answers leave as
+    much earlier as that way usually takes, and single ones are early. With `"none"` they leave
+    at once. An image that is there goes on where its
     server ended, however that was; one that a `Memory` left is served, and the other way round,
     as long as the stack is the same. A new image begins with the device as new, or as the saved
     state `start` of a run (its file, or the record) leaves it; what a run wrote had no bytes, and
@@ -79,8 +82,9 @@ def serve(
     Raises `ConfigError` for mistakes of the scenarios, and for images, certificates, files or
     addresses that cannot be had.
     """
-    if timing not in ("emulated", "none"):
-        raise config_error([_mistake("timing", timing, 'give "emulated" or "none"')])
+    if timing not in get_args(Timing):
+        hint = 'give "emulated", "compensated" or "none"'
+        raise config_error([_mistake("timing", timing, hint)])
     if not 1.0 <= dilate <= 1e6:
         raise config_error([_mistake("dilate", dilate, "give a number from 1 to 1,000,000")])
     devices: list[tuple[Source, list[tuple[str, str]], str | os.PathLike[str], str | None]] = [
@@ -108,7 +112,8 @@ def serve(
     manner = {
         "tell": tell,
         "listen": listen,
-        "dilation": float(dilate) if timing == "emulated" else None,
+        "dilation": None if timing == "none" else float(dilate),
+        "compensated": timing == "compensated",
         "read_only": read_only,
         "tls": None if tls is None else os.fspath(tls),
         "control": None if control is None else os.fspath(control),

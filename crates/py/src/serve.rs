@@ -7,7 +7,7 @@ use crate::run::{read_state, scenario_files};
 use nacre_machine::{Document, Problem, Problems};
 use nacre_memory::MemoryError;
 use nacre_serve::listen::Address;
-use nacre_serve::model::Timing;
+use nacre_serve::model::{Since, Timing};
 use nacre_serve::server::{Life, Offer, ServeError, Server, Terms};
 use nacre_serve::tls::Certificates;
 use pyo3::prelude::*;
@@ -38,6 +38,8 @@ pub(crate) struct Manner {
     tell: Py<PyAny>,
     /// None: answer at once.
     dilation: Option<f64>,
+    /// Whether answers leave earlier by their way.
+    compensated: bool,
     read_only: bool,
     /// The folder of certificates; None: nothing is encrypted.
     tls: Option<PathBuf>,
@@ -95,9 +97,10 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
 
 fn terms(manner: &Manner) -> Result<Terms, ServeError> {
     let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
+    let since = if manner.compensated { Since::Sending } else { Since::Arrival };
     Ok(Terms {
         address: Address::parse(&manner.listen)?,
-        timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation }),
+        timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation, since }),
         certificates: manner.tls.as_deref().map(Certificates::read).transpose()?,
         control: manner.control.clone(),
         metrics: metrics.map_err(ServeError::Metrics)?,

@@ -256,14 +256,17 @@ impl Line<'_> {
         sleep_exactly();
         let mut outbox = Outbox::new(self.room);
         let mut hungry_since = None;
-        let mut turnaround = Turnaround::new();
+        let mut turnaround = model.subtracts_way().then(Turnaround::new);
         let outages = model.outages();
         let mut is_leaving = false;
         // Answers may be due in an hour: nobody waits so long for the end. None leaves after a loss of power.
         while !self.clients.are_out() && model.outages() == outages {
             match outbox.send_due(self.stream, model, outages) {
-                Ok(Some(left)) => turnaround.answered(left),
-                Ok(None) => {}
+                Ok(left) => {
+                    if let (Some(turnaround), Some(left)) = (&mut turnaround, left) {
+                        turnaround.answered(left);
+                    }
+                }
                 Err(_) if model.outages() != outages => break,
                 Err(error) => return Err(Dropped::Io(error)),
             }
@@ -281,12 +284,17 @@ impl Line<'_> {
                 }
                 Some(Found::Request(request, payload)) => {
                     hungry_since = None;
-                    turnaround.asked(now(), request.length, model.transport());
+                    if let Some(turnaround) = &mut turnaround {
+                        turnaround.asked(now(), request.length, model.transport());
+                    }
                     let payload = &self.inbox.take(HEADER_BYTES + payload)[HEADER_BYTES..];
                     let mut out = outbox.paper();
                     make_room(&mut out, &request)?;
                     let served = self.disk.serve(&self.session, &request, payload, outages, &mut out);
-                    let moved = |(op, reply): (_, TimedReply)| (op, reply.moved(turnaround.beyond()));
+                    let moved = |(op, reply): (_, TimedReply)| match &turnaround {
+                        Some(turnaround) => (op, reply.moved(turnaround.beyond())),
+                        None => (op, reply),
+                    };
                     outbox.put(out, Served { asked: served.asked.map(moved), ..served });
                 }
                 Some(Found::Farewell) => is_leaving = true,

@@ -11,7 +11,7 @@
 //! | [`failing`] | losses of power, media errors, snapshots |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
-//! | [`transport`] | what the way between client and server takes, which is subtracted |
+//! | [`transport`] | what the way between client and server takes, which may be subtracted |
 //! | [`server`] | connections from the first to the last |
 //! | [`control`] | what a server is asked while it runs, and how it answers |
 //! | [`statistics`] | what is known of a server |
@@ -19,8 +19,9 @@
 //! | [`recorder`] | requests as they come, into a trace |
 //!
 //! # What is promised
-//! - A request is answered when the model says it is done, or as soon after as the machine can; both latencies
-//!   are reported. With [`Timing::None`](model::Timing) it is answered at once.
+//! - A request is answered when the model says it is done, counted from when it is there, or as soon after as the machine
+//!   can, never earlier; both latencies are reported. With [`Since::Sending`](model::Since) the way is subtracted, and
+//!   an answer may be early by what its own way was shorter. With [`Timing::None`](model::Timing) it is answered at once.
 //! - A flush is answered, and a forced write, when the image's journal is on the disk (`fdatasync`).
 //! - The process may be killed at any moment: what was answered is in the image, and so is what it did to the
 //!   device: served again, mapping, wear and what is cached are as they were. Reads after the last write are forgotten.

@@ -27,9 +27,32 @@ pub enum Timing {
     Emulated {
         /// At least one.
         dilation: f64,
+        /// What a duration is counted from.
+        since: Since,
     },
     /// At once; no device is modelled.
     None,
+}
+
+/// The moment from which a device takes its time for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// Its arrival at the server: no answer is early, and the way comes on top.
+    Arrival,
+    /// Its sending, as far as the server can tell: a client usually sees the time of the model. One whose way is shorter
+    /// than usual sees less.
+    Sending,
+}
+
+impl Timing {
+    /// As its user writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Timing::Emulated { since: Since::Arrival, .. } => "emulated",
+            Timing::Emulated { since: Since::Sending, .. } => "compensated",
+            Timing::None => "none",
+        }
+    }
 }
 
 /// What a request asks of the model.
@@ -85,6 +108,7 @@ pub struct Outcome {
 /// A device that real programs wait for.
 pub struct Model {
     dilation: f64,
+    since: Since,
     transport: Transport,
     started: Instant,
     /// The simulated time then.
@@ -151,13 +175,14 @@ impl TimedReply {
 }
 
 impl Model {
-    /// The device of `kept`, whose time goes on when all it was asked for is done, for clients that are `transport`
-    /// away.
+    /// The device of `kept`, whose time goes on when all it was asked for is done. It takes `dilation` times its time,
+    /// counted `since` then, for clients that are `transport` away.
     #[expect(clippy::disallowed_methods, reason = "this is where the wall clock meets the model")]
-    pub fn new(kept: Kept, dilation: f64, transport: Transport) -> Model {
+    pub fn new(kept: Kept, dilation: f64, since: Since, transport: Transport) -> Model {
         let begin = kept.until();
         Model {
             dilation,
+            since,
             transport,
             started: Instant::now(),
             begin,
@@ -180,9 +205,14 @@ impl Model {
         &self.transport
     }
 
-    /// How much longer everything takes.
-    pub fn dilation(&self) -> f64 {
-        self.dilation
+    /// When it answers.
+    pub fn timing(&self) -> Timing {
+        Timing::Emulated { dilation: self.dilation, since: self.since }
+    }
+
+    /// Whether its answers leave earlier by their way.
+    pub(crate) fn subtracts_way(&self) -> bool {
+        self.since == Since::Sending
     }
 
     /// The image that keeps it.
@@ -247,15 +277,16 @@ impl Model {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let arrived = Instant::now();
-        let came = self.simulated(arrived).max(after);
+        let at = self.simulated(arrived);
+        let came = at.max(after);
         let said = state.ask(came, asked, payload)?;
-        let latency = said.done - came;
         if let Op::Read | Op::Write = asked.op {
-            state.modelled[asked.op as usize].record(latency);
+            state.modelled[asked.op as usize].record(said.done - came);
         }
-        let waits = Duration::from_secs_f64(latency.as_secs_f64() * self.dilation);
-        let sent = arrived - self.transport.of(asked.bytes);
-        Ok(TimedReply { sent, deadline: sent + waits, done: arrived + waits, said })
+        let waits = Duration::from_secs_f64((said.done - at).as_secs_f64() * self.dilation);
+        let (sent, done) = (arrived - self.transport.of(asked.bytes), arrived + waits);
+        let deadline = if self.subtracts_way() { sent + waits } else { done };
+        Ok(TimedReply { sent, deadline, done, said })
     }
 
     /// Asks the device when it is `came`.
@@ -285,7 +316,7 @@ impl Model {
         self.outages.fetch_add(1, Ordering::SeqCst);
         let mut state = self.state();
         let at = self.simulated(Instant::now());
-        // Answers leave earlier than they are due, by the time of the way.
+        // Answers may leave earlier than the device is done, by the time of their way.
         let answered = Time::from_ps(self.answered_until.load(Ordering::SeqCst));
         state.power_fail(at.max(answered))
     }

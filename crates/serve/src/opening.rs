@@ -33,10 +33,10 @@ pub(crate) fn open(
             let was_torn = raw.was_torn;
             (Body::Raw(Box::new(raw)), bytes, was_torn)
         }
-        Timing::Emulated { dilation } => {
+        Timing::Emulated { dilation, since } => {
             let kept = kept(&offer)?;
             let (bytes, was_torn) = (kept.capacity(), kept.was_torn());
-            (Body::Device(Box::new(Model::new(kept, dilation, transport))), bytes, was_torn)
+            (Body::Device(Box::new(Model::new(kept, dilation, since, transport))), bytes, was_torn)
         }
     };
     let Offer { name, description, image, read_only, .. } = offer;

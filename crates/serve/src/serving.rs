@@ -286,14 +286,14 @@ impl Disk {
     pub(crate) fn timing(&self) -> Timing {
         match &self.body {
             Body::Raw(_) => Timing::None,
-            Body::Device(model) => Timing::Emulated { dilation: model.dilation() },
+            Body::Device(model) => model.timing(),
         }
     }
 
     /// Requests from now on go into the trace `path`. Errors: others do already, or the file cannot be begun.
     pub(crate) fn record_to(&self, path: &Path, existing: Existing) -> Result<(), RecordError> {
         let dilation = match self.timing() {
-            Timing::Emulated { dilation } => dilation,
+            Timing::Emulated { dilation, .. } => dilation,
             Timing::None => 1.0,
         };
         self.recorder.begin(path, existing, dilation, &format!("requests to {}", self.export.name))

@@ -66,7 +66,7 @@ impl ExportStatistics {
             "name": self.name,
             "bytes": self.bytes,
             "read_only": self.read_only,
-            "timing": if self.timing == Timing::None { "none" } else { "emulated" },
+            "timing": self.timing.name(),
             "dilation": self.dilation(),
             "requests": KINDS.iter().zip(self.requests).collect::<std::collections::BTreeMap<_, _>>(),
             "answered": self.latencies.answered,
@@ -87,7 +87,7 @@ impl ExportStatistics {
     /// How much longer everything takes; `None` where answers leave at once.
     pub fn dilation(&self) -> Option<f64> {
         match self.timing {
-            Timing::Emulated { dilation } => Some(dilation),
+            Timing::Emulated { dilation, .. } => Some(dilation),
             Timing::None => None,
         }
     }

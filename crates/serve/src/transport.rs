@@ -2,7 +2,8 @@
 //!
 //! When a timed server begins it plays both sides: one thread sends a request over a connected pair of sockets and
 //! sleeps until the answer is there, and another one answers [`WAIT`] later, waiting as a server waits. What the round
-//! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the model says.
+//! trip takes longer than that, with small and with long answers, is what an answer leaves earlier than the model says,
+//! where that is wished.
 //! Without the wait the client would hardly be asleep, and a sleeper is woken later the longer it sleeps. The median
 //! of the round trips counts, but no more than half again the fastest of them, and never more than [`FASTEST_MAX`] and
 //! its half: what others take from a busy machine at this moment is not the way, and an answer should be late rather

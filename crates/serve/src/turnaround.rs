@@ -3,7 +3,8 @@
 //! Of a client that asks for one thing at a time and goes on at once this is all that it waits for besides the device:
 //! the answer's way, waking up, its library, the next request's way. [`Transport`] measures that with a client of its
 //! own before anybody comes; a real one's library is slower, one that never sleeps is faster, and a machine is not
-//! always the same. So what this client takes is what leaves the server earlier, once it is known.
+//! always the same. So what this client takes is what leaves the server earlier, once it is known and where the way is
+//! subtracted.
 //!
 //! A client that computes between requests takes longer and should not be given that time. It often goes on at once
 //! now and then, so the lower third of the last turnarounds counts, never more than the fastest of them and the

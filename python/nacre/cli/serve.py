@@ -38,7 +38,11 @@ def serve(
         ),
     ] = None,
     timing: Annotated[
-        str, typer.Option(metavar="emulated|none", help="Answer when the model says, or at once.")
+        str,
+        typer.Option(
+            metavar="emulated|compensated|none",
+            help="Answer when the model says; earlier by what the way takes; or at once.",
+        ),
     ] = "emulated",
     dilate: Annotated[
         float, typer.Option(metavar="N", help="Everything takes N times as long.")

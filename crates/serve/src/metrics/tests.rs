@@ -1,5 +1,5 @@
 use super::{HEAD_MAX, respond, text};
-use crate::model::{Latencies, Timing};
+use crate::model::{Latencies, Since, Timing};
 use crate::statistics::{Connections, ExportStatistics, Statistics};
 use crate::tally::Counted;
 use nacre_kernel::histogram::LatencyHistogram;
@@ -38,7 +38,7 @@ fn statistics(name: &str, reads: &[Time]) -> Statistics {
         name: name.into(),
         bytes: 1 << 30,
         read_only: false,
-        timing: Timing::Emulated { dilation: 20.0 },
+        timing: Timing::Emulated { dilation: 20.0, since: Since::Arrival },
         requests: [Counted { requests: 7, bytes: 4096, errors: 1 }; 8],
         latencies,
         simulated: Time::from_ms(1500),

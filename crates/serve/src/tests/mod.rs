@@ -1,5 +1,6 @@
 //! Served devices on real files, their clock in the hands of the test: what comes back, and what a loss of power takes.
 
+mod early;
 mod failing;
 mod images;
 mod interrupted;
@@ -7,7 +8,7 @@ mod kills;
 mod same_bytes;
 mod steps;
 
-use crate::model::{HostRequest, Model, Outcome, Payload, Timing};
+use crate::model::{HostRequest, Model, Outcome, Payload, Since, Timing};
 use crate::opening::open;
 use crate::server::{Offer, ServeError};
 use crate::serving::{Body, Disk};
@@ -18,7 +19,7 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const EMULATED: Timing = Timing::Emulated { dilation: 1.0 };
+const EMULATED: Timing = Timing::Emulated { dilation: 1.0, since: Since::Arrival };
 
 /// 10 us for everything, one after the other.
 const PLAIN: &str = "kind = \"measured\"\ncapacity = \"64 KiB\"\nread = \"10 us\"\nwrite = \"10 us\"";
