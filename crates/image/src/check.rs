@@ -6,6 +6,8 @@ use crate::extents::{Extents, Geometry, Programmed};
 use crate::image::load_checkpoint;
 use crate::journal::{self, Found};
 use crate::superblock::{self, Copies, Superblock};
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Damaged pages that are named; the others are counted.
@@ -72,12 +74,21 @@ impl Checked {
     }
 }
 
+/// Is asked between parts of long work on an image, and breaks to end it.
+pub type Watch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
+
+/// Fails where `watch` ends the work.
+pub(crate) fn go_on(watch: &mut Watch<'_>) -> io::Result<()> {
+    if watch().is_break() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+}
+
 /// Looks at every byte of the image at `path` that counts. Changes nothing.
 ///
-/// Errors: there is none, it is open elsewhere, of another format, or neither copy of its superblock is good.
-pub fn check(path: &Path) -> Result<Checked, ImageError> {
+/// Errors: there is none, it is open elsewhere, of another format, or neither copy of its superblock is good; `watch`
+/// ended it.
+pub fn check(path: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
-    look(&file).map(|looked| looked.checked).map_err(|problem| ImageError::new(path, problem))
+    look(&file, watch).map(|looked| looked.checked).map_err(|problem| ImageError::new(path, problem))
 }
 
 /// An image, and what was found in it.
@@ -91,7 +102,7 @@ pub(crate) struct Looked {
     pub(crate) checked: Checked,
 }
 
-pub(crate) fn look(disk: &dyn Disk) -> Result<Looked, Problem> {
+pub(crate) fn look(disk: &dyn Disk, watch: &mut Watch<'_>) -> Result<Looked, Problem> {
     let Copies { newest: superblock, good } = superblock::read_copies(disk)?;
     let mut checked = Checked {
         identity: superblock.identity.clone(),
@@ -119,7 +130,7 @@ pub(crate) fn look(disk: &dyn Disk) -> Result<Looked, Problem> {
     }
     let length = disk.length().map_err(|error| Problem::io("reading its length", &error))?;
     checked.cut_short = needed.saturating_sub(length);
-    look_at_pages(disk, &extents, &mut checked.pages)?;
+    look_at_pages(disk, &extents, &mut checked.pages, watch)?;
     let (found, damage) = journal::read_as_far_as_it_is_good(disk, &superblock)?;
     let Found { records, bytes, torn } = found;
     checked.journal = JournalFound {
@@ -132,13 +143,19 @@ pub(crate) fn look(disk: &dyn Disk) -> Result<Looked, Problem> {
 }
 
 /// Reads every programmed page; one that the file does not have is damaged.
-fn look_at_pages(disk: &dyn Disk, extents: &Extents, found: &mut PagesFound) -> Result<(), Problem> {
+fn look_at_pages(
+    disk: &dyn Disk,
+    extents: &Extents,
+    found: &mut PagesFound,
+    watch: &mut Watch<'_>,
+) -> Result<(), Problem> {
     let mut bytes = vec![0; extents.page_bytes()];
     for Programmed { page, offset, checksum } in extents.programmed() {
         found.programmed += 1;
         let Some(checksum) = checksum else { continue };
         bytes.fill(0);
-        disk.read_at(offset, &mut bytes).map_err(|error| Problem::io("reading a page", &error))?;
+        let read = go_on(watch).and_then(|()| disk.read_at(offset, &mut bytes));
+        read.map_err(|error| Problem::io("reading a page", &error))?;
         if crc32fast::hash(&bytes) != checksum {
             found.damaged += 1;
             if found.named.len() < NAMED {

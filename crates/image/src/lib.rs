@@ -86,7 +86,7 @@ mod superblock;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Checked, JournalFound, PagesFound, check};
+pub use check::{Checked, JournalFound, PagesFound, Watch, check};
 pub use disk::Disk;
 pub use error::{Difference, ImageError, Problem, list};
 pub use extents::Geometry;

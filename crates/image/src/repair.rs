@@ -1,6 +1,6 @@
 //! A copy of an image that can be opened again, with what is left.
 
-use crate::check::{Checked, Looked, look};
+use crate::check::{Checked, Looked, Watch, go_on, look};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::snapshot::copy_contents;
@@ -18,20 +18,21 @@ const PART_BYTES: u64 = 1 << 20;
 /// damaged; a superblock is what its other copy is.
 ///
 /// Errors: those of [`check`](crate::check); the state of the device is damaged, without which the rest means nothing;
-/// something is at `out`; the copy cannot be written. Then no file is left behind.
-pub fn repair(path: &Path, out: &Path) -> Result<Checked, ImageError> {
+/// something is at `out`; the copy cannot be written; `watch` ended it. Then no file is left behind.
+pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked, ImageError> {
     let of_image = |problem| ImageError::new(path, problem);
     let of_copy = |problem| ImageError::new(out, problem);
     let file = disk::open_locked_to_look(path).map_err(of_image)?;
-    let looked = look(&file).map_err(of_image)?;
+    let looked = look(&file, watch).map_err(of_image)?;
     if !looked.checked.can_be_repaired() {
         let why = looked.checked.checkpoint.unwrap_or_default();
         return Err(of_image(Problem::BeyondRepair { why }));
     }
     let checked = looked.checked.clone();
     let copy = disk::create(out).map_err(of_copy)?;
-    let made =
-        copy_contents(&file, &copy).and_then(|()| mend(&copy, looked)).and_then(|()| disk::sync_folder(out));
+    let made = copy_contents(&file, &copy, watch)
+        .and_then(|()| mend(&copy, looked, watch))
+        .and_then(|()| disk::sync_folder(out));
     match made {
         Ok(()) => Ok(checked),
         Err(error) => {
@@ -43,13 +44,13 @@ pub fn repair(path: &Path, out: &Path) -> Result<Checked, ImageError> {
 }
 
 /// Makes the contents of a copy good, and writes its superblocks last: until then it is known to be unfinished.
-pub(crate) fn mend(disk: &dyn Disk, looked: Looked) -> io::Result<()> {
+pub(crate) fn mend(disk: &dyn Disk, looked: Looked, watch: &mut Watch<'_>) -> io::Result<()> {
     let Looked { mut superblock, mut extents, state, journal_bytes, checked } = looked;
     let length = disk.length()?;
     if checked.cut_short > 0 {
         disk.set_length(length + checked.cut_short)?;
     }
-    clear(disk, JOURNAL_START + journal_bytes, superblock.journal_end())?;
+    clear(disk, JOURNAL_START + journal_bytes, superblock.journal_end(), watch)?;
     match (superblock.checkpoint, state) {
         (Some(checkpoint), Some(state)) if checked.pages.damaged > 0 => {
             extents.accept(|offset, bytes| disk.read_at(offset, bytes).map(|_| ()))?;
@@ -74,10 +75,11 @@ pub(crate) fn mend(disk: &dyn Disk, looked: Looked) -> io::Result<()> {
 }
 
 /// Everything from `start` to `end` is zero.
-fn clear(disk: &dyn Disk, start: u64, end: u64) -> io::Result<()> {
+fn clear(disk: &dyn Disk, start: u64, end: u64, watch: &mut Watch<'_>) -> io::Result<()> {
     let zeroes = vec![0; PART_BYTES as usize];
     let mut at = start;
     while let Some(data) = disk.next_data(at)?.filter(|&data| data < end) {
+        go_on(watch)?;
         at = at.max(data);
         let count = PART_BYTES.min(end - at);
         disk.write_at(at, &zeroes[..count as usize])?;

@@ -1,5 +1,6 @@
 //! Copies of an image.
 
+use crate::check::{Watch, go_on};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem};
 use crate::image::Image;
@@ -10,6 +11,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+/// Bytes copied at a time, and brought to the disk, so that nothing long is left for the end.
+const PART_BYTES: u64 = 32 << 20;
 /// What `st_blocks` counts in.
 const BLOCK: u64 = 512;
 
@@ -17,8 +20,8 @@ impl Image {
     /// Copies the image to `to`, where nothing may be yet: an image of the same device as it is now. Returns the bytes
     /// of disk that the copy takes; where the file system can, it shares them with the image.
     ///
-    /// Errors: something is there, or the copy cannot be written. Then no file is left behind.
-    pub fn copy_to(&self, to: &Path) -> Result<u64, ImageError> {
+    /// Errors: something is there, or the copy cannot be written; `watch` ended it. Then no file is left behind.
+    pub fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let wrong = |problem| ImageError::new(to, problem);
         let io = |error: io::Error| wrong(Problem::io("copying the image", &error));
         // Nobody changes it meanwhile.
@@ -28,7 +31,7 @@ impl Image {
             return Err(io(io::ErrorKind::Unsupported.into()));
         };
         let copy = disk::create(to).map_err(wrong)?;
-        let copied = copy_stored(file, &copy).and_then(|()| disk::sync_folder(to));
+        let copied = copy_stored(file, &copy, watch).and_then(|()| disk::sync_folder(to));
         copied.and_then(|()| Ok(copy.metadata()?.blocks() * BLOCK)).map_err(|error| {
             // It holds nothing, and was not there before.
             let _ = std::fs::remove_file(to);
@@ -46,9 +49,9 @@ impl Image {
 
 /// Copies what is stored; holes stay holes. The superblocks come last, so that a copy that was interrupted is known
 /// for one.
-fn copy_stored(from: &File, to: &File) -> io::Result<()> {
+fn copy_stored(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     if ioctl_ficlone(to, from).is_err() {
-        copy_contents(from, to)?;
+        copy_contents(from, to, watch)?;
     }
     to.sync_all()?;
     let mut head = vec![0; JOURNAL_START as usize];
@@ -62,7 +65,7 @@ fn copy_stored(from: &File, to: &File) -> io::Result<()> {
 }
 
 /// Copies everything but the superblocks; holes stay holes.
-pub(crate) fn copy_contents(from: &File, to: &File) -> io::Result<()> {
+pub(crate) fn copy_contents(from: &File, to: &File, watch: &mut Watch<'_>) -> io::Result<()> {
     let length = from.metadata()?.len();
     to.set_len(length)?;
     let mut at = JOURNAL_START;
@@ -72,7 +75,8 @@ pub(crate) fn copy_contents(from: &File, to: &File) -> io::Result<()> {
             Err(rustix::io::Errno::NXIO) => break,
             Err(error) => return Err(error.into()),
         };
-        let end = seek(from, SeekFrom::Hole(start))?;
+        let end = seek(from, SeekFrom::Hole(start))?.min(start + PART_BYTES);
+        go_on(watch)?;
         seek(from, SeekFrom::Start(start))?;
         seek(to, SeekFrom::Start(start))?;
         // The system copies, without a way through this process.
@@ -80,6 +84,7 @@ pub(crate) fn copy_contents(from: &File, to: &File) -> io::Result<()> {
         if copied < end - start {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
+        Disk::sync(to)?;
         at = end;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::bugs::detached;
 use crate::errors::error;
+use crate::progress::Reporter;
 use nacre_memory::{CheckedImage, check_image as check, repair_image as repair};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -9,14 +10,18 @@ use std::path::PathBuf;
 /// What is good in an image, as JSON text.
 #[pyfunction]
 pub(crate) fn check_image(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let checked = detached(py, || check(&path))?;
+    let mut reporter = Reporter::new(None);
+    let checked = detached(py, || check(&path, &mut || reporter.report(())))?;
+    reporter.outcome()?;
     checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
 }
 
 /// Makes a copy of an image with what is left; what was found in it, as JSON text.
 #[pyfunction]
 pub(crate) fn repair_image(py: Python<'_>, path: PathBuf, out: PathBuf) -> PyResult<String> {
-    let checked = detached(py, || repair(&path, &out))?;
+    let mut reporter = Reporter::new(None);
+    let checked = detached(py, || repair(&path, &out, &mut || reporter.report(())))?;
+    reporter.outcome()?;
     checked.map(|checked| told(&checked)).map_err(|wrong| error(py, wrong.to_string()))
 }
 

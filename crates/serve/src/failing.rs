@@ -1,7 +1,7 @@
 //! What goes wrong in a device because somebody wants it to.
 
 use crate::serving::{Body, Disk};
-use nacre_image::ImageError;
+use nacre_image::{ImageError, Watch};
 use nacre_kernel::Time;
 use nacre_memory::Step;
 use nacre_memory::harm::{Harm, touched};
@@ -63,13 +63,13 @@ impl Disk {
 
     /// Copies the image to `to` while no request is served; the copy is an image. Returns the bytes of disk it takes.
     ///
-    /// Errors: something is there already, or it cannot be written.
-    pub(crate) fn snapshot(&self, to: &Path) -> Result<u64, ImageError> {
+    /// Errors: something is there already, or it cannot be written; `watch` ended it.
+    pub(crate) fn snapshot(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         match &self.body {
-            Body::Raw(raw) => raw.copy_to(to),
+            Body::Raw(raw) => raw.copy_to(to, watch),
             Body::Device(model) => {
                 let image = model.image().expect("a served device has an image");
-                model.alone(|| image.copy_to(to))
+                model.alone(|| image.copy_to(to, watch))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Bytes without a device: what is served with [`Timing::None`](crate::model::Timing).
 
 use crate::server::{Offer, ServeError};
-use nacre_image::{Geometry, Image, ImageError, Opened, Problem, Raw};
+use nacre_image::{Geometry, Image, ImageError, Opened, Problem, Raw, Watch};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_machine::identity::identity;
@@ -111,9 +111,9 @@ impl RawDisk {
     }
 
     /// Copies the image to `to` while no request is served.
-    pub(crate) fn copy_to(&self, to: &Path) -> Result<u64, ImageError> {
+    pub(crate) fn copy_to(&self, to: &Path, watch: &mut Watch<'_>) -> Result<u64, ImageError> {
         let _alone = self.gate.write().expect("nobody panics with the lock");
-        self.image.copy_to(to)
+        self.image.copy_to(to, watch)
     }
 
     fn note(&self, harmed: &Harmed, harm: Harm, range: Range<u64>) -> io::Result<()> {

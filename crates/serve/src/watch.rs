@@ -9,6 +9,7 @@ use crate::stepping::StepRequest;
 use nacre_files::Existing;
 use serde_json::{Value, json};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -47,7 +48,11 @@ impl Watch<'_> {
                 Ok(json!({}))
             }
             Command::Snapshot { export, path } => {
-                let copied = self.disk(export.as_deref())?.snapshot(&path);
+                let mut goes_on = || match self.is_over.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                };
+                let copied = self.disk(export.as_deref())?.snapshot(&path, &mut goes_on);
                 Ok(json!({ "bytes": copied.map_err(|error| error.to_string())? }))
             }
             Command::Step { export, op, offset, length, fill } => {

@@ -7,11 +7,17 @@ use crate::check::look;
 use crate::repair::mend;
 use crate::{Image, ImageError, Opened, Plan, Problem, check, repair};
 use nacre_kernel::{Random, Streams};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A journal for 200 steps.
 const JOURNAL_BYTES: u64 = 16 << 10;
+
+/// To the end.
+fn on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
 
 fn open(bytes: Vec<u8>) -> Result<Opened, ImageError> {
     Image::open_on(Arc::new(Tape::with(bytes)), Path::new("tape"), IDENTITY, GEOMETRY)
@@ -96,7 +102,7 @@ fn a_damaged_image_is_saved_into_a_copy_that_opens() {
         }
         let before = bytes.clone();
         let tape = Tape::with(bytes);
-        let Ok(looked) = look(&tape) else {
+        let Ok(looked) = look(&tape, &mut on) else {
             lost += 1;
             continue;
         };
@@ -105,8 +111,8 @@ fn a_damaged_image_is_saved_into_a_copy_that_opens() {
             lost += 1;
             continue;
         }
-        mend(&tape, looked).unwrap();
-        let again = look(&tape).unwrap();
+        mend(&tape, looked, &mut on).unwrap();
+        let again = look(&tape, &mut on).unwrap();
         assert!(again.checked.is_good(), "case {case}: {:?}", again.checked);
         let opened = open(tape.reel().bytes.clone()).unwrap_or_else(|error| panic!("case {case}: {error}"));
         let toy = Toy::recovered(&opened);
@@ -151,7 +157,7 @@ fn without_checksums_pages_are_what_is_there() {
     let mut bytes = tape.reel().bytes.clone();
     let page = bytes.windows(PAGE).rposition(|bytes| bytes == [7; PAGE]).unwrap();
     bytes[page] = 6;
-    let looked = look(&Tape::with(bytes.clone())).unwrap().checked;
+    let looked = look(&Tape::with(bytes.clone()), &mut on).unwrap().checked;
     assert!(looked.is_good() && !looked.pages.are_checked && looked.pages.programmed == 1);
     let toy = Toy::recovered(&open(bytes).unwrap());
     assert_eq!(toy.contents()[1][0], 6);
@@ -164,26 +170,62 @@ fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
     let mut toy = Toy::new(&image);
     (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number + 1)).unwrap());
     image.checkpoint(&toy.state()).unwrap();
-    let held = check(&folder.file()).expect_err("it is open");
+    let held = check(&folder.file(), &mut on).expect_err("it is open");
     assert_eq!(held.problem, Problem::Locked);
     drop((image, toy));
-    assert!(check(&folder.file()).unwrap().is_good());
+    assert!(check(&folder.file(), &mut on).unwrap().is_good());
     let length = folder.file().metadata().unwrap().len();
     let file = std::fs::OpenOptions::new().write(true).open(folder.file()).unwrap();
     file.set_len(length - 4096).unwrap();
-    let found = check(&folder.file()).unwrap();
+    let found = check(&folder.file(), &mut on).unwrap();
     assert!(!found.is_good(), "{found:?}");
     let out = folder.0.join("copy");
     if found.can_be_repaired() {
-        assert_eq!(repair(&folder.file(), &out).unwrap(), found);
-        assert!(check(&out).unwrap().is_good());
+        assert_eq!(repair(&folder.file(), &out, &mut on).unwrap(), found);
+        assert!(check(&out, &mut on).unwrap().is_good());
         assert!(Image::open(&out, IDENTITY, GEOMETRY).is_ok());
-        let taken = repair(&folder.file(), &out).expect_err("it is there");
+        let taken = repair(&folder.file(), &out, &mut on).expect_err("it is there");
         assert_eq!(taken.problem, Problem::Exists);
     } else {
-        let refused = repair(&folder.file(), &out).expect_err("the state is lost").to_string();
+        let refused = repair(&folder.file(), &out, &mut on).expect_err("the state is lost").to_string();
         assert!(refused.contains("the state of its device is lost"), "{refused}");
         assert!(!out.exists());
     }
-    assert_eq!(check(&folder.file()).unwrap(), found, "the image is as it was");
+    assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
+}
+
+#[test]
+fn what_is_ended_leaves_the_image_and_no_copy() {
+    let folder = Folder::new();
+    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).unwrap();
+    let mut toy = Toy::new(&image);
+    (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number + 1)).unwrap());
+    image.checkpoint(&toy.state()).unwrap();
+    let out = folder.0.join("copy");
+    for asked in 0.. {
+        let mut left = asked;
+        let copied = image.copy_to(&out, &mut || ending(&mut left));
+        let Err(error) = copied else { break };
+        assert!(error.to_string().contains("copying the image"), "{error}");
+        assert!(asked < 100 && !out.exists());
+    }
+    std::fs::remove_file(&out).unwrap();
+    drop((image, toy));
+    let found = check(&folder.file(), &mut on).unwrap();
+    for asked in 0.. {
+        let mut left = asked;
+        if repair(&folder.file(), &out, &mut || ending(&mut left)).is_ok() {
+            assert!(asked > 20, "each page is a part");
+            break;
+        }
+        assert!(asked < 100 && !out.exists());
+        assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
+    }
+    assert!(check(&out, &mut on).unwrap().is_good());
+}
+
+/// Ends the work when it is asked once more than `left` times.
+fn ending(left: &mut i32) -> ControlFlow<()> {
+    *left -= 1;
+    if *left < 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -5,6 +5,7 @@ use crate::model::Timing;
 use crate::serving::{Disk, Served};
 use nacre_memory::harm::Harm;
 use nacre_nbd::{HEADER_BYTES, Request, Session};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 const READ: u16 = 0;
@@ -22,6 +23,18 @@ fn open(path: &Path, timing: Timing) -> Disk {
 
 /// Serves one request to its end; the whole answer.
 fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec<u8> {
+    answer_with(disk, flags, command, offset, bytes, 1)
+}
+
+/// The same; what is written is `fill`.
+pub(super) fn answer_with(
+    disk: &Disk,
+    flags: u16,
+    command: u16,
+    offset: u64,
+    bytes: u32,
+    fill: u8,
+) -> Vec<u8> {
     let mut header = [0; HEADER_BYTES];
     header[..4].copy_from_slice(&0x2560_9513_u32.to_be_bytes());
     header[4..6].copy_from_slice(&flags.to_be_bytes());
@@ -29,7 +42,7 @@ fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec
     header[16..24].copy_from_slice(&offset.to_be_bytes());
     header[24..].copy_from_slice(&bytes.to_be_bytes());
     let request = Request::parse(&header).unwrap();
-    let payload = vec![1; request.payload(1 << 20).unwrap()];
+    let payload = vec![fill; request.payload(1 << 20).unwrap()];
     let session = Session { export: 0, structured: false, allocation: false };
     let mut out = Vec::new();
     let Served { mut rest, .. } = disk.serve(&session, &request, &payload, 0, &mut out);
@@ -42,6 +55,11 @@ fn answer(disk: &Disk, flags: u16, command: u16, offset: u64, bytes: u32) -> Vec
 /// The error that a client gets; zero for none.
 fn asked(disk: &Disk, command: u16, offset: u64, bytes: u32) -> u32 {
     u32::from_be_bytes(answer(disk, 0, command, offset, bytes)[4..8].try_into().unwrap())
+}
+
+/// To the end.
+fn on() -> ControlFlow<()> {
+    ControlFlow::Continue(())
 }
 
 fn bytes(disk: &Disk) -> Vec<u8> {
@@ -104,17 +122,17 @@ fn a_snapshot_is_an_image_of_that_moment_and_replaces_nothing() {
         assert_eq!(asked(&disk, WRITE, 0, 6), 0);
         disk.harm(512, 1, Harm::Reads).unwrap();
         let snapshot = folder.0.join("snapshot");
-        let room = disk.snapshot(&snapshot).unwrap();
+        let room = disk.snapshot(&snapshot, &mut on).unwrap();
         assert!((4096..4 << 20).contains(&room), "{room} bytes: holes stay holes");
         assert_eq!(asked(&disk, WRITE, 0, 1000), 0);
         let copy = open(&snapshot, timing);
         assert_eq!(answer(&copy, 0, READ, 0, 12)[HEAD..], [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(asked(&copy, READ, 512, 1), EIO);
         for taken in [folder.image(), snapshot] {
-            let error = disk.snapshot(&taken).unwrap_err().to_string();
+            let error = disk.snapshot(&taken, &mut on).unwrap_err().to_string();
             assert!(error.contains("there is already a file of this name"), "{error}");
         }
-        assert!(disk.snapshot(&folder.0.join("nowhere/at/all")).is_err());
+        assert!(disk.snapshot(&folder.0.join("nowhere/at/all"), &mut on).is_err());
         assert_eq!(folder.names(), ["snapshot", "x.image"]);
     }
 }
