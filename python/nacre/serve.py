@@ -21,13 +21,17 @@ Timing: TypeAlias = Literal["emulated", "compensated", "none"]
 
 
 class Service(View):
-    """What a server saw: clients, and what became of each device."""
+    """What a server saw: clients, and what became of each device.
+
+    `unsynced` says which image could not be brought to the disk at the end, and why.
+    """
 
     parts: ClassVar[Mapping[str, type[View]]] = {"exports": ExportStatistics}
 
     clients: int
     dropped: int
     last_drop: str | None
+    unsynced: str | None
     exports: tuple[ExportStatistics, ...]
 
     @property

@@ -96,7 +96,6 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
 }
 
 fn terms(manner: &Manner) -> Result<Terms, ServeError> {
-    let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
     let since = if manner.compensated { Since::Sending } else { Since::Arrival };
     Ok(Terms {
         address: Address::parse(&manner.listen)?,

@@ -149,7 +149,7 @@ impl Clients {
 
     pub(crate) fn life(&self) -> Life {
         let Connections { ever, dropped, last_drop, .. } = self.counted();
-        Life { clients: ever, dropped, last_drop, exports: Vec::new() }
+        Life { clients: ever, dropped, last_drop, ..Life::default() }
     }
 
     fn present(&self) -> MutexGuard<'_, BTreeMap<u64, Present>> {

@@ -36,12 +36,18 @@ impl RawDisk {
         let Offer { checked, files, image: path, read_only, .. } = offer;
         let device = Kept::in_memory(checked, &**files)?;
         let (identity, geometry) = (identity(checked), Geometry::raw(device.capacity()));
-        let Opened { image, state, records, torn } = match read_only {
+        let opened = match read_only {
             true => Image::open_to_read(path, &identity, geometry),
             false => Image::open_or_create(path, &identity, geometry),
         }?;
+        RawDisk::of(opened, path, &device)
+    }
+
+    /// The raw bytes of an image at `path`, as large as `device`.
+    pub(crate) fn of(opened: Opened, path: &Path, device: &Kept) -> Result<RawDisk, ServeError> {
+        let Opened { image, state, records, torn } = opened;
         let mut harmed = Harmed::default();
-        let unfit = |detail: String| ServeError::Unfit { path: path.clone(), detail };
+        let unfit = |detail: String| ServeError::Unfit { path: path.into(), detail };
         if let Some(state) = state {
             let mut state = StateReader::new(&state);
             let restored = state.section("raw").and_then(|()| harmed.restore(&mut state));

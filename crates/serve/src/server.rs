@@ -135,6 +135,8 @@ pub struct Life {
     pub dropped: u64,
     /// The reason of the last.
     pub last_drop: Option<String>,
+    /// Which image could not be brought to the disk at the end, and why.
+    pub unsynced: Option<String>,
     /// What is known of each export.
     pub exports: Vec<ExportStatistics>,
 }
@@ -241,8 +243,10 @@ impl Server {
         });
         let mut life = clients.life();
         for disk in &self.disks {
-            // Nobody is left to be told; what was flushed is safe, and the kernel keeps the rest.
-            let _ = disk.close();
+            // What was flushed is safe, and the kernel keeps the rest, unless the disk is broken.
+            if let Err(error) = disk.close() {
+                life.unsynced.get_or_insert_with(|| error.to_string());
+            }
             // Where nothing is recorded there is nothing to end.
             let _ = disk.record_end();
             life.exports.push(disk.statistics());

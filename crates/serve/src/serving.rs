@@ -248,12 +248,13 @@ impl Disk {
         }
     }
 
-    /// Brings everything to the disk, in its shortest form. Errors: what was acknowledged is in the image nevertheless.
+    /// Brings everything to the disk, in its shortest form where that has room. Errors: what was acknowledged is in the
+    /// image, and may not be on the disk.
     pub(crate) fn close(&self) -> io::Result<()> {
         match &self.body {
             _ if self.export.read_only => Ok(()),
             Body::Raw(raw) => raw.bytes.sync(),
-            Body::Device(model) => model.close(),
+            Body::Device(model) => model.close().or_else(|_| model.sync()),
         }
     }
 

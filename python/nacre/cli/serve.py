@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nacre.cli.arguments import Json, Scenario, Settings, place, settings_of
-from nacre.cli.failure import guarded, warn
+from nacre.cli.failure import FAILED, complain, guarded, warn
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.control import SUFFIX, ExportStatistics
@@ -135,6 +135,9 @@ def serve(
         write_json(service.to_dict())
     else:
         _show(service)
+    if service.unsynced:
+        complain(f"what was not flushed may be lost: {service.unsynced}")
+        raise typer.Exit(FAILED)
 
 
 def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:

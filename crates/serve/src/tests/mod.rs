@@ -5,6 +5,7 @@ mod failing;
 mod images;
 mod interrupted;
 mod kills;
+mod raw_faults;
 mod same_bytes;
 mod steps;
 
