@@ -64,6 +64,7 @@ pub(crate) fn serve(
     ready: Py<PyAny>,
     stop: Py<PyAny>,
 ) -> PyResult<String> {
+    nacre_pages::keep_little();
     let offers = stacks.into_iter().map(|stack| offer(py, stack, manner.read_only));
     let offers = offers.collect::<PyResult<Vec<_>>>()?;
     let refused = |wrong: ServeError| config_error(py, &problems(&wrong));
@@ -97,6 +98,7 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
 
 fn terms(manner: &Manner) -> Result<Terms, ServeError> {
     let since = if manner.compensated { Since::Sending } else { Since::Arrival };
+    let metrics = manner.metrics.as_deref().map(Address::parse).transpose();
     Ok(Terms {
         address: Address::parse(&manner.listen)?,
         timing: manner.dilation.map_or(Timing::None, |dilation| Timing::Emulated { dilation, since }),
@@ -128,6 +130,7 @@ fn told(life: &Life) -> serde_json::Value {
         "clients": life.clients,
         "dropped": life.dropped,
         "last_drop": life.last_drop,
+        "unsynced": life.unsynced,
         "exports": life.exports.iter().map(|export| export.json(false)).collect::<Vec<_>>(),
     })
 }
