@@ -1,0 +1,52 @@
+"""What tests of simulated memories share: a small one, and what its image holds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import nacre
+
+SMALL: dict[str, object] = {
+    "stack": {
+        "kind": "envy",
+        "segments": 4,
+        "segment": "128 B",
+        "page": "16 B",
+        "banks": 1,
+        "buffer": "64 B",
+        "utilisation": "50 %",
+        "threshold": "25 %",
+        "cleaning": "greedy",
+        "wear_swap_gap": 3,
+    }
+}
+CAPACITY = 192
+"""Half of the three segments that hold data."""
+
+
+def small(image: Path | None = None, settings: Mapping[str, object] | None = None) -> nacre.Memory:
+    return nacre.open(SMALL, settings, image=image)
+
+
+def digest(path: Path) -> str:
+    """Of the bytes that are not zero, and of where they are: an image is mostly holes."""
+    found, end = hashlib.sha256(), path.stat().st_size
+    with path.open("rb") as file:
+        start = 0
+        while start < end:
+            try:
+                start = os.lseek(file.fileno(), start, os.SEEK_DATA)
+            except OSError:
+                break
+            stop = os.lseek(file.fileno(), start, os.SEEK_HOLE)
+            file.seek(start)
+            while start < stop:
+                # A file system may or may not call room that is only reserved a hole.
+                part = file.read(min(stop - start, 4096 - start % 4096))
+                if part.strip(b"\0"):
+                    found.update(f"{start} ".encode() + part)
+                start += len(part)
+    return f"{end} {found.hexdigest()}"

@@ -1,0 +1,82 @@
+"""What is no control socket, or makes no sense to one."""
+
+from __future__ import annotations
+
+import json
+import socket
+import stat
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import nacre
+import pytest
+from controlling import refused, served_drive
+from nacre.cli.app import app
+from nacre.control import Control, socket_of
+from serving import Server
+from typer.testing import CliRunner
+
+server = pytest.fixture(scope="module")(served_drive)
+
+
+def test_lines_that_make_no_sense_are_answered_and_do_no_harm(server: Server) -> None:
+    path = socket_of(server.image)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with socket.socket(socket.AF_UNIX) as wire:
+        wire.settimeout(20)
+        wire.connect(str(path))
+        answers = wire.makefile("rb")
+        for line in (b"hello", b"{}", b'{"command": 3}', b'{"command": "fly"}', b"\xff\xfe", b""):
+            wire.sendall(line + b"\n")
+            assert "error" in json.loads(answers.readline()), line
+        wire.sendall(b"[" * 100_000)
+        assert "65536 bytes at most" in json.loads(answers.readline())["error"]
+        # What is left of the line is not read, so that the end may look like a reset.
+        with suppress(ConnectionResetError):
+            assert answers.readline() == b""
+    with Control(path) as control:
+        assert control.stats().up_s > 0
+
+
+def test_who_is_not_a_control_socket_is_named(server: Server, tmp_path: Path) -> None:
+    assert "nothing is served from" in refused("stats", tmp_path / "no.img", status=1)
+    assert "not a control socket" in refused("stats", f"{server.image}.sock", status=1)
+    dead = tmp_path / "dead.img.ctl"
+    with socket.socket(socket.AF_UNIX) as wire:
+        wire.bind(str(dead))
+    assert "nothing listens there any more" in refused("stats", tmp_path / "dead.img", status=1)
+    assert "begins with the name of a trace" in refused("record", server.image)
+    assert "end it in .svg" in refused("wear", server.image, "--out", tmp_path / "wear.bmp")
+
+
+def test_an_answer_that_is_cut_short_is_said_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "cut.img.ctl"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def answer(said: bytes) -> None:
+            wire, _ = listener.accept()
+            with wire:
+                wire.recv(1000)
+                wire.sendall(said)
+
+        for said, words in ((b'{"ok": {"up', "cut short"), (b"", "ended before it answered")):
+            thread = threading.Thread(target=answer, args=(said,))
+            thread.start()
+            with Control(path) as control, pytest.raises(nacre.Error, match=words):
+                control.stats()
+            thread.join()
+
+
+def test_addresses_that_cannot_be_had_are_mistakes(tmp_path: Path) -> None:
+    def mistake(*options: str) -> str:
+        command = ["serve", "disk-15k", str(tmp_path / "d.img"), *options]
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 2, done.output
+        return done.stderr
+
+    assert "metrics are for this one" in mistake("--metrics", "tcp:0.0.0.0:0")
+    assert "too long for a socket" in mistake("--control", "x" * 120)
+    assert "no such" in mistake("--record", f"{tmp_path}/no/io.nacre").lower()

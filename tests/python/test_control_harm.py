@@ -1,0 +1,88 @@
+"""A served device fails because somebody wishes it: sectors, and the power."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nacre
+import nbd_client
+import pytest
+from controlling import KIB, client_of, control_of, refused, served_drive, serving, told
+from nacre.control import Control
+from nbd_client import Client
+from serving import Server, scenario, until
+
+server = pytest.fixture(scope="module")(served_drive)
+client = pytest.fixture(client_of)
+control = pytest.fixture(control_of)
+
+
+def test_sectors_fail_as_long_as_somebody_wishes(
+    server: Server, client: Client, control: Control
+) -> None:
+    client.write(1024 * KIB, b"m" * 8192)
+    said = told("media-error", server.image, 1024 * KIB + 4096 + 100, 10)
+    first = 1024 * KIB + 4096
+    assert said.startswith(f"bytes {first:,} to {first + 511:,}, 1 sector of 512 bytes: reads fail")
+    with pytest.raises(nbd_client.NbdError) as failed:
+        client.read(1024 * KIB, 8192)
+    assert failed.value.number == nbd_client.EIO
+    assert client.read(1024 * KIB, 4096) == b"m" * 4096
+    client.write(1024 * KIB + 4096, b"n" * 512)
+    assert client.read(1024 * KIB + 4096, 1024) == b"n" * 512 + b"m" * 512
+    ended = json.loads(told("media-error", server.image, "1 MiB", "1 KiB", "--json"))
+    assert ended == {"offset": 1024 * KIB, "length": 1024, "harm": "reads"}
+    assert json.loads(told("media-error", server.image, 100, 10, "--heal", "--json")) == {
+        "offset": 0,
+        "length": 512,
+        "harm": "heal",
+    }
+    assert "no number of bytes" in refused("media-error", server.image, "1.5", 10)
+    assert "the range is empty" in refused("media-error", server.image, 0, 0)
+    client.write(1024 * KIB, b"m" * 1024)
+    control.media_error(0, 512, "writes")
+    with pytest.raises(nbd_client.NbdError):
+        client.write(0, b"x" * 512)
+    assert "works again" in told("media-error", server.image, 0, 512, "--heal")
+    client.write(0, b"x" * 512)
+    with pytest.raises(nacre.Error, match="within the device"):
+        control.media_error(client.export.size, 512)
+
+
+def test_the_power_fails_and_what_was_flushed_is_there(server: Server, control: Control) -> None:
+    client = Client(server.uri)
+    client.write(2048 * KIB, b"p" * 4096)
+    client.flush()
+    outage = control.power_fail()
+    assert outage.acknowledged_lost == 0, "the drive's buffer is protected"
+    with pytest.raises((nbd_client.GoneError, ConnectionError)):
+        client.read(0, 512)
+    client.close()
+    with Client(server.uri) as again:
+        assert again.read(2048 * KIB, 4096) == b"p" * 4096
+    assert "the power failed" in told("power-fail", server.image)
+    assert control.stats().connections.dropped == 0
+
+
+def test_a_loss_of_power_interrupts_the_write_that_is_under_way(tmp_path: Path) -> None:
+    # The device takes 30 s for a write: nobody waits for it.
+    device = scenario(tmp_path, "slow", latency="30 s")
+    with serving(tmp_path, device=device) as server, Control(server.image) as control:
+        client = Client(server.uri)
+        client.send(nbd_client.WRITE, 0, 4096, b"n" * 4096)
+        until(lambda: control.stats().export().requests.write.requests == 1)
+        outage = control.power_fail()
+        assert (outage.under_way, outage.acknowledged_lost, outage.bytes_lost) == (1, 0, 0)
+        assert outage.ready_after_s < 1
+        with pytest.raises((nbd_client.GoneError, ConnectionError)):
+            client.answer()
+        client.close()
+
+
+def test_without_a_model_a_loss_of_power_says_that_there_is_none(tmp_path: Path) -> None:
+    with serving(tmp_path, "--timing", "none") as server, Client(server.uri) as client:
+        client.write(0, b"k" * 512)
+        with Control(server.image) as control, pytest.raises(nacre.Error, match="no device is"):
+            control.power_fail()
+        assert client.read(0, 512) == b"k" * 512, "nobody was cut off"

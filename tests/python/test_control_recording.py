@@ -1,0 +1,125 @@
+"""Recordings of a served device: whole traces or none, and never over what is somebody else's."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import nacre
+import nbd_client
+import pytest
+from controlling import (
+    client_of,
+    control_of,
+    drive,
+    names,
+    refused,
+    served_drive,
+    serving,
+    told,
+)
+from nacre.control import Control
+from nbd_client import Client
+from serving import NACRE, Server, until
+
+server = pytest.fixture(scope="module")(served_drive)
+client = pytest.fixture(client_of)
+control = pytest.fixture(control_of)
+
+
+def test_a_recording_is_a_trace_that_a_run_replays(
+    server: Server, client: Client, control: Control, tmp_path: Path
+) -> None:
+    trace = tmp_path / "io.nacre"
+    assert "recording into" in told("record", server.image, trace)
+    with pytest.raises(nacre.Error, match=r"a recording into .*io\.nacre is under way"):
+        control.record(tmp_path / "other.nacre")
+    for number in range(20):
+        client.write(number * 4096, b"r" * 4096)
+    client.write(0, b"r" * 512, flags=nbd_client.FUA)
+    assert client.read(0, 4096)[:512] == b"r" * 512
+    recording = control.stats().export().recording
+    assert recording is not None
+    assert (recording.requests, recording.is_under_way) == (23, True)
+    assert names(tmp_path) != [trace.name], "half a trace is never taken for a whole one"
+    assert "23 requests" in told("record", server.image, "--stop")
+    assert names(tmp_path) == [trace.name]
+    columns = nacre.trace.read(trace)
+    assert columns["op"].to_list() == ["write"] * 21 + ["flush", "read"]
+    assert columns["address"].to_list()[:20] == [number * 4096 for number in range(20)]
+    record = nacre.run(
+        {
+            "workload": {"kind": "trace", "file": str(trace)},
+            "stack": {"kind": "measured", "read": "10 us", "write": "10 us"},
+        }
+    )
+    assert record.requests.completed == 23
+    with pytest.raises(nacre.Error, match="nothing is being recorded"):
+        control.record_end()
+
+
+def test_a_server_records_from_its_beginning_and_ends_when_it_is_told(tmp_path: Path) -> None:
+    trace = tmp_path / "all.nacre"
+    options = ("--timing", "none", "--record", str(trace), "--metrics", f"unix:{tmp_path}/m")
+    with serving(tmp_path, *options) as server:
+        assert server.metrics == f"unix:{tmp_path}/m"
+        with Client(server.uri) as client:
+            client.write(0, b"a" * 4096)
+            client.read(0, 4096)
+        with Control(server.image) as control:
+            until(lambda: control.stats().connections.now == 0)
+        assert told("stop", server.image) == "the server ends\n"
+        last = server.said_last()
+    assert re.search(r"all\.nacre: 2 requests, \d", last)
+    assert nacre.trace.read(trace)["op"].to_list() == ["write", "read"]
+    assert names(tmp_path) == ["all.nacre", "disk.img"], "sockets are taken away"
+
+
+def test_a_recording_replaces_a_file_only_where_it_is_forced_and_an_image_never(
+    server: Server, control: Control, tmp_path: Path
+) -> None:
+    trace, link, beside = tmp_path / "io.nacre", tmp_path / "link", tmp_path / "image"
+    trace.write_text("mine")
+    link.symlink_to(trace)
+    beside.symlink_to(server.image)
+    image = server.image.stat()
+    for place in (trace, link):
+        assert "already a file of this name" in refused("record", server.image, place)
+    assert "what is there is not a file" in refused("record", server.image, link, "--force")
+    for place in (server.image, beside):
+        for force in ([], ["--force"]):
+            said = refused("record", server.image, place, *force)
+            assert "an image that is being served" in said
+    assert trace.read_text() == "mine"
+    with pytest.raises(nacre.Error, match="nothing is being recorded"):
+        control.record_end()
+    told("record", server.image, trace, "--force")
+    told("record", server.image, "--stop")
+    assert nacre.trace.read(trace).height == 0
+    assert server.image.stat().st_ino == image.st_ino
+    assert names(tmp_path) == ["image", "io.nacre", "link"]
+
+
+def test_a_server_does_not_begin_by_recording_over_its_image_or_a_file(tmp_path: Path) -> None:
+    device = drive(tmp_path)
+    with serving(tmp_path, device=device) as server:
+        server.kill()
+    image = server.image.read_bytes()
+    (tmp_path / "mine.txt").write_text("mine")
+    for place, said in ((server.image, "an image that"), (tmp_path / "mine.txt", "already a file")):
+        command = [str(NACRE), "serve", str(device), str(server.image), "--record", str(place)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 2, done.stdout
+        assert said in done.stderr
+    assert server.image.read_bytes() == image
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path: Path) -> None:
+    trace = tmp_path / "all.nacre"
+    with serving(tmp_path, "--record", str(trace)) as server:
+        server.kill()
+    assert not trace.exists()
+    with serving(tmp_path) as server, Control(server.image) as control:
+        assert control.stats().connections.ever == 0
