@@ -222,14 +222,27 @@ def test_a_search_does_better_than_chance() -> None:
 
 
 def test_a_point_that_cannot_be_built_is_a_row_with_its_error() -> None:
-    footprint = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]}
-    result = nacre.study({"scenario": SCENARIO, "axis": [footprint]}, workers=1)
+    axes = [
+        {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]},
+        {"name": "device", "path": "stack.capacity", "values": ["4 GiB", "1 GiB"]},
+    ]
+    result = nacre.study({"scenario": SCENARIO, "axis": axes}, workers=1)
     assert result.complete
-    assert result.table["error"].is_null().to_list() == [True, False]
+    assert result.table["error"].is_null().to_list() == [True, True, True, False]
     assert result.failed["error"][0].startswith("workload: it reaches to")
     assert result.failed["iops"].null_count() == 1
-    assert repr(result) == "<nacre.StudyResult study: 2 points, 1 failed>"
-    assert facts(result)[0].startswith("1 failed, such as point 1: workload: it reaches to")
+    assert repr(result) == "<nacre.StudyResult study: 4 points, 1 failed>"
+    assert facts(result)[0].startswith("1 failed, such as point 3: workload: it reaches to")
+
+
+def test_a_value_that_does_not_fit_the_stack_is_told_before_any_point_is_run() -> None:
+    data = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB", "3 GiB"]}
+    with pytest.raises(ConfigError) as refused:
+        nacre.study({"scenario": SCENARIO, "axis": [data]}, workers=1)
+    assert [problem["where"] for problem in refused.value.problems] == [
+        "where data is 2 GiB", "where data is 3 GiB",
+    ]  # fmt: skip
+    assert "the stack ends at byte 1073741824; use a larger device" in str(refused.value)
 
 
 def test_the_tables_and_figures_show_what_was_found(grid: nacre.StudyResult) -> None:

@@ -77,17 +77,20 @@ def test_axes_of_some_points_only_share_out_nothing_and_that_is_said() -> None:
 
 
 def test_json_is_one_document_and_a_failed_point_is_status_1() -> None:
-    data = {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]}
-    done = nacre(STUDY | {"axis": [data]}, "--json")
+    axes = [
+        {"name": "data", "path": "workload.footprint", "values": ["1 MiB", "2 GiB"]},
+        {"name": "device", "path": "stack.capacity", "values": ["4 GiB", "1 GiB"]},
+    ]
+    done = nacre(STUDY | {"axis": axes}, "--json")
     assert done.exit_code == 1
     answer = json.loads(done.stdout)
-    assert answer["points"] == {"all": 2, "done": 2, "failed": 1, "reused": 0}
+    assert answer["points"] == {"all": 4, "done": 4, "failed": 1, "reused": 0}
     assert answer["complete"]
     assert answer["ended"] == "done"
-    assert answer["pareto"] == [0]
+    assert answer["pareto"] == [0, 1, 2]
     assert answer["rows"][0]["read_mean_ns"] == 10_000
-    assert answer["rows"][1]["read_mean_ns"] is None
-    assert answer["rows"][1]["error"].startswith("workload: it reaches to byte")
+    assert answer["rows"][3]["read_mean_ns"] is None
+    assert answer["rows"][3]["error"].startswith("workload: it reaches to byte")
 
 
 def test_a_spent_budget_is_no_failure() -> None:

@@ -103,6 +103,15 @@ def test_settings_move_together_and_labels_may_be_given() -> None:
     assert dict(point.settings) == {READ: "5 us", "stack.write": "6 us"}
 
 
+def test_an_axis_is_named_after_its_setting_unless_every_table_has_such_a_column() -> None:
+    axes = [
+        {"path": "stack.read", "values": ["1 us"]},
+        {"path": "workload.requests", "values": [9]},
+    ]
+    design, _ = sound({"scenario": SCENARIO, "axis": axes})
+    assert [axis.name for axis in design.axes] == ["read", "workload_requests"]
+
+
 def test_an_axis_with_a_condition_varies_only_where_it_is_met() -> None:
     kinds = {"path": "workload.kind", "values": ["uniform", "zipf"]}
     theta = {"path": "workload.theta", "values": [0.8, 0.9], "when": {"kind": "zipf"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -89,11 +89,14 @@ class Axis:
         return bases.pop() if len(bases) == 1 else None
 
 
-def read(entry: Entry, *, search: bool) -> Axis | None:
-    """The axis of a table; None where it has mistakes, which are noted."""
+def read(entry: Entry, *, search: bool, taken: Collection[str] = ()) -> Axis | None:
+    """The axis of a table; None where it has mistakes, which are noted.
+
+    Names that are `taken` are those of other columns.
+    """
     before = len(entry.mistakes.found)
     path = entry.take("path", str, "the path of a setting, as in `nacre run --set`", "")
-    name = entry.take("name", str, "a name", _name_of(path))
+    name = entry.take("name", str, "a name", _name_of(path, taken))
     choices, span = _extent(entry, path, search=search)
     when = _when(entry)
     entry.done()
@@ -335,6 +338,7 @@ def _unlike(entry: Entry, choices: Sequence[Choice]) -> None:
         seen.add((type(choice.label), choice.label))
 
 
-def _name_of(path: str) -> str:
-    """`capacity` of `stack.level[0].device.capacity`."""
-    return _PLACE.sub("", path).rpartition(".")[2]
+def _name_of(path: str, taken: Collection[str]) -> str:
+    """`capacity` of `stack.level[0].device.capacity`; `device_capacity` where that is taken."""
+    *before, last = _PLACE.sub("", path).split(".")
+    return "_".join([*before[-1:], last]) if last in taken else last

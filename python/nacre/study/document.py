@@ -153,7 +153,9 @@ def read(given: Given) -> Reading:
     search = _search(entry.entry("search"))
     confidence = _confidence(entry.entry("study"), searches=search is not None)
     budget = _budget(entry.entry("budget"))
-    found = [axes.read(each, search=search is not None) for each in entry.entries("axis")]
+    found = [
+        axes.read(each, search=search is not None, taken=COLUMNS) for each in entry.entries("axis")
+    ]
     sound = tuple(each for each in found if each is not None)
     _named(entry, sound)
     paths = _columns(entry)

@@ -21,7 +21,10 @@ Row = Mapping[str, Value]
 class Planner(Protocol):
     """Says which points are run, and learns what they gave."""
 
-    total: int
+    @property
+    def total(self) -> int:
+        """How many points there are; a search may not know before its end."""
+        ...
 
     def ask(self) -> Sequence[Point]:
         """The points to run next; none when the study is done."""
@@ -60,13 +63,15 @@ def sound(given: document.Given) -> tuple[Design, Planner]:
         if reading.source is not None:
             points = Points(reading.source, reading.settings)
             axes = reading.questions.axes
-            found += problems(points, ((each, axes) for each in one_by_one(axes)))
+            found += problems(points.resolved, points, ((each, axes) for each in one_by_one(axes)))
         raise config_error(found)
     if design.search is not None:
         from nacre.study.search import Searching
 
         points = Points(design.source, design.settings, design.prices)
-        found = problems(points, ((each, design.axes) for each in one_by_one(design.axes)))
+        found = problems(
+            points.resolved, points, ((each, design.axes) for each in one_by_one(design.axes))
+        )
         if found:
             raise config_error(found)
         return design, Searching(design, points)
@@ -170,7 +175,11 @@ def _planned(design: Design) -> Planner:
         except ConfigError:
             wrong.append((each, design.axes))
     unused = [axis for axis in design.axes if all(each[axis.name] is None for each in chosen)]
-    mistakes = problems(points, wrong) + [_unused(axis) for axis in unused]
+    mistakes = problems(points.resolved, points, wrong) + [_unused(axis) for axis in unused]
+    if not mistakes:
+        # Not every combination is built, but each value of each axis, with the first of the others.
+        trials = ((each, design.axes) for each in one_by_one(design.axes))
+        mistakes = problems(points.built, points, trials)
     if mistakes:
         raise config_error(mistakes)
     if confidence:

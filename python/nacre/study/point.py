@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from nacre.study.axis import Axis, Choice, Label
 
 _NOT_OF_THE_MODEL = ("schema", "name", "summary")
 _TRACES = Path(__file__).parents[1] / "traces"
+_FILES = "workload.file"
 _CHUNK = 1 << 20
 _KEY_DIGITS = 32
 
@@ -66,6 +67,19 @@ class Points:
             text = _core.resolve(self._source.text, self._source.name, list(settings))
         document: dict[str, Any] = json.loads(text)
         return document
+
+    def built(self, settings: Sequence[tuple[str, str]]) -> None:
+        """Builds the stack, as a run does; raises `ConfigError` where the workload does not fit.
+
+        A trace may be where the points are run, and not here.
+        """
+        source = self._source
+        try:
+            with source.cited():
+                _core.check(source.text, source.name, source.directory, list(settings), [])
+        except ConfigError as error:
+            if not all(problem["path"].startswith(_FILES) for problem in error.problems):
+                raise
 
     def point(
         self,
@@ -116,13 +130,18 @@ class Points:
 
 
 def problems(
-    points: Points, trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]]
+    ask: Callable[[Sequence[tuple[str, str]]], object],
+    points: Points,
+    trials: Iterable[tuple[Mapping[str, Choice | None], Sequence[Axis]]],
 ) -> list[Problem]:
-    """The mistakes of what the axes set, each told once: with its axis, not with its points."""
+    """The mistakes of what the axes set, each told once: with its axis, not with its points.
+
+    `ask` raises those of settings: `Points.resolved`, or `Points.built` for what a stack has too.
+    """
     found: dict[tuple[str, str, str, str], Problem] = {}
     for chosen, axes in trials:
         try:
-            points.resolved(points.settings(filter(None, chosen.values()), None))
+            ask(points.settings(filter(None, chosen.values()), None))
         except ConfigError as error:
             for problem in error.problems:
                 placed = _placed(cast("Problem", problem), chosen, axes)
@@ -134,6 +153,10 @@ def problems(
 def _placed(problem: Problem, chosen: Mapping[str, Choice | None], axes: Sequence[Axis]) -> Problem:
     """The problem with the axis that sets its path, which the model knows as `--set`."""
     where = problem["where"]
+    if not where and "." not in problem["path"]:
+        # It is of the whole: of a workload and a stack that do not fit.
+        labels = (f"{name} is {choice.label}" for name, choice in chosen.items() if choice)
+        return Problem(**{**problem, "where": f"where {', '.join(labels)}"})
     if not where.startswith("--set "):
         return problem
     path = where.removeprefix("--set ").partition("=")[0]
