@@ -104,6 +104,14 @@ def test_an_unknown_scenario_is_answered_with_the_shipped_ones(run: Runner) -> N
     assert done.stderr.count("\n") == 1
 
 
+def test_a_setting_that_is_given_as_an_option_is_told_how_it_is_given(run: Runner) -> None:
+    said = run("run", "small.toml", "--requests", "10").stderr
+    assert "a setting is given as --set workload.requests=... or --set run.requests=..." in said
+    assert "--set workload.arrival.queue_depth=..." in run("check", "x", "--queue-depth=1").stderr
+    assert "Possible options: --seed" in run("run", "small.toml", "--sed", "1").stderr
+    assert "--set" not in run("report", "small.toml", "--requests", "10").stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from nacre import __version__
 from nacre.cli.failure import INTERRUPTED, explain
+from nacre.cli.settable import Settable
 from nacre.cli.terminal import OutputError
 
 _COMMANDS = {
@@ -68,7 +69,7 @@ def _load(name: str, place: str) -> Any:
     if isinstance(found, typer.Typer):
         made.add_typer(found, name=name, no_args_is_help=name != "catalog")
     else:
-        made.command(name)(found)
+        made.command(name, cls=Settable)(found)
     return typer.main.get_group(made).commands[name]
 
 
