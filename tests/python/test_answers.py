@@ -1,0 +1,124 @@
+"""Answers that could be misread, or were not given where they might have been."""
+
+from __future__ import annotations
+
+import bz2
+import importlib
+import zipfile
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre.summary import facts
+
+CSV = "timestamp_us,op,offset,length\n0,read,0,4096\n5,write,0,4096\n"
+TIERS = {
+    "workload": {"kind": "uniform", "footprint": "64 GiB", "requests": 1000},
+    "stack": {
+        "kind": "tiers",
+        "capacity": "64 GiB",
+        "placement": "static_optimal",
+        "tier": [
+            {"device": {"preset": name}, "share": "50 %"} for name in ("pcm_ssd", "disk_15k_kim")
+        ],
+    },
+}
+DISK = {"workload": {"kind": "trace"}, "stack": {"preset": "disk_15k"}}
+
+
+def test_mixes_refuse_a_workload_that_reaches_past_the_stack_as_a_run_does() -> None:
+    beyond = {"workload.footprint": "65 GiB"}
+    said = []
+    for ask in (nacre.run, nacre.mixes):
+        with pytest.raises(nacre.ConfigError, match="it reaches to byte 69793218560") as refused:
+            ask(TIERS, beyond)
+        said.append(str(refused.value))
+    assert said[0] == said[1]
+
+
+def test_tables_that_memory_cannot_hold_are_refused_with_what_they_take() -> None:
+    # Reads and writes of every extent: 4 PiB of 64 KiB are 2^36 of them, of 96 bytes.
+    huge = {"stack.capacity": "4 PiB", "stack.extent": "64 KiB"}
+    with pytest.raises(nacre.Error, match=r"its tables take 6144\.0 GiB of memory"):
+        nacre.mixes(TIERS, huge, steps=2)
+
+
+def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> None:
+    path = tmp_path / "disk.ssdsim"
+    path.write_text("".join(f"{1000 * i} 0 {8 * i} 8 {i % 2}\n" for i in range(50)))
+    assumed = "times are taken to be ns, which the file does not say"
+    given = DISK | {"workload": {"kind": "trace", "file": str(path), "format": "ssdsim"}}
+    found = nacre.trace.info(path, format="ssdsim")
+    assert any(assumed in line for line in found.warnings)
+    record = nacre.run(given)
+    assert any(assumed in line for line in facts(record))
+    told = nacre.run(given, {"workload.time_unit": "100ns"})
+    assert told.simulated_s > record.simulated_s
+    assert not any(assumed in line for line in facts(told))
+    warned = nacre.trace.info(path, format="ssdsim", time_unit="100ns").warnings
+    assert not any(assumed in line for line in warned)
+
+
+def test_a_write_of_a_part_passes_a_cache_by_and_is_counted(tmp_path: Path) -> None:
+    # Parts of blocks are written, then read: the first reading of a block misses, the second hits.
+    requests = [("write", 0), ("read", 1), ("read", 2)]
+    lines = [
+        f"{1000 * (100 * turn + i)},{op},{512 + 8192 * i},2048\n"
+        for op, turn in requests
+        for i in range(100)
+    ]
+    path = tmp_path / "parts.csv"
+    path.write_text(f"{CSV.splitlines()[0]}\n{''.join(lines)}")
+    cache = {
+        "kind": "server_cache",
+        "level": [{"device": {"preset": "pcm_ssd", "capacity": "64 MiB"}}],
+        "backing": {"preset": "network_store"},
+    }
+    record = nacre.run({"workload": {"kind": "trace", "file": str(path)}, "stack": cache})
+    counters = record.components[0].counters
+    assert (counters.write_parts, counters.read_misses, counters.read_hits) == (100, 100, 100)
+    curve = nacre.trace.mrc(path)
+    assert curve.miss_ratio(64 << 20, "reads") == 0, "which counts a write of a part as a use"
+
+
+def test_a_study_cleans_a_drive_by_a_function_of_a_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "def most_invalid(view):\n    return int((view.programmed - view.live).argmax())\n"
+    (tmp_path / "cleaners_of_ours.py").write_text(body)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    ours = importlib.import_module("cleaners_of_ours").most_invalid
+    small = {
+        "workload.requests": 2000,
+        "workload.footprint": "128 MiB",
+        "stack.pages": 8,
+        "stack.planes": 1,
+    }
+    axis = {"path": "stack.cleaning", "values": [ours, "greedy"]}
+    found = nacre.study({"scenario": "ssd", "set": small, "axis": [axis]}, workers=1)
+    assert found.table["error"].to_list() == [None, None]
+    assert found.table["cleaning"].to_list() == ["most_invalid", "greedy"]
+    assert min(found.table["write_amplification"]) > 1, "both have cleaned"
+
+
+def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> None:
+    marked = tmp_path / "marked.csv"
+    marked.write_bytes(b"\xef\xbb\xbf" + CSV.encode())
+    assert nacre.trace.info(marked).records == 2
+    packed, archive = tmp_path / "packed.csv.bz2", tmp_path / "archive.zip"
+    packed.write_bytes(bz2.compress(CSV.encode()))
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("a.csv", CSV)
+    for path, remedy in ((packed, "unpack it with bunzip2"), (archive, "unpack it with unzip")):
+        with pytest.raises(nacre.TraceError, match=remedy):
+            nacre.trace.info(path)
+    measured = {"kind": "measured", "read": "10 us", "write": "10 us"}
+    plain = {"kind": "uniform", "footprint": "1 MiB", "requests": 2000}
+    told = nacre.run({"workload": plain, "stack": measured}).latency
+    for other in (
+        {"stack.read": "10 µs"},
+        {"workload.requests": "2e3"},
+        {"workload.requests": "2k"},
+    ):
+        assert nacre.run({"workload": plain, "stack": measured}, other).latency == told
