@@ -29,9 +29,6 @@ CRASH_SEED := $(shell date +%s)
 CRASHED := 100
 CRASHED_FROM := 10000000
 
-# Tests that drive a browser.
-IN_BROWSER := tests/python/test_explore_browser.py
-
 # Whatever environment the user is in, the project's own is .venv.
 unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
@@ -45,7 +42,7 @@ help: ## list these words
 demo: environment ## set everything up and run the example; results go to out/demo
 	$(BIN)/python examples/equal_cost_caches.py --out out/demo
 
-test: test-rust test-python test-wheel ## every test but those in a browser
+test: test-rust test-python test-wheel ## every test
 
 test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generated files
 	cargo test $(TESTED) -- --quiet
@@ -53,10 +50,10 @@ test-rust: ## the Rust tests, the tidiness of the tree, the freshness of generat
 	$(XTASK) crash $(CRASHED_FROM) $(CRASHED)
 
 test-python: environment clients ## the Python tests, with the documents' examples
-	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal --ignore $(IN_BROWSER)
+	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
-test-browser: environment clients ## the explorer's pages in a real browser; by itself, since it waits for pictures
-	$(BIN)/python -m pytest -q $(IN_BROWSER)
+test-browser: environment clients ## the explorer's pages in a real browser alone; NACRE_PICTURES=FOLDER keeps pictures
+	$(BIN)/python -m pytest -q tests/python/test_explore_browser.py
 
 check: environment ## formatting, lints, types, tidiness, licences
 	cargo fmt --all --check

@@ -125,12 +125,40 @@ class Watched:
     """A page, with what it complained of and what it asked of other machines."""
 
     def __init__(self, page: Page, base: str) -> None:
-        self.page = page
+        self.page, self.base = page, base
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         page.on("console", lambda message: self._console(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self._request(request.url, base))
+
+    def ready(self) -> None:
+        """Waits until the page says that it waits for nothing and has drawn everything."""
+        self.page.wait_for_selector("html[data-state=ready]", state="attached")
+
+    def open(self, address: str) -> None:
+        """Goes to an address of the explorer."""
+        self.page.goto(self.base + address)
+        self.ready()
+
+    def click(self, selector: str) -> None:
+        """Clicks, and waits for what comes of it."""
+        self.page.click(selector)
+        self.ready()
+
+    def fill(self, selector: str, text: str) -> None:
+        """Fills a field in, and waits for what comes of it."""
+        self.page.fill(selector, text)
+        self.ready()
+
+    def shows(self, selector: str) -> bool:
+        """Whether it is seen now."""
+        return self.page.locator(selector).first.is_visible()
+
+    @property
+    def address(self) -> str:
+        """The address of the page, without that of the server."""
+        return self.page.url.removeprefix(self.base)
 
     def _console(self, kind: str, text: str) -> None:
         # A browser notes every answer that is a refusal; the page says what it means.

@@ -62,7 +62,7 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         )
     )
     layers: list[Any] = [dots]
-    if len(objectives) == 2:
+    if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
         layers.insert(0, line.encode(x=x, y=y, order=alt.Order("x:Q")))
@@ -72,6 +72,8 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         sides: list[tuple[Any, int]] = [("left", 7), ("right", -7)]
         for align, dx in sides:
             some = [row for row in said if (row["x"] == rightmost) == (align == "right")]
+            if not some:
+                continue  # a layer without data has no extent, which Vega complains of
             text = alt.Chart(theme.data(some)).mark_text(align=align, dx=dx, dy=11, fontSize=11)
             layers.append(text.encode(x=x, y=y, text="label:N"))
     chart = alt.layer(*layers).properties(

@@ -1,5 +1,7 @@
 // What pages ask of the server. The token is kept per origin, which no other site shares.
 
+import { during } from "./state.js";
+
 const KEY = "nacre-token";
 
 /** Takes the token from the address, where `nacre explore` put it, and hides it. */
@@ -33,20 +35,27 @@ async function ask(path, options = {}) {
   return response;
 }
 
-export const get = async (path, signal) => (await ask(path, { signal })).json();
+const json = async (path, options) => (await ask(path, options)).json();
 
-export const text = async (path) => (await ask(path)).text();
+/** Asks while nobody waits for it: the page stays ready. */
+export const glance = (path, signal) => json(path, { signal });
 
-export const post = async (path, document, signal) => (await ask(path, {
+export const get = (path, signal) => during(json(path, { signal }));
+
+export const text = (path) => during((async () => (await ask(path)).text())());
+
+export const post = (path, document, signal) => during(json(path, {
   method: "POST", signal, body: JSON.stringify(document), headers: { "content-type": "application/json" },
-})).json();
+}));
 
-export const put = async (path, body, signal) => (await ask(path, {
+export const put = (path, body, signal) => during(json(path, {
   method: "PUT", signal, body, headers: { "content-type": "application/octet-stream" },
-})).json();
+}));
 
 /** Follows a job until it is over; `tell` gets each report. */
-export async function follow(number, tell, signal) {
+export const follow = (number, tell, signal) => during(followed(number, tell, signal));
+
+async function followed(number, tell, signal) {
   const response = await ask(`/api/jobs/${number}/events`, { signal });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let left = "";

@@ -1,5 +1,7 @@
 // Elements from plain calls. Text is always text: nothing here takes markup.
 
+import { begin } from "./state.js";
+
 /** An element with properties, attributes, listeners (`onclick`) and children. */
 export function h(tag, given = {}, ...children) {
   const made = document.createElement(tag);
@@ -20,11 +22,17 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** Calls a function when nothing has called it for a while. */
+/** Calls a function when nothing has called it for a while; until then the page is busy. */
 export function later(call, milliseconds) {
   let waiting;
+  let end = null;
   return (...given) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => call(...given), milliseconds);
+    end ??= begin();
+    waiting = setTimeout(() => {
+      call(...given);
+      end();
+      end = null;
+    }, milliseconds);
   };
 }

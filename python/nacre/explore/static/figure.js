@@ -2,6 +2,7 @@
 
 import { h, fill } from "./dom.js";
 import { get } from "./api.js";
+import { during } from "./state.js";
 
 let loading = null;
 
@@ -10,12 +11,16 @@ const vega = () => (loading ??= import("/vega.js").then(() => window.vegaEmbed))
 /** Draws the figure that the server tells at a path. */
 export function figure(path, name, signal) {
   const place = h("figure", { class: "drawing", "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));
-  (async () => {
-    const [embed, spec] = await Promise.all([vega(), get(path, signal)]);
-    await draw(embed, place, spec, name);
-  })().catch((error) => {
-    if (error.name !== "AbortError") fill(place, h("p", { class: "soft" }, `${name}: ${error.message}`));
-  }).finally(() => place.removeAttribute("aria-busy"));
+  const make = async () => {
+    try {
+      const [embed, spec] = await Promise.all([vega(), get(path, signal)]);
+      await draw(embed, place, spec, name);
+    } catch (error) {
+      if (error.name !== "AbortError") fill(place, h("p", { class: "soft" }, `${name}: ${error.message}`));
+    }
+    place.removeAttribute("aria-busy");
+  };
+  during(make());
   return place;
 }
 

@@ -4,6 +4,7 @@ import { h, fill } from "./dom.js";
 import { get, takeToken } from "./api.js";
 import { go } from "./address.js";
 import { trouble } from "./show.js";
+import { during } from "./state.js";
 
 const TITLES = {
   design: "Design", plan: "Plan", study: "Study", device: "Device", crash: "Crash", papers: "Papers",
@@ -12,7 +13,9 @@ const TITLES = {
 const main = document.getElementById("main");
 let leaving = new AbortController();
 
-async function show() {
+const show = () => during(shown());
+
+async function shown() {
   leaving.abort();
   leaving = new AbortController();
   const { signal } = leaving;
@@ -24,6 +27,7 @@ async function show() {
   }
   try {
     const page = await import(`./pages/${name}.js`);
+    signal.throwIfAborted();
     await page.show(main, new URLSearchParams(location.search), signal);
   } catch (error) {
     if (error.name !== "AbortError") fill(main, h("h1", {}, TITLES[name] ?? "Nacre"), trouble(error.message, error.problems));
@@ -42,10 +46,14 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", show);
 
 takeToken();
-try {
-  const about = await get("/api/about");
-  fill(document.getElementById("pages"), about.pages.map((name) => h("a", { href: `/${name}` }, TITLES[name])));
-  await show();
-} catch (error) {
-  fill(main, h("h1", {}, "Nacre"), trouble(error.message));
+during(first());
+
+async function first() {
+  try {
+    const about = await get("/api/about");
+    fill(document.getElementById("pages"), about.pages.map((name) => h("a", { href: `/${name}` }, TITLES[name])));
+    await show();
+  } catch (error) {
+    fill(main, h("h1", {}, "Nacre"), trouble(error.message));
+  }
 }

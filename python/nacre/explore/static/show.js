@@ -2,6 +2,7 @@
 
 import { h, fill } from "./dom.js";
 import { follow, post } from "./api.js";
+import { during } from "./state.js";
 
 /** A table as the server tells it. */
 export const table = ({ title, columns, numeric, rows }) =>
@@ -31,36 +32,38 @@ export function sentence({ path, problem, given, hint }) {
 export function copying(words) {
   const shown = h("pre", { hidden: true, tabindex: "0" });
   const told = h("span", { class: "soft", role: "status" });
-  const button = (label, text) => h("button", {
+  const copy = async (chosen, text) => {
+    const found = await text();
+    const again = !shown.hidden && shown.textContent === found;
+    for (const each of buttons) each.setAttribute("aria-pressed", "false");
+    shown.hidden = again;
+    fill(told);
+    if (again) return;
+    chosen.setAttribute("aria-pressed", "true");
+    shown.textContent = found;
+    try {
+      await navigator.clipboard.writeText(found);
+      told.textContent = "copied";
+    } catch {
+      getSelection().selectAllChildren(shown);
+      told.textContent = "selected; copy it with Ctrl-C";
+    }
+  };
+  const buttons = words.map(([label, text]) => h("button", {
     type: "button", class: "quiet", "aria-pressed": "false",
-    onclick: async (event) => {
-      const words = await text();
-      const again = !shown.hidden && shown.textContent === words;
-      for (const each of event.target.parentElement.querySelectorAll("button")) each.setAttribute("aria-pressed", "false");
-      shown.hidden = again;
-      fill(told);
-      if (again) return;
-      event.target.setAttribute("aria-pressed", "true");
-      shown.textContent = words;
-      try {
-        await navigator.clipboard.writeText(words);
-        told.textContent = "copied";
-      } catch {
-        getSelection().selectAllChildren(shown);
-        told.textContent = "selected; copy it with Ctrl-C";
-      }
-    },
-  }, label);
+    onclick: ({ currentTarget }) => during(copy(currentTarget, text)).catch((error) => {
+      if (error.name !== "AbortError") told.textContent = error.message;
+    }),
+  }, label));
   return h("section", { class: "copying", "aria-label": "Copy" },
-    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy as"),
-      words.map(([label, text]) => button(label, text)), told), shown);
+    h("div", { class: "row" }, h("span", { class: "soft" }, "Copy as"), buttons, told), shown);
 }
 
 const SHARE = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** Follows a job in a place of the page; resolves to its last report. */
-export async function progress(place, job, signal) {
+/** Follows a job in a place of the page; `more` is told of it, too. Resolves to its last report. */
+export async function progress(place, job, signal, more = () => {}) {
   const bar = h("progress", { max: 1, "aria-label": job.title });
   const said = h("span", { role: "status" });
   const stop = h("button", {
@@ -75,6 +78,7 @@ export async function progress(place, job, signal) {
     said.textContent = words(report);
     if (report.total) bar.value = report.done / report.total;
     if (report.stopping) stop.disabled = true;
+    more(report);
   };
   tell(job);
   let last = await follow(job.number, tell, signal);
