@@ -24,7 +24,7 @@ def crash_facts(found: Crash) -> list[str]:
     """Sentences about the whole."""
     promises = found.promises
     lines = [
-        f"{count(found.points)} losses of power in {count(found.lives)} lives, seed {found.seed};"
+        f"{count(found.points)} losses of power in {_lives(found.lives)}, seed {found.seed};"
         f" {count(found.blocks_audited)} blocks audited, {count(found.restarts)} restarts",
         f"promised: {_PERSISTENCE[promises.persistence]},"
         f" and units of {size(promises.atomic_unit)} are old or new as a whole"
@@ -110,3 +110,7 @@ def branch_table(found: Crash) -> Table:
 
 def _some(number: int) -> str:
     return count(number) if number else NOTHING
+
+
+def _lives(number: int) -> str:
+    return "1 life" if number == 1 else f"{count(number)} lives"

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nacre.summary import Table
 from nacre.text import NOTHING, count, duration, percent, si, significant, size
 
 if TYPE_CHECKING:
-    from nacre.control import ExportStatistics, Outage, Recorded, Statistics
+    from nacre.control import ExportStatistics, Harm, Outage, Recorded, Statistics
     from nacre.record import Component
     from nacre.view import View
 
 _MARKS = ("mean", "p50", "p95", "p99", "p999", "max")
+SECTOR = 512
+"""What fails of a medium is whole sectors."""
+_HARMS: Mapping[Harm, tuple[str, str]] = {
+    "reads": ("reads fail until it is written", "reads fail until they are written"),
+    "writes": ("writes fail until it is healed", "writes fail until they are healed"),
+    "heal": ("works again", "work again"),
+}
 _SLOW = 0.01
 """The share of late answers above which the machine is said not to keep up."""
 _SLOWER = 1.1
@@ -32,6 +39,21 @@ def server_facts(found: Statistics) -> list[str]:
         dropped = _number(connections.dropped, "client")
         lines.append(f"{dropped} dropped; the last: {connections.last_drop}")
     return lines
+
+
+def sectors(offset: int, length: int) -> tuple[int, int]:
+    """The whole sectors that these bytes touch: the first byte, and how many."""
+    first = offset // SECTOR
+    return first * SECTOR, (-(-(offset + length) // SECTOR) - first) * SECTOR
+
+
+def harmed(offset: int, length: int, harm: Harm) -> str:
+    """What a media error has become of."""
+    first, size_b = sectors(offset, length)
+    sectors_hurt = size_b // SECTOR
+    span = f"bytes {first:,} to {first + size_b - 1:,}"
+    number = _number(sectors_hurt, "sector")
+    return f"{span}, {number} of {SECTOR} bytes: {_HARMS[harm][sectors_hurt > 1]}"
 
 
 def export_facts(export: ExportStatistics) -> list[str]:

@@ -13,6 +13,7 @@ import pytest
 from exploring import ENDLESS, MSR, SMALL, Client, client
 from nacre.explore import traces
 from nacre.record import Record
+from nacre.study.plan import sound
 from serving import Server, until
 
 
@@ -125,6 +126,10 @@ def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> Non
     assert paper["drawn"] == ["capacitor"]
     assert "vega-lite" in inside.get("/api/papers/nvram-cards/capacitor").json()["$schema"]
     assert inside.get("/api/papers/nvram-cards/fig7").status_code == 404
+    assert paper["figures"]["capacitor"] == ["capacitors"]
+    study = inside.get("/api/papers/nvram-cards/runs/capacitors").json()["toml"]
+    assert sound(tomllib.loads(study))[1].total == 16
+    assert inside.get("/api/papers/nvram-cards/runs/none").status_code == 404
     assert inside.post("/api/papers", json={"paper": "nobody"}).status_code == 422
 
 
@@ -170,6 +175,7 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
     name = last["address"].partition("=")[2]
     shown = inside.get(f"/api/plans/{name}").json()
     assert "a GiB in USD" in shown["headline"][0]
+    assert tomllib.loads(shown["toml"])["stack"]["kind"] == "tiers"
     assert len(shown["worth"]["rows"]) == 6
     best = float(shown["best"][0]["rows"][0][6])
     cheaper = inside.get(f"/api/plans/{name}?budget={best * 0.9}").json()
@@ -265,6 +271,19 @@ def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
     assert [each["id"] for each in inside.get("/api/studies").json()] == ["speeds-1"]
 
 
+def test_a_study_that_runs_shows_its_front_so_far(inside: Client) -> None:
+    axes = [{"path": "workload.requests", "values": [100, 10**12]}]
+    job = inside.post(
+        "/api/studies", json={"study": {**STUDY, "name": "live", "axis": axes}}
+    ).json()
+    path = "/api/studies/live-1/live"
+    until(lambda: inside.get(path).json()["figure"], seconds=60)
+    assert inside.get(path).json()["facts"][0].startswith("1 of 1 designs are on the Pareto front")
+    inside.post(f"/api/jobs/{job['number']}/stop")
+    assert inside.events(job)[-1]["state"] == "stopped"
+    assert inside.get(path).json() == {"facts": [], "figure": None}
+
+
 def test_every_mistake_of_a_study_comes_before_a_point_is_run(inside: Client) -> None:
     axes = [{"path": "stack.reed", "values": ["5 us"]}, {"path": "stack.write", "values": ["9 kg"]}]
     refused = inside.post("/api/studies", json={"study": {**STUDY, "name": "bad", "axis": axes}})
@@ -281,6 +300,20 @@ def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path
         (export,) = found["exports"]
         assert (export["reads"], export["writes"]) == (0, 0)
         asked = {"image": image, "export": export["name"]}
+        requests = [["write", 0, 4096], ["read", 0, 4096]]
+        (table,) = inside.post("/api/device/step", json=asked | {"requests": requests}).json()[
+            "tables"
+        ]
+        assert [row[0] for row in table["rows"]] == ["write 4,096 B at 0", "read 4,096 B at 0"]
+        harm = asked | {"offset": 100, "length": 1000, "harm": "reads"}
+        (said,) = inside.post("/api/device/media-error", json=harm).json()["facts"]
+        assert said.startswith("bytes 0 to 1,535, 3 sectors of 512 bytes: reads fail")
+        reads = asked | {"requests": [["read", 0, 512]]}
+        (table,) = inside.post("/api/device/step", json=reads).json()["tables"]
+        assert table["rows"][0][0] == "read 512 B at 0: the device could not do it"
+        for key, wrong in (("harm", "curse"), ("length", 0), ("offset", "x")):
+            refused = inside.post("/api/device/media-error", json=harm | {key: wrong}).json()
+            assert refused["problems"][0]["path"] == key
         told = inside.post("/api/device/power-fail", json=asked).json()
         assert told["facts"]
         assert inside.get("/api/device/wear", params={"image": image}).status_code in (400, 422)

@@ -28,17 +28,16 @@ from nacre.saving import look, write_file
 from nacre.summary import Table
 from nacre.summary_served import (
     export_facts,
+    harmed,
     latency_table,
     outage_facts,
     recording,
     request_table,
+    sectors,
     server_facts,
     wear_table,
 )
-from nacre.text import size
-
-SECTOR = 512
-"""What fails of a medium is whole sectors."""
+from nacre.text import size as amount
 
 app = typer.Typer(help="Watch and steer a device that is being served.")
 
@@ -201,19 +200,11 @@ def media_error(
     harm: Harm = "heal" if heal else "writes" if writes else "reads"
     with Control(image) as control:
         control.media_error(offset, length, harm, export=export)
-    first, end = offset // SECTOR, -(-(offset + length) // SECTOR)
     if as_json:
-        failing = {"offset": first * SECTOR, "length": (end - first) * SECTOR}
-        write_json({**failing, "harm": harm})
-        return
-    what = {
-        "reads": "reads fail until it is written",
-        "writes": "writes fail until it is healed",
-        "heal": "works again",
-    }
-    sectors = "1 sector" if end - first == 1 else f"{end - first:,} sectors"
-    span = f"bytes {first * SECTOR:,} to {end * SECTOR - 1:,}"
-    write_line(f"{span}, {sectors} of {SECTOR} bytes: {what[harm]}")
+        first, size = sectors(offset, length)
+        write_json({"offset": first, "length": size, "harm": harm})
+    else:
+        write_line(harmed(offset, length, harm))
 
 
 @app.command()
@@ -283,7 +274,7 @@ def snapshot(
     if as_json:
         write_json({"path": str(copy.absolute()), "bytes": taken})
     else:
-        write_line(f"{copy}: an image, {size(taken)} on the disk")
+        write_line(f"{copy}: an image, {amount(taken)} on the disk")
 
 
 @app.command()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre.control import Control, ExportStatistics
+from nacre.control import Control, ExportStatistics, Harm
 from nacre.errors import Error, Problem, config_error
 from nacre.explore import answers
-from nacre.step import OPS, step
+from nacre.step import OPS, Answer, step
+from nacre.step import Request as Asked
 from nacre.summary import Table
 from nacre.summary_served import (
     export_facts,
+    harmed,
     latency_table,
     outage_facts,
     request_table,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 STEPS_MAX = 100
+_BYTES_MAX = 2**53 - 1
+"""What a page can count."""
 
 
 def routes() -> list[Route]:
@@ -36,6 +40,8 @@ def routes() -> list[Route]:
         Route("/api/device", answering(watched)),
         Route("/api/device/wear", answering(wear)),
         Route("/api/device/power-fail", answering(pulled, takes_document=True), methods=["POST"]),
+        Route("/api/device/media-error", answering(hurt, takes_document=True), methods=["POST"]),
+        Route("/api/device/step", answering(asked_of, takes_document=True), methods=["POST"]),
         Route("/api/step", answering(stepped, takes_document=True), methods=["POST"]),
     ]
 
@@ -69,31 +75,55 @@ def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"facts": answers.lines(outage_facts(outage))}
 
 
+def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Sectors of the medium fail, or are well again."""
+    harm = answers.text(given, "harm")
+    offset = answers.whole(given, "offset", 0, _BYTES_MAX, -1)
+    length = answers.whole(given, "length", 1, _BYTES_MAX, 0)
+    if harm not in get_args(Harm):
+        hint = f"use one of: {', '.join(get_args(Harm))}"
+        raise config_error([Problem(path="harm", problem="there is none", given=harm, hint=hint)])
+    known = cast("Harm", harm)
+    with _attached(answers.text(given, "image")) as control:
+        control.media_error(offset, length, known, export=_export(given))
+    return {"facts": [harmed(offset, length, known)]}
+
+
+def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Single requests to a served device, beside those of its clients."""
+    asked = _requests(given)
+    with _attached(answers.text(given, "image")) as control:
+        found = [
+            control.step(*each, fill=0 if each[0] == "write" else None, export=_export(given))
+            for each in asked
+        ]
+    return {"tables": answers.tables(_breakdown(found))}
+
+
 def stepped(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Single requests to the stack of a scenario, and where the time of each went."""
-    asked = given.get("requests")
-    if not isinstance(asked, list) or not 0 < len(asked) <= STEPS_MAX:
-        hint = f"give 1 to {STEPS_MAX}, one in a line"
-        raise config_error([Problem(path="requests", problem="none were given", hint=hint)])
-    found = step(answers.table_of(given, "tree"), [_request_of(each) for each in asked])
-    rows = [
-        [
-            f"{answer.op} {count(answer.bytes)} B at {count(answer.address)}",
-            duration(answer.latency_ns),
-            *([spent.component, spent.activity] if spent else ["", ""]),
-            duration(spent.ns) if spent else "",
-            percent(spent.ns / answer.latency_ns) if spent and answer.latency_ns else "",
-        ]
-        for answer in found
-        for spent in answer.spent or [None]
-    ]
-    for place in range(len(rows) - 1, 0, -1):
-        if rows[place][:2] == rows[place - 1][:2]:
-            rows[place][:2] = ["", ""]
+    asked = _requests(given)
+    return {"tables": answers.tables(_breakdown(step(answers.table_of(given, "tree"), asked)))}
+
+
+def _breakdown(found: Sequence[Answer]) -> Table:
+    """Where the time of each request went, a row for each of its parts."""
     columns = ["request", "took", "in", "doing", "time", "share"]
-    return {
-        "tables": answers.tables(Table("", columns, [False, True, False, False, True, True], rows))
-    }
+    rows = []
+    for answer in found:
+        told = [_said(answer), duration(answer.latency_ns)]
+        for spent in answer.spent or [None]:
+            share = percent(spent.ns / answer.latency_ns) if spent and answer.latency_ns else ""
+            where = [spent.component, spent.activity, duration(spent.ns)] if spent else [""] * 3
+            rows.append([*told, *where, share])
+            told = ["", ""]
+    return Table("", columns, [False, True, False, False, True, True], rows)
+
+
+def _said(answer: Answer) -> str:
+    failed = "" if answer.is_done else ": the device could not do it"
+    what = f" {count(answer.bytes)} B at {count(answer.address)}" if answer.bytes else ""
+    return f"{answer.op}{what}{failed}"
 
 
 def _told(export: ExportStatistics) -> dict[str, Any]:
@@ -121,7 +151,19 @@ def _attached(image: str) -> Control:
     return Control(image)
 
 
-def _request_of(each: object) -> tuple[str, int, int]:
+def _export(given: Mapping[str, Any]) -> str | None:
+    return answers.text(given, "export", "") or None
+
+
+def _requests(given: Mapping[str, Any]) -> list[Asked]:
+    asked = given.get("requests")
+    if not isinstance(asked, list) or not 0 < len(asked) <= STEPS_MAX:
+        hint = f"give 1 to {STEPS_MAX}, one in a line"
+        raise config_error([Problem(path="requests", problem="none were given", hint=hint)])
+    return [_request_of(each) for each in asked]
+
+
+def _request_of(each: object) -> Asked:
     if isinstance(each, list) and len(each) == 3:
         op, first, size = each
         if op in OPS and isinstance(first, int) and isinstance(size, int):

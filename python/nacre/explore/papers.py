@@ -12,7 +12,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre import __version__
+from nacre import __version__, toml
 from nacre.errors import Error
 from nacre.explore import answers
 from nacre.explore.folder import Folder, MissingError
@@ -20,8 +20,9 @@ from nacre.explore.jobs import Job, Jobs
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.judge import Row, number
 from nacre.reproduce.output import ROWS_FILE
+from nacre.reproduce.plan import as_study
 from nacre.reproduce.result import Reproduction, Target
-from nacre.reproduce.table import notes, published, verdict
+from nacre.reproduce.table import error, notes, published, verdict
 from nacre.reproduce.work import conduct, keeping, targets
 from nacre.saving import write_file
 from nacre.text import NOTHING
@@ -42,6 +43,7 @@ class Papers:
         return [
             Route("/api/papers", answers.answering(self.listed)),
             Route("/api/papers", begin, methods=["POST"]),
+            Route("/api/papers/{paper}/runs/{group}", answers.answering(_as_study)),
             Route("/api/papers/{paper}/{figure}", answers.answering(self.figure)),
         ]
 
@@ -56,7 +58,7 @@ class Papers:
                 {
                     "name": target.paper.name,
                     "title": target.paper.title,
-                    "figures": list(target.figures),
+                    "figures": {name: _groups(target, name) for name in target.figures},
                     "drawn": sorted(self._drawn(target.paper.name)),
                     "seconds": _seconds(target),
                     "summed": answers.lines(summed(rows)),
@@ -140,6 +142,22 @@ def _unrun(paper: str) -> tuple[Row, ...]:
     return tuple(Reproduction([target], {}).listed)
 
 
+def _groups(target: Target, figure: str) -> list[str]:
+    """The runs of a figure that are a study: they simulate, and serve nothing."""
+    plan = target.paper.plan
+    names = dict.fromkeys(point.group for point in target.paper.needed([figure]))
+    return [name for name in names if not plan[name].mixes and not plan[name].dilate]
+
+
+def _as_study(request: Request) -> dict[str, str]:
+    """Runs of a paper as a file that `nacre study` takes."""
+    paper, name = answers.word(request, "paper"), answers.word(request, "group")
+    (target,) = targets(paper)
+    if name not in target.paper.plan:
+        raise MissingError(f"{paper} has no runs called {name[:80]}")
+    return {"toml": toml.document(as_study(target.paper.plan[name]))}
+
+
 def _is_known(row: Row) -> bool:
     return row["simulated"] is not None or row["pass"] is not None
 
@@ -157,7 +175,7 @@ def _told(row: Row, made: Mapping[str, Any] | None) -> dict[str, Any]:
         "class": row["class"],
         "published": published(row),
         "simulated": number(row["simulated"], row["unit"]) if made else NOTHING,
-        "error": NOTHING if row["error"] is None else f"{100 * row['error']:+.1f} %",
+        "error": error(row),
         "tolerance": row["tolerance"] or NOTHING,
         "verdict": verdict(row) if made or row["kind"] == "unclosed" else "not run",
         "source": row["source"],

@@ -87,7 +87,8 @@ class Plans:
 
     def shown(self, request: Request) -> dict[str, Any]:
         """What a plan says, with the prices and the budget of the address."""
-        plan, info, _, scored = self._found(request)
+        path = self._folder.find("plans", answers.word(request, "name"))
+        plan, info, _, scored = self._load(path)
         found = _priced(scored, plan, request)
         budget = _number(request, "budget")
         within = found.within(budget) if budget is not None else found
@@ -98,7 +99,8 @@ class Plans:
         )
         return {
             **plan,
-            "id": answers.word(request, "name"),
+            "id": path.name,
+            "toml": (path / "scenario.toml").read_text(),
             "headline": answers.lines(said),
             "counted": answers.lines([counted(found), *found.findings]),
             "best": answers.tables(ranking(within)) if len(within) else [],

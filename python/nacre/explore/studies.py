@@ -17,12 +17,16 @@ from nacre.errors import Error, Problem, config_error
 from nacre.explore import answers
 from nacre.explore.folder import Folder
 from nacre.explore.jobs import Job, Jobs
+from nacre.explore.live import Live
 from nacre.report import headline
 from nacre.saving import write_file
-from nacre.study import StudyResult, study
+from nacre.study import StudyResult
+from nacre.study.local import Local
 from nacre.study.plan import sound
 from nacre.study.result import summed
+from nacre.study.store import Store
 from nacre.study.summary import best, decisive, facts
+from nacre.study.work import conduct, keeping, save
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,6 +42,7 @@ class Studies:
 
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
+        self._live: dict[str, Live] = {}
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -48,6 +53,7 @@ class Studies:
             Route("/api/studies", answering(self.listed)),
             Route("/api/study-text", answering(_text, takes_document=True), methods=["POST"]),
             Route("/api/studies/{name}", answering(self.shown)),
+            Route("/api/studies/{name}/live", answering(self.live)),
             Route("/api/studies/{name}/resume", answering(self.resume), methods=["POST"]),
             Route("/api/studies/{name}/figures/{figure}", answering(self.figure)),
         ]
@@ -99,6 +105,18 @@ class Studies:
             },
         }
 
+    def live(self, request: Request) -> dict[str, Any]:
+        """What a study that runs says so far: sentences, and the front of its designs."""
+        live = self._live.get(answers.word(request, "name"))
+        if live is None:
+            return {"facts": [], "figure": None}
+        result = live.result()
+        draw = _figures(result).get("pareto") if result.table.height else None
+        return {
+            "facts": answers.lines(facts(result)[:1]) if result.table.height else [],
+            "figure": answers.figure(draw) if draw else None,
+        }
+
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure of a study."""
         path = self._folder.find("studies", answers.word(request, "name"))
@@ -116,11 +134,19 @@ class Studies:
     def _conduct(
         self, path: Path, asked: Mapping[str, Any], job: Job, *, resume: bool = False
     ) -> str:
-        job.title = f"Study {path.name}"
-        found = study(asked, out=path / RUNS, resume=resume, progress=job.tick)
+        job.title, job.address = f"Study {path.name}", f"/study?study={path.name}"
+        design, planner = sound(asked)
+        try:
+            with Local() as engine, keeping(design, planner, path / RUNS, resume=resume) as kept:
+                self._live[path.name] = live = Live(design, planner, kept)
+                found, _ = conduct(design, live, engine, kept, job.tick)
+                if isinstance(kept, Store):
+                    save(found, kept)
+        finally:
+            self._live.pop(path.name, None)
         if not found.complete:
             job.note = f"stopped; {summed(found)} are kept, and it can go on"
-        return f"/study?study={path.name}"
+        return job.address
 
     def _is_under_way(self, path: Path) -> list[Job]:
         title = f"Study {path.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,22 @@ def read(path: Path) -> dict[str, Group]:
     if len(plan) < len(groups):
         raise document.wrong("two groups of runs have the same name")
     return plan
+
+
+def as_study(group: Group) -> dict[str, Any]:
+    """The runs of a group as a study, for whoever wants to go on from them."""
+    document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
+    if group.scenario.endswith(".toml"):
+        document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
+    axes: list[dict[str, Any]] = [
+        {
+            "name": axis.name,
+            "values": [{"label": each.label, "set": dict(each.settings)} for each in axis.values],
+        }
+        for axis in group.axes
+    ]
+    alone: list[dict[str, Any]] = [{"name": "own", "path": "run.seed", "values": [1]}]
+    return document | {"set": dict(group.settings), "axis": axes or alone}
 
 
 def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:

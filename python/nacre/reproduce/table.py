@@ -28,7 +28,7 @@ def claims(rows: Sequence[Row]) -> Table:
             row["class"],
             published(row),
             number(row["simulated"], row["unit"]),
-            NOTHING if row["error"] is None else f"{100 * row['error']:+.1f} %",
+            error(row),
             row["tolerance"] or NOTHING,
             verdict(row),
         ]
@@ -45,6 +45,12 @@ def verdict(row: Row) -> str:
     if failed(row):
         return "FAIL" if unexpected(row) else "miss"
     return "not run" if row["pass"] is None else "pass"
+
+
+def error(row: Row) -> str:
+    """How far off what was simulated is, with its sign; nothing is below zero by none."""
+    off = row["error"]
+    return NOTHING if off is None else f"{round(100 * off, 1) + 0.0:+.1f} %"
 
 
 def published(row: Row) -> str:

@@ -1,6 +1,7 @@
 // Forms made from the schema: a field for each setting, with its meaning, its default, its mistakes.
 
 import { h } from "./dom.js";
+import { at } from "./tree.js";
 
 const words = (name) => name.replaceAll("_", " ");
 
@@ -108,8 +109,15 @@ export class Form {
     const [how, name] = chosen.split(/:(.*)/);
     if (chosen === "") this.view.set(path, undefined, true);
     else if (how === "value") this.view.set(path, "", true);
-    else if (how === "preset") this.view.set(path, { preset: name }, true);
+    else if (how === "preset") this.view.set(path, this.another(path, family, name), true);
     else this.view.set(path, this.begun(family, name), true);
+  }
+
+  /** A preset in the place of another device is as large, where its size can be chosen. */
+  another(path, family, name) {
+    const capacity = at(this.view.tree, path)?.capacity;
+    const isSized = "capacity" in (this.view.schema.settings(family, { preset: name }) ?? {});
+    return { preset: name, ...(capacity !== undefined && isSized ? { capacity } : {}) };
   }
 
   /** A device of a kind begins as the shipped scenario has it, so that nothing is missing. */

@@ -9,7 +9,7 @@ import { copying, facts, progress, table, trouble } from "../show.js";
 import { schema } from "./design.js";
 
 export async function show(main, query, signal) {
-  const known = await schema();
+  const known = await schema(signal);
   const faults = await get("/api/faults", signal);
   const shown = query.has("found") ? await get(`/api/crashes/${encodeURIComponent(query.get("found"))}`, signal) : null;
   const asked = shown ? { ...shown.asked, name: "" } : {
@@ -64,9 +64,9 @@ class Crash {
     const { asked } = this;
     const scenario = asked.name && !asked.name.startsWith("run:") ? asked.name : asked.name ? `explored/runs/${asked.name.slice(4)}/scenario.toml` : "scenario.toml";
     fill(this.place.copy, copying([
+      ["TOML", async () => (await post("/api/check", { tree: asked.tree })).toml],
       ["command line", () => `nacre crash ${scenario} --points ${asked.points} --seed ${asked.seed}${asked.faults.map((name) => ` --fault ${name}`).join("")} --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.crash(${JSON.stringify(scenario)}, points=${asked.points}, seed=${asked.seed}, faults=${JSON.stringify(asked.faults)})`],
-      ["TOML", async () => (await post("/api/check", { tree: asked.tree })).toml],
       ["link", () => location.href],
     ]));
   }

@@ -8,20 +8,22 @@ import { Form, inside } from "../form.js";
 import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
+import { during } from "../state.js";
 import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
 import { at, changes, put } from "../tree.js";
 
 const BEGINNING = "server-cache-zipf";
 let vocabulary = null;
 
-/** The schema and what is shipped, asked for once. */
-export async function schema() {
+/** The schema and what is shipped, asked for once; `signal` says that nobody waits for it any more. */
+export async function schema(signal) {
   vocabulary ??= new Schema(await get("/api/vocabulary"));
+  signal.throwIfAborted();
   return vocabulary;
 }
 
 export async function show(main, query, signal) {
-  const known = await schema();
+  const known = await schema(signal);
   const page = new Design(main, known, signal);
   if (query.has("compare")) return page.compare(query.get("compare"));
   const run = query.get("run");
@@ -55,7 +57,7 @@ class Design {
 
   drawBar() {
     const { scenarios } = this.schema;
-    const file = h("input", { type: "file", accept: ".toml", hidden: true, onchange: async () => this.open(await file.files[0].text()) });
+    const file = h("input", { type: "file", accept: ".toml", hidden: true, onchange: () => during(file.files[0].text().then((toml) => this.open(toml))) });
     fill(this.place.bar,
       h("div", { class: "field" }, h("label", { for: "from" }, "Begin with"),
         h("select", { id: "from", onchange: (event) => this.beginWith(event.target.value) },

@@ -50,7 +50,7 @@ class Papers {
     const search = later((words) => this.want({ words }), 150);
     fill(this.place.bar,
       choose("paper", "Paper", [["", "overview"], ["all", "all papers"], ...this.papers.map(({ name }) => [name, name])]),
-      chosen && choose("figure", "Figure", [["", "all figures"], ...chosen.figures.map((name) => [name, name])]),
+      chosen && choose("figure", "Figure", [["", "all figures"], ...Object.keys(chosen.figures).map((name) => [name, name])]),
       choose("class", "Class", [["", "all classes"], ...Object.keys(CLASSES).map((name) => [name, `${name}: ${CLASSES[name]}`])]),
       choose("verdict", "Verdict", [["", "all verdicts"], ...VERDICTS.map((name) => [name, name])]),
       h("div", { class: "field short" }, h("label", { for: "words" }, "Containing"),
@@ -82,7 +82,10 @@ class Papers {
       listed.map((paper) => this.paper(paper)),
     ]);
     const name = wanted.paper && wanted.paper !== "all" ? `${wanted.paper}${wanted.figure ? `/${wanted.figure}` : ""}` : "";
+    const { figures } = this.papers.find((each) => each.name === wanted.paper) ?? { figures: {} };
+    const studies = (figures[wanted.figure] ?? []).map((runs) => [`TOML of ${runs}`, async () => (await get(`/api/papers/${wanted.paper}/runs/${runs}`, this.signal)).toml]);
     fill(this.place.copy, copying([
+      ...studies,
       ["command line", () => `nacre reproduce${name && ` ${name}`} --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.reproduce(${name && `"${name}"`})\nfound.rows`],
       ["link", () => location.href],

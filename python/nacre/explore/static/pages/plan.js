@@ -165,6 +165,7 @@ class Plan {
       this.caches(),
       h("h2", {}, "The trace"), shown.trace_tables.map(table));
     fill(place.copy, copying([
+      ["TOML", () => shown.toml],
       ["command line", () => `nacre mixes explored/plans/${this.plan}/scenario.toml --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.mixes("explored/plans/${this.plan}/scenario.toml")\nfound = found.repriced(${JSON.stringify(Object.fromEntries(this.shown.chosen.map(({ name }) => [name, this.prices[name]])))}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
       ["link", () => location.href],

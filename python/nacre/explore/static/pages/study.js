@@ -1,8 +1,8 @@
 // Study: many designs at once; which of them are worth looking at, and what decides it.
 
-import { get, post } from "../api.js";
+import { get, glance, post } from "../api.js";
 import { fill, h } from "../dom.js";
-import { figure } from "../figure.js";
+import { drawn, figure } from "../figure.js";
 import { inside, read } from "../form.js";
 import { named, picker, scenarioOf } from "../picker.js";
 import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
@@ -15,7 +15,7 @@ const AXES = [
 ];
 
 export async function show(main, query, signal) {
-  const known = await schema();
+  const known = await schema(signal);
   const shown = query.has("study") ? await get(`/api/studies/${encodeURIComponent(query.get("study"))}`, signal) : null;
   const page = new Study(main, known, signal);
   await page.begin(query, shown);
@@ -123,11 +123,32 @@ class Study {
   }
 
   async watch(job) {
-    const last = await progress(this.place.job, job, this.signal);
+    const front = { told: h("div"), figure: h("figure", { class: "drawing", hidden: true }) };
+    fill(this.place.result, front.told, front.figure);
+    const last = await progress(this.place.job, job, this.signal, (report) => this.showFront(front, report));
+    fill(this.place.result);
     if (!last?.address) return;
     history.pushState(null, "", last.address);
     this.showStudy(await get(`/api/studies/${new URLSearchParams(last.address.split("?")[1]).get("study")}`, this.signal));
     this.list();
+  }
+
+  /** The front of the designs that have ended, while others run. */
+  async showFront(front, { address, done, state }) {
+    if (!address || state !== "running" || done === front.seen || front.isLooking) return;
+    Object.assign(front, { isLooking: true, seen: done });
+    try {
+      const name = new URLSearchParams(address.split("?")[1]).get("study");
+      const found = await glance(`/api/studies/${encodeURIComponent(name)}/live`, this.signal);
+      fill(front.told, facts(found.facts));
+      if (found.figure) {
+        await drawn(front.figure, found.figure, "the front so far");
+        front.figure.hidden = false;
+      }
+    } catch (error) {
+      if (error.name !== "AbortError") fill(front.told, h("p", { class: "soft" }, error.message));
+    }
+    front.isLooking = false;
   }
 
   showStudy(shown) {

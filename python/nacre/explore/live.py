@@ -1,0 +1,41 @@
+"""A study while it runs: the plan, which knows what has come out of it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nacre.study.document import Design
+from nacre.study.plan import Planner, Row
+from nacre.study.point import Point
+from nacre.study.result import StudyResult
+from nacre.study.store import Memory
+
+
+class Live:
+    """A planner that hands on what another plans."""
+
+    def __init__(self, design: Design, planner: Planner, kept: Memory) -> None:
+        self._design, self._planner, self._kept = design, planner, kept
+        self._points: list[Point] = []
+
+    @property
+    def total(self) -> int:
+        """How many points the study has."""
+        return self._planner.total
+
+    def ask(self) -> Sequence[Point]:
+        """The points to run next."""
+        asked = self._planner.ask()
+        self._points = [*self._points, *asked]
+        return asked
+
+    def tell(self, rows: Mapping[str, Row]) -> None:
+        """The columns of the points asked for last."""
+        self._planner.tell(rows)
+
+    def result(self) -> StudyResult:
+        """What the points that have ended say, as if there were no others."""
+        from nacre.study.table import table
+
+        frame = table(self._design, self._points, self._kept.rows)
+        return StudyResult(self._design, frame, self.total)

@@ -1,0 +1,117 @@
+// A served device that is watched: its requests a second, its wear, requests to it, what makes it fail.
+
+import { glance, post } from "./api.js";
+import { fill, h } from "./dom.js";
+import { figure } from "./figure.js";
+import { facts, table, trouble } from "./show.js";
+import { rates } from "./rates.js";
+import { bytesOf, changing, requestsOf } from "./requests.js";
+
+const PERIOD = 1000;
+const KEPT = 120;
+const HARMS = { reads: "reads fail, until they are written", writes: "writes fail, until they are healed", heal: "they work again" };
+
+/** Watches what is served from an image, in a place of the page, until `signal` says so. */
+export class Attached {
+  constructor(place, image, signal, foot) {
+    Object.assign(this, { place, image, signal, foot, past: new Map(), looks: 0 });
+  }
+
+  /** Looks once a second, while somebody can see it. */
+  async look() {
+    if (this.signal.aborted) return;
+    if (!document.hidden) {
+      try {
+        this.draw(await glance(`/api/device?image=${encodeURIComponent(this.image)}`, this.signal));
+      } catch (error) {
+        if (error.name !== "AbortError") fill(this.place, trouble(error.message, error.problems));
+        return;
+      }
+    }
+    setTimeout(() => this.look(), PERIOD);
+  }
+
+  draw(found) {
+    this.exports ??= found.exports.map((each) => this.frame(each));
+    if (!this.looks) fill(this.place, this.exports.map(({ whole }) => whole), this.foot());
+    found.exports.forEach((each, number) => {
+      const own = this.exports[number];
+      if (!own) return;
+      fill(own.told, facts([...found.facts, ...each.facts]), each.tables.map(table));
+      const past = [...(this.past.get(each.name) ?? []), { at: found.up_s, reads: each.reads, writes: each.writes }].slice(-KEPT);
+      this.past.set(each.name, past);
+      fill(own.chart, rates(past));
+    });
+    this.looks += 1;
+    this.place.dataset.looks = String(this.looks);
+  }
+
+  frame({ name, has_wear: hasWear }) {
+    const own = { chart: h("div", { class: "chart" }), told: h("div", { class: "told" }), said: h("div", { role: "status" }), wear: h("div") };
+    const asked = { image: this.image, export: name };
+    const query = new URLSearchParams(asked);
+    const fail = async () => {
+      if (!confirm("The power of this device fails: its clients are cut off, and it loses what its design does not keep.")) return;
+      await this.tell(own.said, "/api/device/power-fail", asked);
+    };
+    own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.chart, own.told,
+      h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Let the power fail"),
+        hasWear ? h("button", { type: "button", class: "quiet", onclick: () => fill(own.wear, figure(`/api/device/wear?${query}`, "wear by block", this.signal)) }, "Show the wear of each block") : null),
+      own.said, own.wear, this.requests(asked), this.harm(asked));
+    return own;
+  }
+
+  /** Single requests to it, beside those of its clients. */
+  requests(asked) {
+    const answers = h("div", { "aria-live": "polite" });
+    const id = `ask-${asked.export}`;
+    const area = h("textarea", { id, rows: "3", spellcheck: "false", value: "read 0 4 KiB", "aria-describedby": `${id}-doc` });
+    const ask = async (event) => {
+      event.preventDefault();
+      const requests = requestsOf(area.value);
+      const isToChange = requests.some(changing);
+      if (isToChange && !confirm("These requests change the image: a write puts zeros where it goes, a trim takes away what is there.")) return;
+      await answered(answers, async () => {
+        const { tables } = await post("/api/device/step", { ...asked, requests }, this.signal);
+        fill(answers, tables.map(table));
+      });
+    };
+    return h("details", {}, h("summary", {}, "Requests to this device"), h("form", { onsubmit: ask },
+      h("div", { class: "field" }, h("label", { for: id }, "Requests, one in a line"), area,
+        h("p", { class: "doc", id: `${id}-doc` }, "As below. They take their turn beside those of its clients, on the clock; where their time went is listed.")),
+      h("button", {}, "Ask the device")), answers);
+  }
+
+  /** Sectors of it fail. */
+  harm(asked) {
+    const said = h("div", { role: "status" });
+    const field = (name, label, control) => h("div", { class: "field short" }, h("label", { for: `${name}-${asked.export}` }, label), control);
+    const text = (name, value) => h("input", { id: `${name}-${asked.export}`, value, autocomplete: "off", spellcheck: "false" });
+    const first = text("first", "0");
+    const size = text("size", "4 KiB");
+    const harm = h("select", { id: `harm-${asked.export}` }, Object.entries(HARMS).map(([value, words]) => h("option", { value }, words)));
+    const hurt = async (event) => {
+      event.preventDefault();
+      await this.tell(said, "/api/device/media-error", { ...asked, offset: bytesOf(first.value), length: bytesOf(size.value), harm: harm.value });
+    };
+    return h("details", {}, h("summary", {}, "Media errors"), h("form", { class: "bar", onsubmit: hurt },
+      field("first", "First byte", first), field("size", "Bytes", size), h("div", { class: "field" }, h("label", { for: `harm-${asked.export}` }, "What becomes of them"), harm),
+      h("button", {}, "Do it")), said);
+  }
+
+  async tell(place, path, document_) {
+    await answered(place, async () => {
+      const { facts: lines } = await post(path, document_, this.signal);
+      fill(place, h("div", { class: "note" }, lines.map((line) => h("p", {}, line))));
+    });
+  }
+}
+
+/** Does something; what went wrong is told in a place of the page. */
+export async function answered(place, work) {
+  try {
+    await work();
+  } catch (error) {
+    if (error.name !== "AbortError") fill(place, trouble(error.message, error.problems));
+  }
+}
