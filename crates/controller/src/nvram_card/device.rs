@@ -54,10 +54,12 @@ impl<S: Store> Device for NvramCard<S> {
             (true, _) | (false, Written::Closed) => Persistence::OnAcknowledgement,
             (false, Written::InRow) => Persistence::OnFlush,
         };
+        // Units of a power of two, each of which lies within one burst and within one piece of a request.
+        let burst = 1 << self.config.burst_bytes().trailing_zeros();
         Capabilities {
             carries_bytes: S::CARRIES_BYTES,
             persistence,
-            atomic_unit: self.config.burst_bytes() as u32,
+            atomic_unit: self.interface.piece().min(burst) as u32,
             transactions: false,
             preconditions: false,
             uses_addresses: true,
