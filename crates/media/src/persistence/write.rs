@@ -135,7 +135,8 @@ impl Torn {
                 let (since, whole) = ((at - begin).as_ps(), (end - begin).as_ps());
                 let written = u128::from(since) * count as u128 / u128::from(whole);
                 let reached = (start + written as u64) / u64::from(unit) * u64::from(unit);
-                vec![start.max(reached)..bytes.end]
+                let left = start.max(reached)..bytes.end;
+                vec![left]
             }
             Torn::Units(unit) => drawn_units(bytes, unit, chance),
         }
