@@ -200,7 +200,7 @@ def number_and_unit(text: str) -> tuple[int, int, str] | None:
     """The digits of a number, how many of them stand behind the point, and its unit."""
 
 def units() -> list[tuple[str, str, int, int]]:
-    """What each unit measures, the unit, and a dividend and a divisor: how many of the base it is."""
+    """What each unit measures, the unit, and how many of the base it is, as a fraction."""
 
 def mixes(
     scenario: str,

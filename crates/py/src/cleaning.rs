@@ -55,7 +55,7 @@ impl WithFunctions {
     /// The exception of the function that failed, if one did.
     pub(crate) fn outcome(&self, py: Python<'_>) -> PyResult<()> {
         // Whoever holds it may wait for the interpreter.
-        let failure = py.detach(|| self.failure.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let failure = py.detach(|| self.failure.take());
         failure.map_or(Ok(()), Err)
     }
 }

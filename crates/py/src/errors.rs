@@ -25,6 +25,10 @@ impl Failure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     pub(crate) fn remember(&self, failure: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
     }
