@@ -1,9 +1,8 @@
 //! Who is there, how many may be, and how they are sent away.
 
-use crate::connection::{Dropped, PATIENCE};
-use crate::server::Life;
+use crate::dropped::{Dropped, PATIENCE};
 use crate::socket::Socket;
-use crate::statistics::Connections;
+use crate::statistics::{Connections, Life};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};

@@ -2,6 +2,7 @@
 
 use crate::awake::Hold;
 use crate::clients::Clients;
+use crate::dropped::{Dropped, PATIENCE};
 use crate::inbox::Inbox;
 use crate::linger::{Linger, Places};
 use crate::model::{Model, TimedReply};
@@ -12,15 +13,11 @@ use crate::stream::Stream;
 use crate::tls::Certificates;
 use crate::turnaround::Turnaround;
 use nacre_memory::kept::WRITE_MAX;
-use nacre_nbd::{
-    BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls, Violation,
-};
+use nacre_nbd::{BlockSizes, Command, Export, HEADER_BYTES, Negotiation, Progress, Request, Session, Tls};
 use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-/// How long a client may take until an export is chosen, and between two bytes of one message.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a client's thread looks whether it has to end, while it waits for the time of an answer.
 const GLANCE: Duration = Duration::from_millis(20);
 /// After so much silence of a client processors may sleep.
@@ -30,25 +27,6 @@ const ANSWERS_TOGETHER: usize = 8;
 const TOGETHER: usize = 32 << 10;
 /// Room that is kept when a long answer has left.
 const KEPT_BYTES: usize = 4 << 20;
-
-/// Why a connection ended before its client wished it.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Dropped {
-    #[error("{0}")]
-    Violation(#[from] Violation),
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    #[error("the client left in the middle of a message")]
-    HalfOpen,
-    #[error("the client began a message and did not go on for {PATIENCE:?}")]
-    Slow,
-    #[error("the client did not choose an export within {PATIENCE:?}")]
-    Undecided,
-    #[error("encryption did not come about: {0}")]
-    Encryption(io::Error),
-    #[error("the client sent something before encryption began")]
-    TooEarly,
-}
 
 /// What clients come to.
 pub(crate) struct House<'a> {

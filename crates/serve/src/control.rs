@@ -5,7 +5,7 @@
 //! | `{"command": "stats"}`, `"columns": true` for the tables of components | [`Statistics`](crate::statistics::Statistics) |
 //! | `{"command": "record", "path": "/a/trace.nacre"}`, `"force": true` to replace a file | `{"path": ...}` |
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
-//! | `{"command": "power-fail"}` | [`Outage`](crate::failing::Outage), after every client is gone |
+//! | `{"command": "power-fail"}` | [`Outage`](crate::outage::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
 //! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`Answered`](nacre_machine::console::Answered), when it is due |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |

@@ -1,25 +1,12 @@
 //! What goes wrong in a device because somebody wants it to.
 
+use crate::outage::Outage;
 use crate::serving::{Body, Disk};
 use nacre_image::{ImageError, Watch};
-use nacre_kernel::Time;
 use nacre_memory::Step;
 use nacre_memory::harm::{Harm, touched};
 use std::io;
 use std::path::Path;
-
-/// What a loss of power did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outage {
-    /// Programs of writes that were acknowledged, which are lost.
-    pub acknowledged_lost: u64,
-    /// Bytes of acknowledged writes that are gone.
-    pub bytes_lost: u64,
-    /// Writes that were not done yet: each is there, not there, or in some of its atomic units.
-    pub under_way: u64,
-    /// How long the device is not ready, in simulated time.
-    pub ready_after: Time,
-}
 
 impl Disk {
     /// The power fails at this moment and comes back. What the device acknowledged and had only in volatile memory is

@@ -6,9 +6,11 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`offer`] | what is to be served |
 //! | [`opening`] | from a scenario and an image to what is served |
 //! | [`model`] | the device, the wall clock and the deadline of each request |
 //! | [`failing`] | losses of power, media errors, snapshots |
+//! | [`outage`] | what a loss of power did |
 //! | [`listen`] | addresses: a unix socket, or TCP |
 //! | [`tls`] | certificates, and the encryption of a connection |
 //! | [`transport`] | what the way between client and server takes, which may be subtracted |
@@ -40,7 +42,9 @@ pub mod failing;
 pub mod listen;
 pub mod metrics;
 pub mod model;
+pub mod offer;
 pub mod opening;
+pub mod outage;
 pub mod recorder;
 pub mod server;
 pub mod statistics;
@@ -52,6 +56,7 @@ mod attend;
 mod awake;
 mod clients;
 mod connection;
+mod dropped;
 mod inbox;
 mod linger;
 mod outbox;

@@ -1,7 +1,6 @@
 //! The device under the wall clock: when each request is done, and what a loss of power takes.
 
-use crate::failing::Outage;
-use crate::raw::io_error;
+use crate::outage::{Outage, io_error};
 use crate::transport::Transport;
 use crate::turnaround::Beyond;
 use nacre_image::Image;

@@ -1,9 +1,9 @@
 //! From an offer to a device that goes on where it stopped.
 
 use crate::model::{Model, Timing};
+use crate::offer::{Offer, ServeError};
 use crate::raw::RawDisk;
 use crate::recorder::Recorder;
-use crate::server::{Offer, ServeError};
 use crate::serving::{Body, Disk};
 use crate::tally::Tally;
 use crate::transport::Transport;

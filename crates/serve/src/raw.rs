@@ -1,7 +1,8 @@
 //! Bytes without a device: what is served with [`Timing::None`](crate::model::Timing).
 
-use crate::server::{Offer, ServeError};
-use nacre_image::{Geometry, Image, ImageError, Opened, Problem, Raw, Watch};
+use crate::offer::{Offer, ServeError};
+use crate::outage::io_error;
+use nacre_image::{Geometry, Image, ImageError, Opened, Raw, Watch};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, StateReader, StateWriter};
 use nacre_machine::identity::identity;
@@ -138,13 +139,4 @@ impl RawDisk {
     fn harmed(&self) -> std::sync::MutexGuard<'_, Harmed> {
         self.harmed.lock().expect("nobody panics with the lock")
     }
-}
-
-/// What a client is told of an image that fails: a full disk, or an error.
-pub(crate) fn io_error(error: ImageError) -> io::Error {
-    let kind = match error.problem {
-        Problem::DiskFull { .. } => io::ErrorKind::StorageFull,
-        _ => io::ErrorKind::Other,
-    };
-    io::Error::new(kind, error)
 }

@@ -4,7 +4,7 @@
 //! is none left a client waits for it, and goes when it has waited too long.
 
 use crate::clients::pause;
-use crate::connection::PATIENCE;
+use crate::dropped::PATIENCE;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -5,21 +5,18 @@ use crate::awake;
 use crate::clients::{Clients, pause};
 use crate::connection::{House, talk};
 use crate::linger::Places;
-use crate::listen::{Address, AddressError, Listener};
+use crate::listen::{Address, Listener};
 use crate::model::Timing;
+use crate::offer::{Offer, ServeError};
 use crate::opening;
-use crate::recorder::RecordError;
 use crate::room::{ROOM_BYTES, Room};
 use crate::serving::Disk;
 use crate::socket::Socket;
-use crate::statistics::ExportStatistics;
+use crate::statistics::Life;
 use crate::stream::Stream;
-use crate::tls::{CertificateError, Certificates};
+use crate::tls::Certificates;
 use crate::transport::Transport;
 use crate::watch::{Watch, record};
-use nacre_image::ImageError;
-use nacre_machine::{Checked, Files};
-use nacre_memory::MemoryError;
 use nacre_nbd::Export;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,66 +29,6 @@ const CLIENTS_MAX: usize = 256;
 const GLANCE: Duration = Duration::from_millis(50);
 /// The stack of a client's thread; there may be many.
 const STACK_BYTES: usize = 512 << 10;
-
-/// A device to be served.
-pub struct Offer {
-    /// What clients call it.
-    pub name: String,
-    /// What it is, for people.
-    pub description: String,
-    /// The scenario, of which the stack is served.
-    pub checked: Checked,
-    /// The files that it names.
-    pub files: Box<dyn Files + Send>,
-    /// Where its bytes and its state are.
-    pub image: PathBuf,
-    /// The saved state of a run that a new image begins with.
-    pub from: Option<Vec<u8>>,
-    /// Whether it takes no writes.
-    pub read_only: bool,
-}
-
-/// What a server cannot begin with.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// Of the image.
-    #[error(transparent)]
-    Image(#[from] ImageError),
-    /// Of the address.
-    #[error(transparent)]
-    Address(#[from] AddressError),
-    /// Of the control socket.
-    #[error("{0}")]
-    Control(AddressError),
-    /// Of the metrics.
-    #[error("{0}")]
-    Metrics(AddressError),
-    /// Of the trace to be recorded.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// Of the certificates.
-    #[error(transparent)]
-    Certificates(#[from] CertificateError),
-    /// Two devices of one name.
-    #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
-    SameName(String),
-    /// Of the device and its image.
-    #[error(transparent)]
-    Device(#[from] MemoryError),
-    /// What is in an image of raw bytes is none of a server's.
-    #[error("{}: {detail}; restore the image from a copy", .path.display())]
-    Unfit {
-        /// The image.
-        path: PathBuf,
-        /// What does not fit.
-        detail: String,
-    },
-    /// There is no device that a state could be of.
-    #[error(
-        "with --timing none no device is modelled, so there is nothing that could begin with a state; leave one out"
-    )]
-    NothingModelled,
-}
 
 /// A server that listens and has not begun to answer.
 pub struct Server {
@@ -123,22 +60,6 @@ pub struct Terms {
     pub record: Option<PathBuf>,
     /// Whether that trace may replace a file.
     pub force: bool,
-}
-
-/// How a server's life went.
-#[derive(Debug, Default)]
-pub struct Life {
-    /// Clients that came.
-    pub clients: u64,
-    /// Clients whose connection ended in the middle of a message or by a breach of the protocol, and why the
-    /// last one did.
-    pub dropped: u64,
-    /// The reason of the last.
-    pub last_drop: Option<String>,
-    /// Which image could not be brought to the disk at the end, and why.
-    pub unsynced: Option<String>,
-    /// What is known of each export.
-    pub exports: Vec<ExportStatistics>,
 }
 
 impl Server {

@@ -57,6 +57,22 @@ pub struct ExportStatistics {
     pub recording: Option<Recorded>,
 }
 
+/// How a server's life went.
+#[derive(Debug, Default)]
+pub struct Life {
+    /// Clients that came.
+    pub clients: u64,
+    /// Clients whose connection ended in the middle of a message or by a breach of the protocol, and why the
+    /// last one did.
+    pub dropped: u64,
+    /// The reason of the last.
+    pub last_drop: Option<String>,
+    /// Which image could not be brought to the disk at the end, and why.
+    pub unsynced: Option<String>,
+    /// What is known of each export.
+    pub exports: Vec<ExportStatistics>,
+}
+
 impl ExportStatistics {
     /// As one JSON object, with the tables of components where `columns` are wanted.
     pub fn json(&self, columns: bool) -> Value {

@@ -6,25 +6,6 @@ use super::rooms::{absolute, module};
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates whose modules keep the rule.
-const CRATES: [&str; 15] = [
-    "kernel",
-    "config",
-    "media",
-    "device",
-    "crash",
-    "controller",
-    "hierarchy",
-    "workload",
-    "shape",
-    "machine",
-    "files",
-    "image",
-    "memory",
-    "py",
-    "testkit",
-];
-
 /// What one module says of another: where it stands.
 type Edge<'a> = (&'a File, usize);
 
@@ -54,10 +35,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn module_under_the_rule(file: &File) -> Option<Vec<String>> {
     let module = module(&file.path)?;
-    let is_kept = CRATES.iter().any(|name| module[0] == format!("nacre_{name}"));
     // What is compiled for tests alone.
     let is_test = |part: &String| ["tests", "testing", "workbench", "crashes"].contains(&part.as_str());
-    (is_kept && !module.iter().any(is_test)).then_some(module)
+    (!module.iter().any(is_test)).then_some(module)
 }
 
 /// The text before the tests that stand in the file itself.
@@ -171,12 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn tests_and_other_crates_are_free() {
+    fn tests_are_free() {
         let page = ("crates/media/src/flash/page.rs", "use super::block::Block;\n");
         let tests = "#[cfg(test)]\nmod tests {\n    use super::super::page::Page;\n}\n";
         assert_eq!(found(&[MOD, page, ("crates/media/src/flash/block.rs", tests)]), Vec::<String>::new());
-        let serve =
-            [("crates/serve/src/a.rs", "use crate::b::B;"), ("crates/serve/src/b.rs", "use crate::a::A;")];
-        assert_eq!(found(&serve), Vec::<String>::new());
     }
 }

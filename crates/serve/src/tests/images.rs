@@ -4,7 +4,7 @@ use super::{
     BARE_SSD, CACHED_DISK, EMULATED, Folder, NoFiles, PLAIN, checked, offer, opened, refusal, served, us,
 };
 use crate::model::Timing;
-use crate::server::Offer;
+use crate::offer::Offer;
 use nacre_machine::SavedRun;
 use nacre_memory::kept::Kept;
 use nacre_memory::{Access, Memory};

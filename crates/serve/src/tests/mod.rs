@@ -10,8 +10,8 @@ mod same_bytes;
 mod steps;
 
 use crate::model::{HostRequest, Model, Outcome, Payload, Since, Timing};
+use crate::offer::{Offer, ServeError};
 use crate::opening::open;
-use crate::server::{Offer, ServeError};
 use crate::serving::{Body, Disk};
 use crate::transport::Transport;
 use nacre_kernel::{Op, Time};

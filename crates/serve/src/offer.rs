@@ -1,0 +1,69 @@
+//! What is to be served, and why it cannot be.
+
+use crate::listen::AddressError;
+use crate::recorder::RecordError;
+use crate::tls::CertificateError;
+use nacre_image::ImageError;
+use nacre_machine::{Checked, Files};
+use nacre_memory::MemoryError;
+use std::path::PathBuf;
+
+/// A device to be served.
+pub struct Offer {
+    /// What clients call it.
+    pub name: String,
+    /// What it is, for people.
+    pub description: String,
+    /// The scenario, of which the stack is served.
+    pub checked: Checked,
+    /// The files that it names.
+    pub files: Box<dyn Files + Send>,
+    /// Where its bytes and its state are.
+    pub image: PathBuf,
+    /// The saved state of a run that a new image begins with.
+    pub from: Option<Vec<u8>>,
+    /// Whether it takes no writes.
+    pub read_only: bool,
+}
+
+/// What a server cannot begin with.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Of the image.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// Of the address.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// Of the control socket.
+    #[error("{0}")]
+    Control(AddressError),
+    /// Of the metrics.
+    #[error("{0}")]
+    Metrics(AddressError),
+    /// Of the trace to be recorded.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Of the certificates.
+    #[error(transparent)]
+    Certificates(#[from] CertificateError),
+    /// Two devices of one name.
+    #[error("two devices are called {0:?}; give each a name of its own, as in --export NAME=SCENARIO:IMAGE")]
+    SameName(String),
+    /// Of the device and its image.
+    #[error(transparent)]
+    Device(#[from] MemoryError),
+    /// What is in an image of raw bytes is none of a server's.
+    #[error("{}: {detail}; restore the image from a copy", .path.display())]
+    Unfit {
+        /// The image.
+        path: PathBuf,
+        /// What does not fit.
+        detail: String,
+    },
+    /// There is no device that a state could be of.
+    #[error(
+        "with --timing none no device is modelled, so there is nothing that could begin with a state; leave one out"
+    )]
+    NothingModelled,
+}
