@@ -117,7 +117,7 @@ def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> Non
     plain = {"kind": "uniform", "footprint": "1 MiB", "requests": 2000}
     told = nacre.run({"workload": plain, "stack": measured}).latency
     for other in (
-        {"stack.read": "10 µs"},
+        {"stack.read": "10 \u00b5s"},
         {"workload.requests": "2e3"},
         {"workload.requests": "2k"},
     ):
