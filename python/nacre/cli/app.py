@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from nacre import __version__
 from nacre.cli.failure import INTERRUPTED, explain
+from nacre.cli.interrupt import heed
 from nacre.cli.settable import Settable
 from nacre.cli.terminal import OutputError
 
@@ -111,6 +112,7 @@ def nacre(
 def start() -> None:
     """Runs the command the arguments name, and exits."""
     _open_streams()
+    heed()
     try:
         app()
     except KeyboardInterrupt:

@@ -73,7 +73,7 @@ def stats(
     as_json: Json = False,
 ) -> None:
     """Clients, requests, latencies, wear and energy."""
-    with Interruption() as interruption, Control(image) as control:
+    with Control(image) as control:
         while True:
             found = control.stats()
             if as_json:
@@ -83,11 +83,7 @@ def stats(
                     _begin_screen()
                 _show(found)
             flush()
-            waited = 0.0
-            while watch and waited < _EVERY_S and not interruption.asked:
-                time.sleep(0.05)
-                waited += 0.05
-            if not watch or interruption.asked:
+            if not watch or _is_over():
                 return
 
 
@@ -287,6 +283,16 @@ def stop(image: Served, as_json: Json = False) -> None:
         write_json({})
     else:
         write_line("the server ends")
+
+
+def _is_over() -> bool:
+    """Waits until it is time for the next look; True where Ctrl-C ended it."""
+    with Interruption() as interruption:
+        waited = 0.0
+        while waited < _EVERY_S and not interruption.asked:
+            time.sleep(0.05)
+            waited += 0.05
+        return interruption.asked
 
 
 def _begin_screen() -> None:

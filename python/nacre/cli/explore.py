@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import webbrowser
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,7 @@ import typer
 
 from nacre.cli.arguments import place
 from nacre.cli.failure import guarded
-from nacre.cli.interrupt import Interruption
+from nacre.cli.interrupt import trust
 from nacre.cli.terminal import flush, write_line
 
 
@@ -33,7 +33,9 @@ def explore(
     """Do all of this in a browser, on this machine alone."""
     from nacre.explore import explore as answer
 
-    with Interruption(), ExitStack() as stack:
+    trust()
+    # Before it listens and behind its end signals are ours; in between it ends by itself.
+    with suppress(KeyboardInterrupt), ExitStack() as stack:
 
         def ready(address: str) -> None:
             write_line(f"open {address}")

@@ -2,11 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+import threading
+from contextlib import suppress
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Never
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_PATIENCE_S = 0.8
+"""Within this time Python hears of a signal, unless the model waits for something or computes."""
+_INTERRUPTED = 130
+
+_heard = threading.Event()
+
+
+def heed() -> None:
+    """From now on SIGTERM is as Ctrl-C: what is half written goes, what was begun ends.
+
+    Python hears of signals between two of its own steps. Where the model reads from a pipe in
+    which nothing comes there is none: the process ends nevertheless, as if it were killed.
+    """
+    for number in _SIGNALS:
+        signal.signal(number, _interrupt)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=[reading], daemon=True).start()
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> Never:
+    _heard.set()
+    raise KeyboardInterrupt
+
+
+def _watch(signals: int) -> None:
+    """Sees to it that somebody hears of each signal."""
+    while came := os.read(signals, 64):
+        if not any(number in came for number in _SIGNALS):
+            continue
+        if not _heard.wait(_PATIENCE_S):
+            with suppress(OSError, ValueError):
+                sys.stderr.write("error: interrupted\n")
+                sys.stderr.flush()
+            os._exit(_INTERRUPTED)
+        _heard.clear()
+
+
+def trust() -> None:
+    """Whoever handles signals from now on ends by itself."""
+    signal.set_wakeup_fd(-1)
 
 
 class Interruption:
@@ -31,6 +77,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
+        _heard.set()
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True

@@ -1,0 +1,276 @@
+"""Every command ends soon after Ctrl-C or SIGTERM, and what it has finished can be read.
+
+How soon is counted in the time of processors, which says the same on a busy machine: a command that
+goes on working, or waits for something that does not come, is found out.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+
+import nacre
+import psutil
+import pytest
+import typer.main
+from exploring import ENDLESS, SMALL
+from nacre import toml
+from nacre.cli.app import app
+from nacre.mqsim import comparison
+from serving import NACRE, scenario, until
+from test_mqsim import DRIVE, SYNTHETIC, _files
+from typer.core import TyperGroup
+
+BEGAN = 128166372003061629
+"""When the first request of a trace came, as Microsoft counts time."""
+WORKED_S = 0.7
+"""A command that took so much of a processor is past its beginning."""
+ENDS_S = 1.0
+"""And so much it may take from the signal to its end, on each processor."""
+
+BRIEF = {
+    "check",
+    "catalog list",
+    "catalog show",
+    "describe",
+    "new",
+    "schema",
+    "step",
+    "import fio",
+    "import mqsim",
+    "trace formats",
+}
+"""Commands that read a text of some lines and answer at once."""
+
+BETWEEN_PARTS = {"image check", "image repair"}
+"""Commands that take long for images of gigabytes only, and end between two parts of them: see
+`what_is_ended_leaves_the_image_and_no_copy` in the crate of images."""
+
+TIERS = {
+    "workload": ENDLESS["workload"],
+    "stack": {
+        "kind": "tiers",
+        "capacity": "1 GiB",
+        "extent": "1 MiB",
+        "migration_bandwidth": "100 kB/s",
+        "placement": {"kind": "dynamic", "epoch": "4 h", "least_saving": "1 ms"},
+        "tier": [
+            {"share": "50 %", "device": {"preset": "pcm_ssd"}},
+            {"share": "50 %", "device": {"preset": "disk_15k_kim"}},
+        ],
+    },
+}
+STUDY = {
+    "scenario": ENDLESS,
+    "axis": [
+        {"name": "asked", "path": "workload.requests", "values": [1000, 10**12]},
+        {"path": "stack.read", "values": ["1 us", "2 us"]},
+    ],
+}
+
+
+def ended(process: subprocess.Popen[bytes]) -> tuple[int, int, resource.struct_rusage]:
+    """Waits for its end: its status, and what it and its children took of processors."""
+    until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE, seconds=20)
+    number, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return number, process.returncode, usage
+
+
+@dataclass
+class Case:
+    """A command that goes on and on."""
+
+    arguments: str
+    begins: str = "working"
+    """What shows that it is past its beginning: `working`, or a line of its standard output; for
+    `reading` it is fed with a trace on its standard input, for `asking` a server that never answers
+    has its question."""
+    check: Callable[[Path], None] = lambda _folder: None
+    statuses: tuple[int, ...] = (130,)
+    worked_s: float = WORKED_S
+
+
+def is_record(folder: Path) -> None:
+    record = nacre.Record.load(folder / "out")
+    assert record.complete is False
+    assert record.requests.completed > 0
+
+
+def is_study(folder: Path) -> None:
+    points = list((folder / "out").rglob("*.parquet"))
+    assert points, "what was finished is kept"
+
+
+def is_image(folder: Path) -> None:
+    assert nacre.image.check(folder / "new.img").is_good
+
+
+def is_nothing(folder: Path) -> None:
+    assert not [path for path in folder.iterdir() if "out" in path.name]
+
+
+def ctl(arguments: str) -> Case:
+    return Case(f"ctl {arguments}", "asking")
+
+
+CASES = {
+    "run": Case("run endless.toml --out out", check=is_record),
+    "crash": Case("crash device.toml --points 1000000000 --out out"),
+    "mixes": Case("mixes tiers.toml --out out", check=is_nothing),
+    "reproduce": Case("reproduce envy --out out"),
+    "study": Case("study study.toml --out out", check=is_study, worked_s=3.0),
+    "report": Case(f"report {' '.join(f'r{n}' for n in range(60))} --html page.html"),
+    "explore": Case("explore --out out", "Ctrl-C", statuses=(0,)),
+    "serve": Case("serve device.toml new.img", "Ctrl-C", check=is_image, statuses=(0,)),
+    "compare mqsim": Case("compare mqsim ssd.xml workload.xml"),
+    "trace info": Case("trace info -", "reading"),
+    "trace mrc": Case("trace mrc - -o out.csv", "reading", check=is_nothing),
+    "trace convert": Case("trace convert - -o out.nacre", "reading", check=is_nothing),
+    "trace sample": Case("trace sample - --fraction 0.5 -o out.nacre", "reading", check=is_nothing),
+    "trace fit": Case("trace fit -", "reading"),
+    "ctl stats": ctl("stats mute.img"),
+    "ctl wear": ctl("wear mute.img"),
+    "ctl record": ctl("record mute.img out.nacre"),
+    "ctl power-fail": ctl("power-fail mute.img"),
+    "ctl media-error": ctl("media-error mute.img 0 512"),
+    "ctl step": ctl("step mute.img read 0 512"),
+    "ctl snapshot": ctl("snapshot mute.img copy.img"),
+    "ctl stop": ctl("stop mute.img"),
+}
+
+
+def commands(group: TyperGroup, before: str = "") -> Iterator[str]:
+    """The words that lead to each command."""
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}"
+
+
+def test_every_command_is_ended_here_or_is_brief() -> None:
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    assert sorted(commands(group)) == sorted([*BRIEF, *BETWEEN_PARTS, *CASES])
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all that the commands are given."""
+    folder = tmp_path_factory.mktemp("inputs")
+    documents: dict[str, Mapping[str, object]] = {
+        "small": SMALL,
+        "endless": ENDLESS,
+        "tiers": TIERS,
+        "study": STUDY,
+    }
+    for name, document in documents.items():
+        (folder / f"{name}.toml").write_text(toml.document(document))
+    scenario(folder, "device")
+    record = nacre.run(SMALL)
+    for number in range(60):
+        record.save(folder / f"r{number}")
+    _files(folder, DRIVE, SYNTHETIC)
+    rival = folder / comparison.PROGRAM
+    rival.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    rival.chmod(0o755)
+    return folder
+
+
+def fed(process: subprocess.Popen[bytes]) -> None:
+    """Gives it a trace without an end."""
+    assert process.stdin is not None
+    line = "{},host,0,Read,{},4096,100\n".format
+    with suppress(BrokenPipeError, ValueError):
+        for part in range(10**6):
+            numbers = range(1000 * part, 1000 * part + 1000)
+            lines = (line(BEGAN + 100 * n, 4096 * (n * 7919 % 500000)) for n in numbers)
+            process.stdin.write("".join(lines).encode())
+
+
+def took(process: psutil.Process) -> float:
+    """Seconds of processors that it and its children took so far."""
+    spent = 0.0
+    for one in [process, *process.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            times = one.cpu_times()
+            spent += times.user + times.system
+    return spent
+
+
+ASKED: list[socket.socket] = []
+"""Connections on which no answer comes."""
+
+
+def has_begun(process: subprocess.Popen[bytes], case: Case, mute: socket.socket) -> None:
+    if case.begins == "asking":
+        asked, _ = mute.accept()
+        assert asked.recv(1000).endswith(b"\n")
+        ASKED.append(asked)
+    elif case.begins in ("working", "reading"):
+        known = psutil.Process(process.pid)
+        until(lambda: process.poll() is not None or took(known) > case.worked_s, seconds=30)
+    else:
+        assert process.stdout is not None
+        assert any(case.begins.encode() in line for line in process.stdout)
+    assert process.poll() is None, f"it ended by itself: {process.communicate()[0].decode()}"
+
+
+BOTH = [signal.SIGINT, signal.SIGTERM]
+"""Commands take both alike (`nacre.cli.interrupt`), so that each is ended by one of them here."""
+
+
+@pytest.mark.parametrize(("name", "number"), list(zip(CASES, cycle(BOTH), strict=False)))
+def test_it_ends_and_leaves_what_it_finished(
+    name: str,
+    number: signal.Signals,
+    inputs: Path,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    case = CASES[name]
+    for path in inputs.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "mute.img.ctl"))
+        mute.listen()
+        mute.settimeout(20)
+        process = subprocess.Popen(
+            [NACRE, *case.arguments.split()],
+            cwd=tmp_path,
+            env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            feeder = threading.Thread(target=fed, args=[process], daemon=True)
+            if case.begins == "reading":
+                feeder.start()
+            has_begun(process, case, mute)
+            spent, began = took(psutil.Process(process.pid)), time.monotonic()
+            process.send_signal(number)
+            _, status, usage = ended(process)
+            wall = time.monotonic() - began
+        finally:
+            process.kill()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError, ValueError):
+                    pipe.close()  # type: ignore[union-attr]  # both are pipes
+    more = usage.ru_utime + usage.ru_stime - spent
+    record_property("wall_s", f"{wall:.2f}")
+    record_property("processor_s", f"{more:.2f}")
+    assert status in case.statuses, status
+    assert more < ENDS_S * (os.cpu_count() or 1)
+    case.check(tmp_path)
