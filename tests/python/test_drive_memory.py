@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import resource
 import subprocess
 import sys
 import tomllib
@@ -63,6 +65,58 @@ def test_a_drive_of_a_petabyte_takes_memory_for_what_was_written(tmp_path: Path)
     reading = PETABYTE.replace("fill =", "# fill =").replace('"0 %"', '"100 %"')
     scenario.write_text(reading)
     assert nacre.run(scenario, start=state).requests.reads == 1000
+
+
+LARGE = """
+[workload]
+kind = "uniform"
+requests = 10
+footprint = "1 MiB"
+[stack]
+preset = "tlc_nvme"
+blocks = 3_000
+"""
+STUDY = """
+[[axis]]
+path = "stack.blocks"
+values = [150, 3_000]
+"""
+OPEN = "import nacre; nacre.open('large.toml')"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say what is left")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["-m", "nacre", "run", "large.toml"],
+        ["-m", "nacre", "serve", "large.toml", "large.img"],
+        ["-m", "nacre", "study", "study.toml", "--out", "out"],
+        ["-c", OPEN],
+    ],
+    ids=["run", "serve", "study", "open"],
+)
+def test_tables_that_do_not_fit_are_refused_with_their_size(
+    command: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "large.toml").write_text(LARGE)
+    (tmp_path / "study.toml").write_text('scenario = "large.toml"' + STUDY)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=tmp_path,
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode in (1, 2), done
+    said = done.stdout + done.stderr
+    assert re.search(r"its tables take \d+\.\d GiB of memory .* and this machine has", said), said
+    assert not list(tmp_path.glob("large.img*"))
 
 
 def test_a_drive_of_more_units_than_numbers_is_refused_with_both() -> None:

@@ -3,10 +3,18 @@
 use nacre_machine::HostMemory;
 use std::fs::read_to_string;
 
-/// What can be taken without swapping and what there is with all swapping, within the limit of the control group; none
-/// where nobody says.
+/// What `statm` counts in, on every processor that this was tried on. Where pages are larger more seems left than is.
+const PAGE_BYTES: u64 = 4096;
+
+/// What can be taken without swapping and what there is with all swapping, within the limits of the control group and of
+/// the process; none where nobody says.
 pub(crate) fn of_this_machine() -> Option<HostMemory> {
     let system = read_to_string("/proc/meminfo").ok().and_then(|text| of_system(&text))?;
+    let limits = read_to_string("/proc/self/limits").ok().zip(read_to_string("/proc/self/statm").ok());
+    let system = match limits.and_then(|(limits, sizes)| of_process(&limits, &sizes)) {
+        Some(left) => HostMemory { free: system.free.min(left), all: system.all.min(left) },
+        None => system,
+    };
     let number = |path: &str| -> Option<u64> { read_to_string(path).ok()?.trim().parse().ok() };
     let Some(limit) = number("/sys/fs/cgroup/memory.max") else { return Some(system) };
     let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
@@ -24,9 +32,18 @@ fn of_system(text: &str) -> Option<HostMemory> {
     Some(HostMemory { free: line("MemAvailable:")?, all })
 }
 
+/// What is left of the addresses that a process may have (`ulimit -v`), in the words of its `limits` and `statm`. What is
+/// reserved and was never touched counts, too.
+fn of_process(limits: &str, sizes: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let most: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let pages: u64 = sizes.split_whitespace().next()?.parse().ok()?;
+    Some(most.saturating_sub(pages * PAGE_BYTES))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::of_system;
+    use super::{of_process, of_system};
     use nacre_machine::HostMemory;
 
     #[test]
@@ -35,5 +52,14 @@ mod tests {
         assert_eq!(of_system(text), Some(HostMemory { free: 8 << 20, all: 17 << 20 }));
         assert_eq!(of_system("MemTotal: 1 kB\n"), None);
         assert_eq!(of_system("MemTotal: 1 kB\nMemAvailable: much kB\n"), None);
+    }
+
+    #[test]
+    fn a_process_has_what_is_left_of_its_limit() {
+        let limits = |most: &str| format!("Max open files  9 9 files\nMax address space   {most}   unlimited  bytes\n");
+        assert_eq!(of_process(&limits("1048576"), "56 12 3 4 0 5 0\n"), Some((256 - 56) * 4096));
+        assert_eq!(of_process(&limits("4096"), "56 12 3 4 0 5 0\n"), Some(0));
+        assert_eq!(of_process(&limits("unlimited"), "56 12 3 4 0 5 0\n"), None);
+        assert_eq!(of_process("", ""), None);
     }
 }
