@@ -73,6 +73,7 @@ class Server:
     """`nacre explore` in a process of its own."""
 
     def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
         command = [str(NACRE), "explore", *options]
         self.process = subprocess.Popen(
             command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE

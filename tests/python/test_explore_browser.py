@@ -221,17 +221,17 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
 
 
 def test_device_is_watched_loses_its_power_and_answers_single_requests(
-    watched: Watched, pictures: Path | None, tmp_path: Path
+    watched: Watched, server: Server, pictures: Path | None
 ) -> None:
     page = watched.page
     page.on("dialog", lambda dialog: dialog.accept())
     watched.open("/device")
-    watched.fill("#image", str(tmp_path / "none.img"))
+    watched.fill("#image", "none.img")
     page.click("button:has-text('Watch')")
     page.wait_for_selector("text=nothing is served from")
-    served = Served(tmp_path, "--timing", "emulated")
+    served = Served(server.folder, "--timing", "emulated")
     try:
-        watched.fill("#image", str(served.image))
+        watched.fill("#image", served.image.name)
         page.click("button:has-text('Watch')")
         page.wait_for_selector("[data-looks='3']")
         watched.click("summary:has-text('Requests to this device')")

@@ -1,0 +1,157 @@
+"""PostgreSQL on a file system on a served drive, whose power fails amid transactions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from nacre.control import Control
+from serving import Server, missing, run
+from test_serve_mount import looped, mounted, tools
+
+__all__ = ["tools"]
+
+USER = "postgres"
+DRIVE = """\
+schema = 1
+name = "drive"
+[workload]
+kind = "uniform"
+footprint = "1 MiB"
+requests = 1
+[stack]
+preset = "tlc_nvme"
+channels = 4
+ways = 1
+planes = 1
+pages = 16
+power_protected = false
+"""
+SEEN = 50
+"""Rows that are committed before the power fails."""
+
+
+@pytest.fixture
+def programs() -> Path:
+    """The folder of the programs of PostgreSQL, which Debian keeps by their version."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not found or os.geteuid() != 0:
+        missing("PostgreSQL is not installed, or nobody can be its user: apt install postgresql")
+    return found[-1].parent
+
+
+class Database:
+    """A database in a folder, as its own user, on a socket beside it."""
+
+    def __init__(self, programs: Path, folder: Path, socket: Path) -> None:
+        self._programs, self._data, self._socket = programs, folder / "data", socket
+        self._to = ("-h", str(socket), "-U", USER)
+
+    def make(self) -> None:
+        """Makes it."""
+        run(["chown", USER, self._data.parent])
+        options = ("--auth=trust", f"--username={USER}", "--no-instructions", "--no-locale")
+        self._as_user("initdb", "-D", self._data, *options, "--no-sync")
+        run(["sync", "-f", self._data])
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Runs it; it has to come up, and goes however its disk fares."""
+        log = self._socket / "log"
+        options = f"-k {self._socket} -h '' -c shared_buffers=16MB"
+        start = ("-w", "-t", "50", "-l", log, "-o", options, "start")
+        self._as_user("pg_ctl", "-D", self._data, *start)
+        master = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{master}/task/{master}/children")
+        try:
+            yield
+        finally:
+            for process in [master, *map(int, children.read_text().split())]:
+                os.kill(process, signal.SIGKILL)
+
+    def bench(self, *options: str) -> str:
+        """What `pgbench` says."""
+        return self._as_user("pgbench", *self._to, *options, "postgres")
+
+    def ask(self, query: str) -> str:
+        """The answer to a query, as lines."""
+        return self._as_user("psql", *self._to, "-Atqc", query).strip()
+
+    def commits(self) -> subprocess.Popen[str]:
+        """A client that commits a row after the other, and says so after each."""
+        rows = "".join(f"insert into seen values ({row});\n" for row in range(1, 100_000))
+        (self._socket / "rows.sql").write_text(rows)
+        script = ("-f", str(self._socket / "rows.sql"))
+        command = [str(self._programs / "psql"), *self._to, *script]
+        return subprocess.Popen(
+            command, user=USER, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    def _as_user(self, program: str, *words: str | Path) -> str:
+        return run([self._programs / program, *words], user=USER, cwd="/")
+
+
+BALANCES = (
+    "select (select sum(abalance) from pgbench_accounts), (select sum(tbalance) from"
+    " pgbench_tellers), (select sum(bbalance) from pgbench_branches), (select sum(delta) from"
+    " pgbench_history), (select count(*) from pgbench_history)"
+)
+
+
+@pytest.mark.usefixtures("tools")
+def test_what_postgresql_committed_is_there_after_a_loss_of_power(
+    programs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "drive.toml").write_text(DRIVE)
+    server = Server(tmp_path, "--timing", "emulated", device=tmp_path / "drive.toml")
+    with tempfile.TemporaryDirectory(prefix="nacre-") as name:
+        # Where another user may go, which the folders of tests are not.
+        open_to_all, socket = Path(name), Path(name, "socket")
+        open_to_all.chmod(0o755)
+        socket.mkdir()
+        socket.chmod(0o777)
+        database = Database(programs, open_to_all / "mounted", socket)
+        try:
+            with looped(server, tmp_path) as loop:
+                run(["mkfs.ext4", "-q", "-E", "nodiscard", loop])
+                with mounted(loop, open_to_all):
+                    database.make()
+                    with database.running():
+                        database.bench("--initialize", "--quiet", "--scale=1")
+                        said = database.bench("--no-vacuum", "--client=2", "--transactions=50")
+                        assert "number of transactions actually processed: 100/100" in said
+                        database.ask("create table seen (row integer)")
+                        lost = fail_amid(database.commits(), server)
+            assert lost >= SEEN
+            with looped(server, tmp_path) as loop:
+                found = subprocess.run(["e2fsck", "-p", loop], capture_output=True, check=False)
+                assert found.returncode in (0, 1)
+                with mounted(loop, open_to_all), database.running():
+                    rows = database.ask("select count(*), max(row) from seen").split("|")
+                    *sums, count = database.ask(BALANCES).split("|")
+            assert int(rows[0]) == int(rows[1]) >= lost, "what was committed is there, in its order"
+            assert len(set(sums)) == 1, "a transaction is there as a whole"
+            assert int(count) == 100
+        finally:
+            server.close()
+
+
+def fail_amid(client: subprocess.Popen[str], server: Server) -> int:
+    """Lets the power fail once some rows are committed; how many the client was told of."""
+    told = 0
+    with client:
+        assert client.stdout is not None
+        for line in client.stdout:
+            told += line.startswith("INSERT")
+            if told == SEEN:
+                break
+        with Control(server.image) as control:
+            control.power_fail()
+        client.kill()
+        return told + sum(line.startswith("INSERT") for line in client.stdout)
