@@ -53,14 +53,16 @@ class Source(NamedTuple):
         try:
             yield
         except ConfigError as error:
-            if self.name != _TABLE:
+            told = [_told(problem) for problem in error.problems]
+            if self.name == _TABLE:
+                places = (_LINES.sub(_TABLE, problem["where"]) for problem in told)
+                told = [
+                    Problem(**{**problem, "where": place})
+                    for problem, place in zip(told, places, strict=True)
+                ]
+            elif told == error.problems:
                 raise
-            plain = ConfigError(_LINES.sub(_TABLE, str(error)))
-            plain.problems = [
-                {**problem, "where": _LINES.sub(_TABLE, problem["where"])}
-                for problem in error.problems
-            ]
-            raise plain from None
+            raise config_error(told) from None
 
     def placed(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document of the model with a name, and with places that exist."""
@@ -70,6 +72,14 @@ class Source(NamedTuple):
         if document["name"].strip() in ("", _TABLE):
             document["name"] = "scenario" if self.name == _TABLE else Path(self.name).name
         return document
+
+
+def _told(problem: Mapping[str, str]) -> Problem:
+    """A mistake with what to do about it where a device has no size of its own to set."""
+    hint = problem["hint"]
+    if problem["path"].endswith(".capacity") and "planes, blocks, pages" in hint:
+        hint = f"its size follows from its flash: give it fewer or more blocks; {hint}"
+    return cast("Problem", {**problem, "hint": hint})
 
 
 class Shipped(NamedTuple):
@@ -257,14 +267,21 @@ def _named(name: str) -> Source:
     path = Path(name)
     if name == "-":
         return Source(_utf8(_standard_input(), "standard input"), "<stdin>", str(Path.cwd()))
-    if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
-        return _file(path)
     shipped = {row.name: row for row in scenarios()}
+    if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
+        if name.removesuffix(".toml") in shipped and not path.exists():
+            problem = Problem(
+                path=name, problem="there is no such file",
+                hint=f"the scenario that ships with Nacre is called {path.stem}",
+            )  # fmt: skip
+            raise config_error([problem])
+        return _file(path)
     if name in shipped:
         return Source(shipped[name].text, name, str(Path.cwd()))
-    raise config_error(
-        [unknown("no scenario called", printable(name), shipped, ", or the path of a TOML file")]
-    )
+    problem = unknown("no scenario called", printable(name), shipped, ", or a TOML file")
+    if path.with_name(f"{path.name}.toml").is_file():
+        problem["hint"] = f'did you mean "{printable(name)}.toml"? {problem["hint"]}'
+    raise config_error([problem])
 
 
 @cache

@@ -30,10 +30,18 @@ class View(Mapping[str, Any]):
         try:
             return self[name]
         except KeyError:
-            hint = nearest(name, self._data)
+            hint = self._elsewhere(name) or nearest(name, self._data)
             meant = f"; did you mean {hint!r}?" if hint else ""
             known = ", ".join(self._data)
             raise AttributeError(f"no field {name!r}{meant} (fields: {known})") from None
+
+    def _elsewhere(self, name: str) -> str | None:
+        """Where a part has a field of this name, as `throughput.iops`; a method called like it."""
+        for key, value in self._data.items():
+            if isinstance(value, Mapping) and name in value:
+                return f"{key}.{name}"
+        own = (key for key in dir(type(self)) if key.startswith(f"{name}_"))
+        return next((f"{key}()" for key in own), None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._data)

@@ -131,6 +131,13 @@ def test_a_misspelt_field_names_the_one_that_was_meant(record: Record) -> None:
         _ = record["latencies"]
 
 
+def test_a_field_of_a_part_is_told_where_it_is(record: Record) -> None:
+    with pytest.raises(AttributeError, match=r"did you mean 'throughput\.iops'"):
+        _ = record.iops
+    with pytest.raises(AttributeError, match=r"did you mean 'plot_\w+\(\)'"):
+        _ = record.plot
+
+
 def test_a_record_reads_back_as_it_was_saved(record: Record, tmp_path: Path) -> None:
     record.save(tmp_path / "runs" / "one")
     assert Record.load(tmp_path / "runs" / "one") == record

@@ -82,3 +82,25 @@ def test_a_file_whose_name_is_not_utf_8_runs(tmp_path: Path) -> None:
     assert nacre.run(os.fsdecode(name)).name == r"bad\udcff.toml"
     with pytest.raises(nacre.ConfigError, match="it is not UTF-8 text"):
         nacre.check(TABLE, {"workload.kind": "\udcff"})
+
+
+def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text("[stack]\n")
+    for given, told in (
+        ("mine", 'did you mean "mine.toml"?'),
+        ("ssd.toml", "the scenario that ships with Nacre is called ssd"),
+    ):
+        with pytest.raises(nacre.ConfigError) as refused:
+            nacre.run(given)
+        assert told in str(refused.value)
+    with pytest.raises(FileNotFoundError):
+        nacre.run("nothing.toml")
+
+
+def test_a_drive_whose_size_is_that_of_its_flash_says_so() -> None:
+    level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
+    with pytest.raises(nacre.ConfigError, match=r"follows from its flash.*fewer or more blocks"):
+        nacre.check("server-cache-zipf", {"stack.level": [level]})
