@@ -304,7 +304,7 @@ def _cautions(record: Record) -> list[str]:
     ]
     lines += [f"note: {note}" for note in record.workload.notes]
     if bad := record.workload.bad_records:
-        lines.append(f"note: {count(bad)} damaged records of the trace were left out")
+        lines.append(f"note: damaged records of the trace, left out: {count(bad)}")
     if paths := assumed(record.origins):
         lines.append(
             f"note: assumed, neither measured nor published: {', '.join(paths[:3])}"
