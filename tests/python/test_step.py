@@ -43,3 +43,15 @@ def test_the_command_shows_where_the_time_went() -> None:
     assert "flush: " in result.output
     result = CliRunner().invoke(app, ["step", "nvram-card", "read", "--json"])
     assert json.loads(result.output)[0]["bytes"] == 4096
+
+
+def test_a_request_is_written_with_units_or_without() -> None:
+    found = [
+        CliRunner().invoke(app, ["step", "nvram-card", word, "--json"])
+        for word in ("read:8192:4096", "read:8KiB:4 KiB", "read:8KiB")
+    ]
+    assert len({json.loads(result.stdout)[0]["latency_ns"] for result in found}) == 1
+    for wrong in ("read:4k", "8192", "read:0:1:2"):
+        refused = CliRunner().invoke(app, ["step", "nvram-card", wrong])
+        assert refused.exit_code == 2
+        assert "write it as read:8192:4096, or read:8KiB:4KiB" in refused.stderr

@@ -211,7 +211,7 @@ def step(
         list[str],
         typer.Argument(
             metavar="REQUEST...",
-            help="read:ADDRESS:BYTES, write:..., trim:... or flush; 0 and 4096 where left out.",
+            help="As read:ADDRESS:BYTES, read:8KiB:4KiB; write, trim, flush; else 0 and 4096.",
         ),
     ],
     fill: Annotated[

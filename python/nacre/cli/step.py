@@ -11,7 +11,8 @@ from nacre.cli.arguments import Json, Scenario, Settings, settings_of
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_table
 from nacre.errors import Problem, config_error
-from nacre.step import Answer, Request
+from nacre.quantity import maybe
+from nacre.step import OPS, Answer, Request
 from nacre.step import step as ask
 from nacre.summary import Table
 
@@ -25,7 +26,7 @@ def step(
         list[str],
         typer.Argument(
             metavar="REQUEST...",
-            help="read:ADDRESS:BYTES, write:..., trim:... or flush; 0 and 4096 where left out.",
+            help="As read:ADDRESS:BYTES, read:8KiB:4KiB; write, trim, flush; else 0 and 4096.",
         ),
     ],
     settings: Settings = None,
@@ -55,11 +56,21 @@ def show(answers: Sequence[Answer]) -> None:
 
 
 def asked(word: str) -> Request:
-    """A request as it is written in a command: `read:8192:4096`."""
-    op, *numbers = word.split(":")
-    if len(numbers) > 2 or not all(number.isdecimal() for number in numbers):
-        hint = "write it as read:8192:4096"
+    """A request as it is written in a command: `read:8192:4096`, `write:8KiB:4KiB`."""
+    op, *given = word.split(":")
+    numbers = [_bytes(number) for number in given]
+    if len(numbers) > 2 or None in numbers or op not in OPS:
+        hint = "write it as read:8192:4096, or read:8KiB:4KiB; write, trim and flush alike"
         problem = Problem(path="requests", problem="it is no request", given=word, hint=hint)
         raise config_error([problem])
-    address, size, *_ = [int(number) for number in numbers] + [0, _BYTES][len(numbers) :]
+    address, size, *_ = [number or 0 for number in numbers] + [0, _BYTES][len(numbers) :]
     return op, address, 0 if op == "flush" else size
+
+
+def _bytes(text: str) -> int | None:
+    """An amount of bytes, with a unit or without; None for what is none."""
+    if text.strip().isdecimal():
+        return int(text)
+    quantity = maybe(text)
+    is_whole = quantity is not None and quantity.base == "bytes" and not quantity.value % 1
+    return int(quantity.value) if quantity is not None and is_whole else None
