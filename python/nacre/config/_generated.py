@@ -1249,6 +1249,8 @@ class SsdDevice(Table):
     """Energy to move a page over its channel, above idling."""
     idle_power: str | None = None
     """Power that flows whether or not it works."""
+    erases_at_once: int | None = None
+    """Dies that erase at one time, so that the others go on programming meanwhile; absent means as many as there are."""
     bus: str
     """Bandwidth of a channel."""
     command: str | None = None
@@ -1257,6 +1259,10 @@ class SsdDevice(Table):
     """Whether all planes of a die are programmed, erased, and read for copies, at once. Default: true."""
     cached: bool | None = None
     """Whether a die works on one page while another crosses the channel. Default: true."""
+    registers: int | None = None
+    """Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait for it. Absent means as many as are asked for, with `cached`, or else one."""
+    arbitration: Literal["first_fit", "first_come", "commands_first", "pages_first", "reads_first"] | None = None
+    """What crosses a channel next. Default: first_fit."""
     over_provisioning: str | float | None = None
     """Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too. Default: 28 %."""
     spare_blocks: int | None = None
@@ -1265,6 +1271,8 @@ class SsdDevice(Table):
     """Share of the blocks that are bad from the start. Default: 0 %."""
     reserve: int | None = None
     """Erased superblocks (a block of every plane) below which cleaning begins. Default: 4."""
+    idle_cleaning: int | None = None
+    """Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with writes only below `reserve`. Absent means there is no cleaning without writes."""
     cleaning: Cleaning | None = None
     """What is cleaned. Default: greedy."""
     streams: Literal["separate", "mixed"] | None = None
@@ -1275,6 +1283,8 @@ class SsdDevice(Table):
     """Difference of erases from which cold data moves to worn superblocks; 0 is never. Default: 0."""
     buffer: str
     """DRAM that buffers writes."""
+    buffer_places: Literal["ring", "pool"] | None = None
+    """Which write leaves its place in a full buffer. Default: ring."""
     slc_cache: SsdDeviceSlcCache | None = None
     """Cells that the host fills with one bit each while erased superblocks abound; absent means none."""
     buffer_kept: str | float | None = None

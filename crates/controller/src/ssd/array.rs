@@ -47,6 +47,8 @@ pub(super) struct Rules {
     pub(super) wear_spread: u32,
     /// Units of the host's data that stay in the write buffer to be changed there.
     pub(super) held_units: u32,
+    /// Erased superblocks up to which cleaning goes on while the host is quiet; 0 where it does not.
+    pub(super) erased_while_idle: u32,
 }
 
 /// Superblocks of flash, and what is in them.

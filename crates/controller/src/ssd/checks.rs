@@ -1,6 +1,7 @@
 //! What a configuration has to keep so that it can be a drive.
 
-use super::config::{Config, Streams};
+use super::config::{Arbitration, Config, Streams};
+use super::idle::OPEN;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
@@ -17,6 +18,20 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();
         reader.conflict("suspend", &given, "only a read that goes first suspends anything", remedy);
+    }
+    if config.arbitration != Arbitration::FirstFit && !config.read_priority {
+        let remedy = "set it to true, or use arbitration = \"first_fit\"";
+        reader.conflict(
+            "read_priority",
+            "false",
+            "a channel that chooses serves reads that go first",
+            remedy,
+        );
+    }
+    if let Some(registers) = config.registers.filter(|&registers| registers > 1 && !config.cached) {
+        let remedy = "set cached = true, or registers = 1";
+        let problem = "a die without cached commands has one register";
+        reader.conflict("registers", &registers.to_string(), problem, remedy);
     }
     if !config.unit.0.is_power_of_two() {
         let (below, above) = (config.unit.0.next_power_of_two() / 2, config.unit.0.next_power_of_two());
@@ -39,6 +54,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     }
     if check_numbers(config, reader) {
         check_space(config, reader);
+        check_idle_cleaning(config, reader);
     }
 }
 
@@ -104,23 +120,55 @@ fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     true
 }
 
+/// What is erased while the host is quiet comes behind the reserve, and leaves room for the data beside what is being
+/// filled.
+fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
+    let Some(wanted) = config.idle_cleaning else { return };
+    let given = wanted.to_string();
+    if config.streams == Streams::Mixed {
+        let remedy = "leave it out, or use streams = \"separate\"";
+        reader.conflict("idle_cleaning", &given, "host and cleaner share superblocks", remedy);
+    }
+    let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
+    let most = f64::from(config.blocks - config.spare_blocks) - f64::from(OPEN) - holding;
+    let least = config.reserve + 1;
+    if wanted < least {
+        let problem = format!("a reserve of {} is kept at all times", config.reserve);
+        reader.conflict("idle_cleaning", &given, &problem, &format!("give at least {least}"));
+    } else if f64::from(wanted) > most {
+        let remedy = match most >= f64::from(least) {
+            true => format!("give at most {most}"),
+            false => "leave it out, or give more over_provisioning".into(),
+        };
+        reader.conflict("idle_cleaning", &given, "the other superblocks do not hold the data", &remedy);
+    }
+}
+
+/// Units of the data and the mapping table, and one to move them.
+fn units_wanted(config: &Config) -> f64 {
+    config.logical_units() as f64 * share_with_table(config) + 1.0
+}
+
+/// The mapping table's units and the data's, by the data's.
+fn share_with_table(config: &Config) -> f64 {
+    match config.mapping_cache {
+        Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
+        None => 1.0,
+    }
+}
+
 /// Beside the data and the mapping table there has to be space for the reserve, for superblocks being filled
 /// and for a unit in every superblock that is not live, or cleaning would gain nothing.
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let units = config.units_per_superblock() as f64;
     let usable = f64::from(config.blocks - config.spare_blocks);
     let room = (usable - f64::from(config.reserve)) * (units - 1.0);
-    let tables = match config.mapping_cache {
-        Some(_) => 1.0 + config.mapping_entry.0 as f64 / config.unit.0 as f64,
-        None => 1.0,
-    };
-    let wanted = config.logical_units() as f64 * tables + 1.0;
-    if wanted <= room {
+    if units_wanted(config) <= room {
         return;
     }
     let given = format!("{} %", config.over_provisioning.0 * 100.0);
     let raw = config.raw_bytes() as f64 / config.unit.0 as f64;
-    let least = ((raw * tables / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
+    let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
     let problem = format!(
         "a reserve of {} superblocks and {} spare blocks leave no room for the data",
         config.reserve, config.spare_blocks

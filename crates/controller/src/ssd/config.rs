@@ -34,6 +34,30 @@ pub enum Unwritten {
     Zeros,
 }
 
+/// What crosses a channel next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Arbitration {
+    /// Whatever the channel has time for first. A read's command crosses together with its page and waits for nothing.
+    FirstFit,
+    /// Whatever waited longest: commands of reads, pages that were read, data to be programmed.
+    FirstCome,
+    /// Commands of reads before all else, so that dies never stand idle behind a page.
+    CommandsFirst,
+    /// Pages that the host reads before all else, as in MQSim.
+    PagesFirst,
+    /// Commands and pages of the host's reads before data to be programmed or copied.
+    ReadsFirst,
+}
+
+/// Which write leaves its place in a buffer that is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum BufferPlaces {
+    /// The one that took its place first: places go round.
+    Ring,
+    /// The one whose program ends first.
+    Pool,
+}
+
 /// Cells that the host fills with one bit each.
 #[derive(Clone, Debug, Configuration)]
 pub struct SlcCacheConfig {
@@ -89,6 +113,10 @@ pub struct Config {
     /// Its flash.
     #[config(flatten)]
     pub nand: Nand,
+    /// Dies that erase at one time, so that the others go on programming meanwhile; absent means as many as there
+    /// are.
+    #[config(min = 1, max = 1048576)]
+    pub erases_at_once: Option<u32>,
     /// Bandwidth of a channel.
     #[config(min = "1 kB/s")]
     pub bus: Bandwidth,
@@ -105,6 +133,13 @@ pub struct Config {
     /// Whether a die works on one page while another crosses the channel.
     #[config(default = true, source = "assumed: cached commands are in every data sheet we know")]
     pub cached: bool,
+    /// Pages of a plane that a die holds while the host reads: the one it senses, and those that cross the channel or wait
+    /// for it. Absent means as many as are asked for, with `cached`, or else one.
+    #[config(min = 1, max = 64)]
+    pub registers: Option<u32>,
+    /// What crosses a channel next.
+    #[config(default = "first_fit", source = "assumed: commands are short, and controllers do not say")]
+    pub arbitration: Arbitration,
     /// Flash beyond what the host sees, as a share of what it sees. What the workload never writes is spare space, too.
     #[config(
         default = "28 %",
@@ -127,6 +162,10 @@ pub struct Config {
         source = "assumed: one for the host, one for cleaning, one for wear levelling, one in hand"
     )]
     pub reserve: u32,
+    /// Erased superblocks up to which cleaning goes on while the host is quiet; a request stops it, and it keeps pace with
+    /// writes only below `reserve`. Absent means there is no cleaning without writes.
+    #[config(min = 5, max = 1048576)]
+    pub idle_cleaning: Option<u32>,
     /// What is cleaned.
     #[config(default = "greedy", source = "assumed: what simulators of SSDs do where nothing else is said")]
     pub cleaning: Slot<CleaningFamily>,
@@ -142,6 +181,9 @@ pub struct Config {
     /// DRAM that buffers writes.
     #[config(min = "512 B", max = "1 TiB")]
     pub buffer: Bytes,
+    /// Which write leaves its place in a full buffer.
+    #[config(default = "ring", source = "assumed: data is taken in and programmed in one order")]
+    pub buffer_places: BufferPlaces,
     /// Cells that the host fills with one bit each while erased superblocks abound; absent means none.
     pub slc_cache: Option<SlcCacheConfig>,
     /// Share of the buffer that is kept back to be changed there; beyond it data is programmed at once.

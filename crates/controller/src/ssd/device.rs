@@ -22,19 +22,14 @@ impl<S: Store> Device for Ssd<S> {
     ) -> Completion {
         self.book.host.record(request);
         let now = self.wait_until_ready(now, breakdown);
-        match request.op {
-            Op::Read => {
-                let completion = self.read(now, request, breakdown);
-                self.give(request.address, data);
-                completion
-            }
-            Op::Write => self.write(now, request, &data, breakdown),
-            Op::Trim => self.trim(now, request, breakdown),
-            Op::Flush => self.flush(now, request, breakdown),
+        match self.config.idle_cleaning {
+            None => self.serve(now, request, data, breakdown),
+            Some(_) => self.serve_after_cleaning(now, request, data, breakdown),
         }
     }
 
     fn advance(&mut self, to: Time) {
+        self.clean_while_idle(to);
         if S::CARRIES_BYTES {
             self.versions.settle(to, &mut self.schedule);
         }
@@ -92,11 +87,14 @@ impl<S: Store> Device for Ssd<S> {
     }
 
     fn power_fail(&mut self, at: Time, _chance: &mut Random) {
+        self.clean_while_idle(at);
         self.lose_power(at);
     }
 
     fn recover(&mut self, at: Time) -> Recovery {
-        self.repair(at)
+        let recovery = self.repair(at);
+        self.quiet_from = recovery.done;
+        recovery
     }
 
     fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {

@@ -197,6 +197,26 @@ impl Die {
         }
     }
 
+    /// From when on nothing but reads keeps the die from a read of the host, which comes at `at`, and what suspending
+    /// takes.
+    pub(super) fn before_read(&mut self, at: Time, how: &Suspending) -> (Time, Time) {
+        self.begin_before(at);
+        self.take_back(at);
+        let current = &self.current;
+        let may_suspend = current.job.may_suspend && current.suspensions < how.most;
+        match how.suspend {
+            _ if current.end <= at => (at, Time::ZERO),
+            Some(_) if at <= current.suspended_until => (at, Time::ZERO),
+            Some(suspend) if may_suspend => (at, suspend),
+            _ => (current.end, Time::ZERO),
+        }
+    }
+
+    /// When the last read ends that was given the die.
+    pub(super) fn reads_until(&self) -> Time {
+        self.reads.free_from()
+    }
+
     /// Reserves the die for a read of the host that takes `duration`, before everything that has not begun.
     #[inline(always)]
     pub(super) fn read(&mut self, at: Time, duration: Time, how: &Suspending) -> Turn {

@@ -11,12 +11,24 @@
 //! in the buffer from there. A read goes before everything that waits for the die, and may suspend a program or
 //! an erase, so many times; otherwise it waits for the end of what the die has begun.
 //!
+//! *Channels* take what fits first, and a read's command waits for nothing; or, with `arbitration`, they choose among
+//! commands of reads, pages that were read, and data to be programmed or copied: what waited longest, or commands, pages or
+//! all of reads first. What crosses is not interrupted. A die holds as many pages as it has `registers`: with one it begins
+//! nothing before its page is across, with two it senses the next page meanwhile.
+//!
+//! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others go on
+//! programming; a die erases its blocks before the superblock's first page there, at the latest. Places of a full buffer
+//! are given back in the order in which they were taken, or, as a pool (`buffer_places`), as soon as programs end: so
+//! writes go on while one die erases.
+//!
 //! *Cleaning* works on superblocks: one block of every plane of every die, filled in stripes. Drives do so
 //! because a stripe uses all dies at once, one parity covers it, and one erase count and one list of what is
 //! live stand for thousands of blocks; the price is a coarser choice of victims. The host and the cleaner fill
 //! superblocks of their own, and cleaning keeps pace: when fewer than `reserve` superblocks are erased a victim
 //! is chosen, and for every unit the host programs so many of its units are copied that it is empty when the
-//! space it gains is used up. Policies with partitions mix both and clean a superblock in one piece.
+//! space it gains is used up. With `idle_cleaning` so many superblocks are erased while the host is quiet and the flash has
+//! nothing else to do, a stripe at a time; a request stops that, and what was begun waits until it is quiet again or fewer
+//! than the reserve are erased. Policies with partitions mix both and clean a superblock in one piece.
 //!
 //! *Cells with one bit* (`slc_cache`): while more superblocks are erased than the reserve, the host fills them with one
 //! bit to a cell, up to a size; they are programmed and read faster and hold less. Beyond it, and on a full drive,
@@ -44,10 +56,12 @@
 //!
 //! # Leaves out
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
-//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; cleaning
-//! while the host is idle; programs of worn cells that take another time. Programs of all pages of a word line
+//! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
-//! reads delay its die later, and so does a write that waits for its place in the buffer. The processors take
+//! reads delay its die later, and so does a write that waits for its place in the buffer. Where a channel chooses, a read
+//! keeps the time it was given though a later one goes first, while the channel itself is as late as that makes it: rates are
+//! kept, and reads in a closed loop are up to 3 % too fast, or 19 % with `first_come` and one register. A die that waits its turn to erase is told when the others are
+//! expected to end. The processors take
 //! requests in the order of their submission where a composite device submits a later one first.
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
@@ -66,10 +80,13 @@
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
 //! space too; bandwidths as products of the parts, also of cells with one bit; misses of the cached mapping; waits of reads, programs, copies
-//! and erases under priority without preemption; the law of suspension; end of life where endurance, blocks and
+//! and erases under priority without preemption; waits for a channel under each arbitration, and whole drives against a
+//! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
+//! bursts after cleaning in quiet; end of life where endurance, blocks and
 //! write amplification put it; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
+mod arbiter;
 mod array;
 mod blocks;
 mod bytes;
@@ -78,16 +95,21 @@ mod config;
 mod device;
 mod die;
 mod emptying;
+mod erasing;
+mod fetching;
 mod filling;
 mod flash_ops;
 mod frontier;
 mod geometry;
 mod host;
+mod idle;
 mod line;
 mod mapping;
 mod mapping_cache;
 mod model;
 mod outage;
+mod pace;
+mod places;
 mod power;
 mod reading;
 mod relocation;
@@ -103,7 +125,7 @@ mod word_lines;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, SlcCacheConfig, Streams, Translator, Unwritten};
+pub use config::{Arbitration, BufferPlaces, Config, SlcCacheConfig, Streams, Translator, Unwritten};
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};
@@ -165,6 +187,11 @@ fn build<S: Store>(
         let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";
         return Err(problem.remedy(remedy).into());
     }
+    if config.idle_cleaning.is_some() && cleaner.partition_segments().is_some() {
+        let problem = "a policy with partitions cleans when one of them is full";
+        let problem = Problem::new(&format!("{}.idle_cleaning", slot.path()), None, problem);
+        return Err(problem.remedy("leave it out, or use a cleaning policy without partitions").into());
+    }
     let durability = Durability {
         endurance: config.nand.endurance,
         spread: config.nand.endurance_spread.0,
@@ -180,6 +207,7 @@ fn build<S: Store>(
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
         held_units: kept as u32,
+        erased_while_idle: config.idle_cleaning.unwrap_or(0),
     };
     let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
     array.slc = SlcCache::new(&config, &geometry);

@@ -35,6 +35,8 @@ pub(super) struct Ssd<S> {
     /// Units whose newest bytes may not be on the flash yet; none where there are no bytes.
     pub(super) versions: Versions,
     pub(super) outage: Outage,
+    /// When the last request that came was done.
+    pub(super) quiet_from: Time,
     #[state(skip = "from the configuration")]
     pub(super) unit_shift: u32,
     /// The bytes of a unit, while it is written.
@@ -80,10 +82,32 @@ impl<S: Store> Ssd<S> {
             end_of_life: None,
             versions: Versions::default(),
             outage: Outage::default(),
+            quiet_from: Time::ZERO,
             page: vec![0; array.flash.store().page_bytes()],
             unit_shift: array.geometry.unit_bytes.trailing_zeros(),
             array,
             config,
+        }
+    }
+
+    /// Does what `request` asks for.
+    #[inline(always)]
+    pub(super) fn serve(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        match request.op {
+            Op::Read => {
+                let completion = self.read(now, request, breakdown);
+                self.give(request.address, data);
+                completion
+            }
+            Op::Write => self.write(now, request, &data, breakdown),
+            Op::Trim => self.trim(now, request, breakdown),
+            Op::Flush => self.flush(now, request, breakdown),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Reads of the host: where a unit is, what reading it waits for, and where that time went.
 
 use super::config::Unwritten;
+use super::fetching::Fetch;
 use super::geometry::Spot;
 use super::model::Ssd;
-use super::schedule::Fetch;
 use nacre_kernel::{Activity, Breakdown, Completion, Request, Status, Time};
 use nacre_media::store::Store;
 

@@ -102,10 +102,12 @@ impl<S: Store> Array<S> {
         if !self.rules.separate {
             return;
         }
+        let has_reserve = self.erased.len() >= self.geometry.reserve as usize;
+        // What was begun while the host was quiet waits until it is quiet again, or too little is erased.
+        if has_reserve && (self.relocation.is_none() || self.rules.erased_while_idle > 0) {
+            return;
+        }
         if self.relocation.is_none() {
-            if self.erased.len() >= self.geometry.reserve as usize {
-                return;
-            }
             self.begin_cleaning();
         }
         // Each superblock that the reserve lacks beside the one being gained makes cleaning that much faster.
@@ -132,7 +134,7 @@ impl<S: Store> Array<S> {
     }
 
     /// Chooses a superblock to be cleaned, if its live data finds room.
-    fn begin_cleaning(&mut self) {
+    pub(super) fn begin_cleaning(&mut self) {
         if self.is_worn_out {
             return;
         }

@@ -1,9 +1,13 @@
 //! Channels and dies over time: what reads, programs and erases wait for, and what they take.
 
-use super::config::Config;
-use super::die::{Die, Suspending, Turn};
+use super::arbiter::Arbiter;
+use super::config::{Arbitration, Config};
+use super::die::Die;
+use super::erasing::EraseTurns;
 use super::flash_ops::{Cause, FlashOps};
 use super::geometry::{Cells, Geometry, Spot};
+use super::pace::Pace;
+use super::places::Places;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Ledger, Time, Timeline};
 use nacre_media::flash::Nand;
@@ -22,55 +26,6 @@ pub(super) struct Counts {
     pub(super) suspensions: u64,
     /// Pages that crossed a channel.
     pub(super) transfers: u64,
-}
-
-/// How long things take.
-pub(super) struct Pace {
-    /// By page of a block: those that share a word line differ.
-    read: Vec<Time>,
-    program: Vec<Time>,
-    erase: Time,
-    /// Of cells with one bit.
-    single_read: Time,
-    single_program: Time,
-    /// Commands and the bytes of what one operation programs.
-    program_transfer: Time,
-    command: Time,
-    unit_transfer: Time,
-    /// A single unit with its command.
-    unit_crossing: Time,
-    cached: bool,
-    read_priority: bool,
-    suspending: Suspending,
-}
-
-impl Pace {
-    #[inline]
-    fn reading(&self, spot: Spot) -> Time {
-        match spot.cells {
-            Cells::Full => self.read[spot.page as usize],
-            Cells::Single => self.single_read,
-        }
-    }
-
-    #[inline]
-    fn programming(&self, spot: Spot) -> Time {
-        match spot.cells {
-            Cells::Full => self.program[spot.page as usize],
-            Cells::Single => self.single_program,
-        }
-    }
-}
-
-/// A read of the host from a die.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Fetch {
-    pub(super) turn: Turn,
-    /// When the page is in the die's register.
-    pub(super) sensed: Time,
-    /// When its transfer over the channel began, and ended.
-    pub(super) transfer: Time,
-    pub(super) done: Time,
 }
 
 /// A program that was issued: where it is, and when it ends.
@@ -97,16 +52,18 @@ pub(super) struct Schedule {
     #[state(skip = "from the configuration")]
     geometry: Geometry,
     #[state(skip = "from the configuration")]
-    pace: Pace,
-    channels: Vec<Timeline>,
-    dies: Vec<Die>,
+    pub(super) pace: Pace,
+    /// By channel, those that take whatever fits.
+    pub(super) channels: Vec<Timeline>,
+    /// By channel, those that choose; none where all take whatever fits.
+    pub(super) arbiters: Vec<Arbiter>,
+    pub(super) dies: Vec<Die>,
+    /// By die, when the pages in its registers have crossed. Kept where there are several registers.
+    pub(super) crossing_until: Vec<VecDeque<Time>>,
     /// When the data of the copies read last is in the controller.
     copied: Time,
-    /// Programs of the host's data under way, oldest first: the die, and the end on its clock.
-    programs: VecDeque<(u32, Time)>,
-    /// How many there may be.
-    #[state(skip = "from the configuration")]
-    places: usize,
+    places: Places,
+    pub(super) erase_turns: EraseTurns,
     /// Programs under way that hold no place, but may hold data of the host: a flush waits for them too. Kept
     /// where a flush programs the buffer.
     beside: VecDeque<(u32, Time)>,
@@ -131,41 +88,26 @@ const DIES_FORGET_EVERY: u32 = 16;
 
 impl Schedule {
     pub(super) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Schedule {
-        let pages = u64::from(geometry.operation_units / geometry.units_per_page);
-        let planes = if config.multi_plane { 1 } else { u64::from(config.planes) };
-        let transfer = config.bus.time_for(config.operation_bytes());
-        let by_page = |cycle: &[Time]| cycle.iter().copied().cycle().take(config.pages as usize).collect();
+        let pace = Pace::of(config, &geometry);
         let single = config.slc_cache.iter().flat_map(|cache| [&cache.read, &cache.program]);
         let Nand { read, program, erase, .. } = &config.nand;
         let times = read.iter().chain(program).chain([erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
-        let places = (config.buffer.0 / config.operation_bytes() - 1).max(1);
+        let places = config.buffer.0 / config.operation_bytes() - 1;
+        let arbiters = if config.arbitration == Arbitration::FirstFit { 0 } else { geometry.channels };
+        let counts_registers = pace.registers.is_some_and(|registers| registers > 1);
         Schedule {
-            pace: Pace {
-                read: by_page(read),
-                program: by_page(program),
-                erase: Time::from_ps(erase.as_ps() * planes),
-                single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
-                single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
-                program_transfer: transfer + config.command * pages,
-                command: config.command,
-                unit_transfer: config.bus.time_for(config.unit.0),
-                unit_crossing: config.command + config.bus.time_for(config.unit.0),
-                cached: config.cached,
-                read_priority: config.read_priority,
-                suspending: Suspending {
-                    suspend: config.suspend,
-                    resume: config.resume,
-                    most: config.suspensions,
-                },
-            },
             channels: vec![Timeline::new(); geometry.channels as usize],
+            arbiters: (0..arbiters)
+                .map(|_| Arbiter::new(config.arbitration, pace.registers, config.ways))
+                .collect(),
+            crossing_until: vec![VecDeque::new(); if counts_registers { geometry.dies as usize } else { 0 }],
             dies: (0..geometry.dies)
                 .map(|die| Die::on(die % geometry.channels, geometry.operations_per_die(), shortest))
                 .collect(),
             copied: Time::ZERO,
-            programs: VecDeque::new(),
-            places: usize::try_from(places).unwrap_or(usize::MAX),
+            places: Places::new(config.buffer_places, places, geometry.dies),
+            erase_turns: EraseTurns::new(config, pace.erase),
             beside: VecDeque::new(),
             keeps_beside: !config.power_protected,
             issued: Vec::new(),
@@ -176,6 +118,7 @@ impl Schedule {
             counts: Counts::default(),
             forgettings: 0,
             geometry,
+            pace,
         }
     }
 
@@ -183,34 +126,6 @@ impl Schedule {
     #[inline]
     pub(super) fn from(&mut self, now: Time, at: Time) -> Working<'_> {
         Working { schedule: self, now, at }
-    }
-
-    /// Reads so many `units` of the operation at `spot` at `at`, for a request that came at `now`. `activity` is
-    /// what the die's time is for.
-    #[inline(always)]
-    pub(super) fn fetch(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
-        let read = self.pace.reading(spot);
-        let (pages, time) = self.crossing(units);
-        let die = &mut self.dies[spot.die as usize];
-        let turn = if self.pace.read_priority {
-            die.read(at, read, &self.pace.suspending)
-        } else {
-            die.read_in_turn(now, at, read)
-        };
-        let sensed = turn.start + read;
-        let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
-        let done = transfer + time;
-        self.die_ledger.charge(activity, read);
-        if !self.pace.cached {
-            die.hold(sensed, done);
-        }
-        if turn.has_suspended {
-            self.counts.suspensions += 1;
-            self.die_ledger.charge(Activity::Suspend, turn.suspending + self.pace.suspending.resume);
-        }
-        self.channel_ledger.charge(Activity::Transfer, time);
-        self.counts.transfers += u64::from(pages);
-        Fetch { turn, sensed, transfer, done }
     }
 
     /// Whether `operation` of `superblock`, on `die`, is yet to be programmed at `now`: the buffer still has its
@@ -224,7 +139,7 @@ impl Schedule {
     /// When all programs of the host's data so far are done, for a request that came at `now`.
     pub(super) fn programmed(&mut self, now: Time) -> Time {
         let mut last = Time::ZERO;
-        for &(die, end) in self.programs.iter().chain(&self.beside) {
+        for (die, end) in self.places.all().chain(self.beside.iter().copied()) {
             let die = &mut self.dies[die as usize];
             die.begin_before(now);
             last = last.max(die.time_of(end));
@@ -241,8 +156,8 @@ impl Schedule {
     /// What has not ended at `at`, where the power fails.
     pub(super) fn unfinished(&mut self, at: Time) -> Unfinished {
         let mut all = Unfinished::default();
-        for die in &mut self.dies {
-            let (mut programs, mut erases) = (0, 0);
+        for (number, die) in (0..).zip(&mut self.dies) {
+            let (mut programs, mut erases) = (0, self.erase_turns.waiting_of(number));
             for job in die.unfinished(at) {
                 programs += u64::from(job.program.is_some());
                 erases += u64::from(job.program.is_none() && job.may_suspend);
@@ -277,7 +192,10 @@ impl Schedule {
     pub(super) fn clear(&mut self) {
         self.dies.iter_mut().for_each(Die::clear);
         self.channels.fill_with(Timeline::new);
-        self.programs.clear();
+        self.arbiters.iter_mut().for_each(Arbiter::clear);
+        self.crossing_until.iter_mut().for_each(VecDeque::clear);
+        self.places.clear();
+        self.erase_turns.clear();
         self.beside.clear();
         self.issued.clear();
         (self.copied, self.filling_from) = (Time::ZERO, Time::ZERO);
@@ -286,11 +204,16 @@ impl Schedule {
     /// When the last of all work ends.
     pub(super) fn busy_until(&self) -> Time {
         let dies = self.dies.iter().map(Die::free_from);
-        dies.chain(self.channels.iter().map(Timeline::free_from)).fold(Time::ZERO, Time::max)
+        let erases = self.erase_turns.busy_until(&self.dies);
+        let channels = self.channels.iter().map(Timeline::free_from);
+        let crossings = channels.chain(self.arbiters.iter().map(Arbiter::free_from));
+        dies.chain(crossings).fold(erases, Time::max)
     }
 
     pub(super) fn forget_before(&mut self, now: Time) {
+        self.erase_turns.begin(now, &mut self.dies);
         self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
+        self.arbiters.iter_mut().for_each(|arbiter| arbiter.settle(now));
         // A die has little to forget, and there are many.
         self.forgettings = self.forgettings.wrapping_add(1);
         if self.forgettings.is_multiple_of(DIES_FORGET_EVERY) {
@@ -306,13 +229,14 @@ impl Schedule {
 
     pub(super) fn check_invariants(&self) {
         self.channels.iter().for_each(Timeline::check_invariants);
+        self.arbiters.iter().for_each(Arbiter::check_invariants);
         self.dies.iter().for_each(Die::check_invariants);
-        assert!(self.programs.len() <= self.places, "the write buffer holds more than it has places");
+        self.places.check_invariants();
     }
 
     /// Pages that so many units of an operation lie on, and the time they take on a channel.
     #[inline]
-    fn crossing(&self, units: u32) -> (u32, Time) {
+    pub(super) fn crossing(&self, units: u32) -> (u32, Time) {
         if units == 1 {
             return (1, self.pace.unit_crossing);
         }
@@ -320,16 +244,26 @@ impl Schedule {
         (pages, self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units))
     }
 
-    /// The data of a program takes a place in the buffer: that of the oldest one where all are taken.
+    /// Dies whose turn has come by `now` erase, and so does `die` where it programs the first page of `superblock`.
+    #[inline(never)]
+    fn erase_in_turn(&mut self, now: Time, superblock: u32, operation: u32, die: u32) {
+        if self.erase_turns.is_idle() {
+            return;
+        }
+        self.erase_turns.begin(now, &mut self.dies);
+        if operation < self.geometry.dies {
+            self.erase_turns.begin_for(now, superblock, die, &mut self.dies);
+        }
+    }
+
+    /// The data of a program takes a place in the buffer: that of another one where all are taken.
     fn hold_place(&mut self, now: Time, die: u32, end: Time) {
-        if self.programs.len() == self.places {
-            let (die, end) = self.programs.pop_front().expect("the buffer has a place");
+        if let Some((die, end)) = self.places.take(die, end, &self.dies) {
             self.hold_beside(now, die, end);
             let die = &mut self.dies[die as usize];
             die.begin_before(now);
             self.filling_from = self.filling_from.max(die.time_of(end));
         }
-        self.programs.push_back((die, end));
     }
 
     /// The data of a program holds no place in the buffer, but a flush waits for it.
@@ -371,13 +305,18 @@ impl FlashOps for Working<'_> {
         let time = schedule.pace.programming(spot);
         let transfer = schedule.pace.program_transfer;
         let number = schedule.geometry.number_on_die(superblock, operation);
+        if schedule.erase_turns.are_kept() {
+            schedule.erase_in_turn(now, superblock, operation, spot.die);
+        }
         let ready = if cause == Cause::Host { at } else { schedule.copied.max(at) };
         let die = &mut schedule.dies[spot.die as usize];
-        let channel = &mut schedule.channels[die.channel as usize];
         die.begin_before(now);
         // A die takes data in while it works on what came before; without that it has to be idle.
         let open = if schedule.pace.cached { die.last_start() } else { die.free_from() };
-        let begin = channel.reserve(ready.max(open), transfer);
+        let begin = match schedule.arbiters.get_mut(die.channel as usize) {
+            Some(arbiter) => arbiter.other(now, ready.max(open), transfer),
+            None => schedule.channels[die.channel as usize].reserve(ready.max(open), transfer),
+        };
         let end = if schedule.pace.cached {
             die.work(now, begin + transfer, time, Some(number), true)
         } else {
@@ -408,7 +347,10 @@ impl FlashOps for Working<'_> {
         let occupied = if schedule.pace.cached { read } else { read + time };
         let end = die.work(now, at, occupied, None, false);
         let sensed = die.time_of(end).saturating_sub(occupied - read);
-        let begin = schedule.channels[die.channel as usize].reserve(sensed, time);
+        let begin = match schedule.arbiters.get_mut(die.channel as usize) {
+            Some(arbiter) => arbiter.other(now, sensed, time),
+            None => schedule.channels[die.channel as usize].reserve(sensed, time),
+        };
         schedule.copied = schedule.copied.max(begin + time);
         schedule.die_ledger.charge(activity(cause), occupied);
         schedule.channel_ledger.charge(Activity::Transfer, time);
@@ -422,10 +364,16 @@ impl FlashOps for Working<'_> {
         }
     }
 
-    fn erase(&mut self, _superblock: u32) {
+    fn erase(&mut self, superblock: u32) {
         let (schedule, now, at) = (&mut *self.schedule, self.now, self.at);
-        for die in &mut schedule.dies {
-            die.work(now, schedule.copied.max(at), schedule.pace.erase, None, true);
+        let ready = schedule.copied.max(at);
+        if schedule.erase_turns.are_kept() {
+            schedule.erase_turns.add(superblock, ready, schedule.geometry.dies);
+            schedule.erase_turns.begin(now, &mut schedule.dies);
+        } else {
+            for die in &mut schedule.dies {
+                die.work(now, ready, schedule.pace.erase, None, true);
+            }
         }
         let all = schedule.pace.erase * schedule.dies.len() as u64;
         schedule.die_ledger.charge(Activity::Erase, all);

@@ -1,10 +1,13 @@
 //! Tests of the SSD.
 
 mod amplification;
+mod arbitration;
 mod array;
 mod bandwidth;
 mod drive;
+mod erasing;
 mod front;
+mod idle;
 mod line;
 mod mapping;
 mod mistakes;

@@ -1,0 +1,122 @@
+//! Erases in turn: where only some dies may erase at one time, the others of a superblock wait for theirs.
+
+use super::config::Config;
+use super::die::Die;
+use nacre_kernel::Time;
+use nacre_kernel::state::{State, Value};
+use std::collections::VecDeque;
+
+/// An erase whose turn has not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) struct Waiting {
+    pub(super) superblock: u32,
+    pub(super) die: u32,
+    /// It begins no earlier.
+    ready: Time,
+}
+
+/// Which dies erase, and which wait until they may.
+#[derive(State)]
+pub(super) struct EraseTurns {
+    /// Dies that erase at one time; `None` where as many do as there are.
+    #[state(skip = "from the configuration")]
+    most: Option<usize>,
+    #[state(skip = "from the configuration")]
+    duration: Time,
+    /// In the order in which they begin; no more than a superblock for each that is erased.
+    waiting: VecDeque<Waiting>,
+    /// The die, and the end on its clock; no more than `most`.
+    #[state(varies)]
+    under_way: Vec<(u32, Time)>,
+}
+
+impl EraseTurns {
+    /// The turns of `config`, where an erase takes `duration`.
+    pub(super) fn new(config: &Config, duration: Time) -> EraseTurns {
+        EraseTurns {
+            most: config.erases_at_once.map(|most| most as usize),
+            duration,
+            waiting: VecDeque::new(),
+            under_way: Vec::new(),
+        }
+    }
+
+    /// Whether there are turns at all.
+    #[inline]
+    pub(super) fn are_kept(&self) -> bool {
+        self.most.is_some()
+    }
+
+    /// Whether nobody waits.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Every die is to erase its blocks of `superblock`, from `ready` on.
+    pub(super) fn add(&mut self, superblock: u32, ready: Time, dies: u32) {
+        self.waiting.extend((0..dies).map(|die| Waiting { superblock, die, ready }));
+    }
+
+    /// Dies whose turn comes by `now` erase.
+    pub(super) fn begin(&mut self, now: Time, dies: &mut [Die]) {
+        while self.waiting.front().is_some_and(|next| self.turn_of(next, dies) <= now) {
+            self.begin_next(now, dies);
+        }
+    }
+
+    /// `superblock` is to be programmed on `die` next: it is erased there before, in its turn.
+    pub(super) fn begin_for(&mut self, now: Time, superblock: u32, die: u32, dies: &mut [Die]) {
+        let is_it = |next: &Waiting| (next.superblock, next.die) == (superblock, die);
+        let Some(place) = self.waiting.iter().position(is_it) else { return };
+        (0..=place).for_each(|_| self.begin_next(now, dies));
+    }
+
+    /// When `next` may begin.
+    fn turn_of(&self, next: &Waiting, dies: &[Die]) -> Time {
+        let most = self.most.unwrap_or(usize::MAX);
+        if self.under_way.len() < most {
+            return next.ready;
+        }
+        self.under_way
+            .iter()
+            .map(|&(die, end)| dies[die as usize].time_of(end))
+            .fold(Time::MAX, Time::min)
+            .max(next.ready)
+    }
+
+    fn begin_next(&mut self, now: Time, dies: &mut [Die]) {
+        let Some(next) = self.waiting.pop_front() else { return };
+        let turn = self.turn_of(&next, dies);
+        if Some(self.under_way.len()) == self.most {
+            let ends = self.under_way.iter().map(|&(die, end)| dies[die as usize].time_of(end));
+            let (first, _) = ends.enumerate().min_by_key(|&(_, end)| end).expect("some dies erase");
+            self.under_way.swap_remove(first);
+        }
+        let end = dies[next.die as usize].work(now, turn, self.duration, None, true);
+        self.under_way.push((next.die, end));
+    }
+
+    /// Erases of `die` that wait.
+    pub(super) fn waiting_of(&self, die: u32) -> u64 {
+        self.waiting.iter().filter(|waiting| waiting.die == die).count() as u64
+    }
+
+    /// When the last of those that wait is over, if nothing comes between.
+    pub(super) fn busy_until(&self, dies: &[Die]) -> Time {
+        let Some(last) = self.waiting.back() else { return Time::ZERO };
+        let begun = self
+            .under_way
+            .iter()
+            .map(|&(die, end)| dies[die as usize].time_of(end))
+            .fold(last.ready, Time::max);
+        let rounds = self.waiting.len().div_ceil(self.most.unwrap_or(usize::MAX));
+        begun + self.duration * rounds as u64
+    }
+
+    /// Nothing is under way any more.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.under_way.clear();
+    }
+}

@@ -1,0 +1,106 @@
+//! Pages that the host waits for: from their die, over its channel.
+
+use super::arbiter::Read;
+use super::die::Turn;
+use super::geometry::Spot;
+use super::schedule::Schedule;
+use nacre_kernel::{Activity, Time};
+
+/// A read of the host from a die.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetch {
+    pub(super) turn: Turn,
+    /// When the page is in the die's register.
+    pub(super) sensed: Time,
+    /// When its transfer over the channel began, and ended.
+    pub(super) transfer: Time,
+    pub(super) done: Time,
+}
+
+impl Schedule {
+    /// Reads so many `units` of the operation at `spot` at `at`, for a request that came at `now`. `activity` is
+    /// what the die's time is for.
+    #[inline(always)]
+    pub(super) fn fetch(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+        if !self.pace.is_plain {
+            return self.fetch_in_turn(now, at, spot, units, activity);
+        }
+        let read = self.pace.reading(spot);
+        let (pages, time) = self.crossing(units);
+        let die = &mut self.dies[spot.die as usize];
+        let turn = die.read(at, read, &self.pace.suspending);
+        let sensed = turn.start + read;
+        let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
+        let done = transfer + time;
+        self.charge_fetch(activity, &turn, read, time, pages);
+        Fetch { turn, sensed, transfer, done }
+    }
+
+    /// The same where not every read goes first, dies have registers, channels choose, or erases have turns.
+    #[inline(never)]
+    fn fetch_in_turn(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+        self.erase_turns.begin(now, &mut self.dies);
+        let read = self.pace.reading(spot);
+        let (pages, time) = self.crossing(units);
+        let die = spot.die as usize;
+        let fetch = if self.arbiters.is_empty() {
+            let turn = match self.pace.read_priority {
+                true => self.dies[die].read(at, read, &self.pace.suspending),
+                false => self.dies[die].read_in_turn(now, at, read),
+            };
+            let sensed = turn.start + read;
+            let transfer = self.channels[self.dies[die].channel as usize].reserve_unordered(sensed, time);
+            Fetch { turn, sensed, transfer, done: transfer + time }
+        } else {
+            let command = self.pace.command * u64::from(pages);
+            self.fetch_as_channel_chooses(at, die, Read { command, sense: read, page: time - command })
+        };
+        self.hold_registers(die, fetch.sensed, fetch.done);
+        self.charge_fetch(activity, &fetch.turn, read, time, pages);
+        fetch
+    }
+
+    /// Has the channel of `die` plan `read`, and takes the die as long as that says.
+    fn fetch_as_channel_chooses(&mut self, at: Time, die: usize, read: Read) -> Fetch {
+        let (place, channel) = (die / self.channels.len(), self.dies[die].channel as usize);
+        let (die, suspending) = (&mut self.dies[die], &self.pace.suspending);
+        let (open, suspend) = die.before_read(at, suspending);
+        let planned =
+            self.arbiters[channel].read(at, place, open, Read { sense: suspend + read.sense, ..read });
+        // The die does nothing else while the command waits.
+        let taken = open.max(die.reads_until());
+        let takes = planned.sensed.saturating_sub(taken).max(suspend + read.sense) - suspend;
+        let Turn { has_suspended, .. } = die.read(taken, takes, suspending);
+        let turn = Turn { start: planned.command + suspend, suspending: suspend, has_suspended };
+        Fetch { turn, sensed: planned.sensed, transfer: planned.page, done: planned.page + read.page }
+    }
+
+    /// A page that was `sensed` crosses until `done`: the die's next read begins when a register is free.
+    fn hold_registers(&mut self, die: usize, sensed: Time, done: Time) {
+        match self.pace.registers {
+            None => {}
+            Some(1) => self.dies[die].hold(sensed, done),
+            Some(registers) => {
+                let crossing = &mut self.crossing_until[die];
+                crossing.push_back(done);
+                // The page moves on from the register it was sensed into when the one that many before it has left.
+                if crossing.len() >= registers
+                    && let Some(left) = crossing.pop_front()
+                {
+                    self.dies[die].hold(sensed, left);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn charge_fetch(&mut self, activity: Activity, turn: &Turn, read: Time, crossing: Time, pages: u32) {
+        self.die_ledger.charge(activity, read);
+        if turn.has_suspended {
+            self.counts.suspensions += 1;
+            self.die_ledger.charge(Activity::Suspend, turn.suspending + self.pace.suspending.resume);
+        }
+        self.channel_ledger.charge(Activity::Transfer, crossing);
+        self.counts.transfers += u64::from(pages);
+    }
+}

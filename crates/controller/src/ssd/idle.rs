@@ -1,0 +1,58 @@
+//! Cleaning while the host is quiet, up to a soft threshold. A request of the host stops it.
+
+use super::array::Array;
+use super::flash_ops::FlashOps;
+use super::model::Ssd;
+use nacre_kernel::{Breakdown, Completion, Data, Request, Time};
+use nacre_media::store::Store;
+
+/// Superblocks that may be being filled.
+pub(super) const OPEN: u32 = 3;
+
+impl<S: Store> Ssd<S> {
+    /// Does what `request` asks for, on a drive that has cleaned while it was quiet.
+    #[inline(never)]
+    pub(super) fn serve_after_cleaning(
+        &mut self,
+        now: Time,
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        self.clean_while_idle(now);
+        let completion = self.serve(now, request, data, breakdown);
+        self.quiet_from = self.quiet_from.max(completion.done);
+        completion
+    }
+
+    /// Cleans from when the host fell quiet, and the flash with it, until `now`. Every step copies a stripe; one that has
+    /// begun ends, though a request comes meanwhile.
+    #[inline(never)]
+    pub(super) fn clean_while_idle(&mut self, now: Time) {
+        while self.array.cleans_while_idle() {
+            let at = self.quiet_from.max(self.schedule.busy_until());
+            if at >= now {
+                return;
+            }
+            self.array.clean_stripe(&mut self.schedule.from(at, at));
+        }
+    }
+}
+
+impl<S: Store> Array<S> {
+    /// Whether fewer superblocks are erased than are wanted, and so many can be.
+    fn cleans_while_idle(&self) -> bool {
+        let wanted = self.rules.erased_while_idle;
+        let kept = self.blocks.usable_count().saturating_sub(wanted + OPEN);
+        let most = u64::from(kept) * u64::from(self.geometry.units_per_superblock - 1);
+        self.erased.len() < wanted as usize && !self.is_worn_out && self.table.len() as u64 <= most
+    }
+
+    /// Copies as much of the superblock that is being emptied, or the next one, as all dies program at once.
+    fn clean_stripe<W: FlashOps>(&mut self, work: &mut W) {
+        if self.relocation.is_none() {
+            self.begin_cleaning();
+        }
+        self.copy(self.geometry.operation_units * self.geometry.dies, work);
+    }
+}
