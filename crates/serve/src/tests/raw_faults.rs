@@ -305,7 +305,8 @@ fn step(disk: &Disk, file: &Faulty, legal: &mut Legal, step: Step) -> u32 {
         Step::Flush => (ask(0, FLUSH, 0, 0, 0).0, true),
         Step::Harm(offset) => {
             let harmed = disk.harm(offset, 512, Harm::Reads);
-            let number = |error: io::Error| if error.kind() == io::ErrorKind::StorageFull { ENOSPC } else { EIO };
+            let number =
+                |error: io::Error| if error.kind() == io::ErrorKind::StorageFull { ENOSPC } else { EIO };
             (harmed.map_or_else(number, |()| 0), false)
         }
     };
@@ -336,7 +337,10 @@ fn whatever_fails_once_is_told_and_takes_nothing_that_was_acknowledged() {
             }
             let failed = file.has_failed();
             let closed = disk.close();
-            assert!(closed.is_err() || file.is_synced(), "an end is good only where everything is on the disk");
+            assert!(
+                closed.is_err() || file.is_synced(),
+                "an end is good only where everything is on the disk"
+            );
             drop(disk);
             // Whoever opens it again finds what was acknowledged, but for what somebody wished to fail.
             let (file, disk) = served(&folder.image(), fault, usize::MAX / 2);
