@@ -83,6 +83,7 @@ mod snapshot;
 mod space;
 mod store;
 mod superblock;
+pub mod tape;
 #[cfg(test)]
 mod tests;
 

@@ -1,7 +1,7 @@
 //! Killed at any write, powerless at any moment: what comes back is a prefix with everything acknowledged.
 
-use super::tape::{Event, Tape, write};
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
+use crate::tape::{Event, Followed};
 use crate::{Image, ImageError, Problem};
 use proptest::prelude::*;
 use std::path::Path;
@@ -11,8 +11,19 @@ use std::sync::Arc;
 const JOURNAL_BYTES: u64 = 2048;
 /// Bytes of a record of the toy.
 const RECORD: usize = 24 + 3 + 8;
-/// A disk writes sectors whole.
-const SECTOR: usize = 512;
+
+/// What is noted between the writes of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Note {
+    /// A step, counted from 1, is about to be kept.
+    Issued(u64),
+    /// It was acknowledged.
+    Acknowledged(u64),
+    /// Everything acknowledged was synced.
+    Synced,
+}
+
+pub(super) type Tape = crate::tape::Tape<Note>;
 
 fn create(tape: &Arc<Tape>) -> Result<Image, ImageError> {
     Image::create_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY, JOURNAL_BYTES)
@@ -28,12 +39,12 @@ fn recover(tape: &Arc<Tape>) -> Result<(Image, Toy), ImageError> {
 /// Takes `steps`, syncing after every `sync`th, with notes of it on the tape.
 fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> Result<(), ImageError> {
     for &step in steps {
-        tape.note(Event::Issued(toy.done + 1));
+        tape.note(Note::Issued(toy.done + 1));
         toy.serve(image, step)?;
-        tape.note(Event::Acknowledged(toy.done));
+        tape.note(Note::Acknowledged(toy.done));
         if toy.done.is_multiple_of(sync) {
             image.sync()?;
-            tape.note(Event::Synced);
+            tape.note(Note::Synced);
         }
     }
     Ok(())
@@ -42,10 +53,7 @@ fn run(tape: &Tape, image: &Image, toy: &mut Toy, steps: &[Step], sync: u64) -> 
 /// Follows a tape: what the file holds after its events, and what was promised by then.
 #[derive(Clone, Default)]
 pub(super) struct Replay {
-    pub(super) bytes: Vec<u8>,
-    /// The file as of the last sync, and the writes since.
-    durable: Vec<u8>,
-    pending: Vec<(u64, Vec<u8>)>,
+    pub(super) file: Followed,
     issued: u64,
     acknowledged: u64,
     synced: u64,
@@ -54,48 +62,23 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn on(bytes: &[u8], done: u64) -> Replay {
-        let (bytes, durable) = (bytes.to_vec(), bytes.to_vec());
         let (issued, acknowledged, synced) = (done, done, done);
-        Replay { bytes, durable, issued, acknowledged, synced, created: true, pending: Vec::new() }
+        Replay { file: Followed::of(bytes.to_vec()), issued, acknowledged, synced, created: true }
     }
 
-    pub(super) fn follow(&mut self, event: &Event) {
+    pub(super) fn follow(&mut self, event: &Event<Note>) {
+        self.file.follow(event);
         match event {
-            // Nothing is promised of a length alone before it is synced, but a file system keeps it in order.
-            Event::Length(length) => {
-                self.bytes.resize(*length as usize, 0);
-                self.durable.resize(*length as usize, 0);
-            }
-            Event::Write(offset, part) => {
-                write(&mut self.bytes, *offset, part);
-                self.pending.push((*offset, part.clone()));
-            }
-            Event::Sync => {
-                self.durable.clone_from(&self.bytes);
-                self.pending.clear();
-            }
-            Event::Issued(step) => (self.issued, self.created) = (*step, true),
-            Event::Acknowledged(step) => self.acknowledged = *step,
-            Event::Synced => self.synced = self.acknowledged,
+            Event::Noted(Note::Issued(step)) => (self.issued, self.created) = (*step, true),
+            Event::Noted(Note::Acknowledged(step)) => self.acknowledged = *step,
+            Event::Noted(Note::Synced) => self.synced = self.acknowledged,
+            Event::Length(_) | Event::Write(..) | Event::Sync => {}
         }
     }
 
-    /// The file after a power failure: of what was not synced, each sector may be there or not.
+    /// The file after a power failure.
     pub(super) fn powerless(&self, seed: u64) -> Vec<u8> {
-        let mut random = nacre_kernel::Streams::new(seed).stream("sectors");
-        let (mut bytes, kept) = (self.durable.clone(), random.unit());
-        for (offset, part) in &self.pending {
-            let mut at = 0;
-            while at < part.len() {
-                let sector = SECTOR - (*offset as usize + at) % SECTOR;
-                let end = part.len().min(at + sector);
-                if random.chance(kept) {
-                    write(&mut bytes, offset + at as u64, &part[at..end]);
-                }
-                at = end;
-            }
-        }
-        bytes
+        self.file.powerless(&mut nacre_kernel::Streams::new(seed).stream("sectors"))
     }
 }
 
@@ -141,14 +124,14 @@ fn a_kill_at_any_write_loses_nothing_acknowledged() {
         if let Event::Write(offset, part) = event {
             checkpoints += usize::from(*offset == 0);
             for torn in [0, 1, part.len() / 2, part.len() - 1] {
-                let mut bytes = replay.bytes.clone();
-                write(&mut bytes, *offset, &part[..torn]);
-                check(bytes, &steps, replay.acknowledged, replay.issued, replay.created);
+                let mut file = replay.file.clone();
+                file.follow::<Note>(&Event::Write(*offset, part[..torn].to_vec()));
+                check(file.bytes, &steps, replay.acknowledged, replay.issued, replay.created);
                 opened += 1;
             }
         }
         replay.follow(event);
-        check(replay.bytes.clone(), &steps, replay.acknowledged, replay.issued, replay.created);
+        check(replay.file.bytes.clone(), &steps, replay.acknowledged, replay.issued, replay.created);
     }
     assert_eq!(checkpoints, 6, "one creation and five checkpoints were torn");
     assert!(opened > 900, "{opened} files were opened");
@@ -165,7 +148,7 @@ fn a_failing_second_superblock_loses_nothing() {
     for event in &events {
         replay.follow(event);
         for slot in [0, 64 << 10].into_iter().filter(|_| replay.created) {
-            let mut bytes = replay.bytes.clone();
+            let mut bytes = replay.file.bytes.clone();
             bytes[slot + 40] ^= 1;
             check(bytes, &steps, replay.acknowledged, replay.issued, true);
         }
@@ -213,7 +196,7 @@ proptest! {
         let mut toy = Toy::new(&image);
         let mut taken = Vec::new();
         for &step in &life {
-            tape.note(Event::Issued(toy.done + 1));
+            tape.note(Note::Issued(toy.done + 1));
             match toy.serve_ahead(&image, step) {
                 Ok(()) => taken.push(step),
                 Err(error) => {

@@ -1,7 +1,7 @@
 //! Whatever byte of an image changes is told, never given as it is, and the rest is saved into a copy.
 
 use super::Folder;
-use super::tape::Tape;
+use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, PAGE, Step, Toy, history};
 use crate::check::look;
 use crate::repair::mend;

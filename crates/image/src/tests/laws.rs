@@ -1,6 +1,6 @@
 //! Properties: any steps with checkpoints and reopenings anywhere, any damage, any use of room.
 
-use super::tape::Tape;
+use super::crashes::Tape;
 use super::toy::{GEOMETRY, IDENTITY, Step, Toy, history, step};
 use crate::space::Space;
 use crate::{Image, Problem};

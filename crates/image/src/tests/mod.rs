@@ -6,7 +6,6 @@ mod laws;
 mod mistakes;
 mod raw_crashes;
 mod round_trips;
-mod tape;
 mod toy;
 
 use std::path::PathBuf;

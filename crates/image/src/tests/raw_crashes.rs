@@ -1,8 +1,7 @@
 //! Raw bytes under a host that loses its power: what was synced is there, and of the rest each byte is as it was at
 //! some moment since.
 
-use super::crashes::Replay;
-use super::tape::{Event, Tape};
+use super::crashes::{Replay, Tape};
 use crate::{Geometry, Image, Raw};
 use nacre_kernel::{Random, Streams};
 use std::path::Path;
@@ -73,7 +72,7 @@ fn power_failures_one_after_the_other_take_nothing_from_raw_bytes_that_was_synce
             // The power fails behind one of them.
             let (events, legal) = &moments[random.below(moments.len() as u64) as usize];
             let mut replay = Replay::on(&file, 0);
-            tape.reel().events[..*events].iter().for_each(|event: &Event| replay.follow(event));
+            tape.reel().events[..*events].iter().for_each(|event| replay.follow(event));
             file = replay.powerless(random.below(u64::MAX));
             let (.., found) = open(file.clone());
             for (at, byte) in found.iter().enumerate() {

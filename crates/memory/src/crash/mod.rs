@@ -19,8 +19,7 @@ use crate::step::Step;
 use history::History;
 use nacre_kernel::{Random, Status, Streams};
 use nacre_machine::{Checked, Files};
-use std::sync::Arc;
-use tape::Tape;
+use tape::Recorded;
 
 /// What was tried, and the first thing that was not as promised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,7 +96,7 @@ struct Life<'a> {
     files: &'a dyn Files,
     fault: Fault,
     random: Random,
-    tape: Arc<Tape>,
+    tape: Recorded,
     kept: Kept,
     history: History,
     blocks: u64,
@@ -114,8 +113,8 @@ impl<'a> Life<'a> {
         seed: u64,
         fault: Fault,
     ) -> Result<Life<'a>, MemoryError> {
-        let tape = Arc::new(Tape::of(Vec::new(), fault));
-        let kept = Kept::on_disk(checked, files, tape.clone(), JOURNAL_BYTES)?;
+        let mut tape = Recorded::of(Vec::new(), fault);
+        let kept = Kept::on_disk(checked, files, tape.file.clone(), JOURNAL_BYTES)?;
         kept.check_saves()?;
         tape.settle();
         let (random, blocks) = (Streams::new(seed).stream("image"), kept.capacity() / BLOCK);
@@ -212,7 +211,7 @@ impl<'a> Life<'a> {
         let what = if is_kill { "a kill" } else { "a loss of power" };
         let told =
             |problem| format!("after {what} at operation {cut} of {operations}, {torn} bytes: {problem}");
-        let tape = Arc::new(Tape::of(bytes, self.fault));
+        let tape = Recorded::of(bytes, self.fault);
         let mut kept = self.open(&tape).map_err(|error| told(error.to_string()))?;
         self.crashed.kills += u64::from(is_kill);
         self.crashed.power_losses += u64::from(!is_kill);
@@ -238,13 +237,13 @@ impl<'a> Life<'a> {
         Ok(true)
     }
 
-    fn open(&self, tape: &Arc<Tape>) -> Result<Kept, MemoryError> {
-        Kept::on_disk(self.checked, self.files, tape.clone(), JOURNAL_BYTES)
+    fn open(&self, tape: &Recorded) -> Result<Kept, MemoryError> {
+        Kept::on_disk(self.checked, self.files, tape.file.clone(), JOURNAL_BYTES)
     }
 }
 
 /// What is written and synced after a crash is there after a loss of power.
-fn lives(life: &Life<'_>, mut kept: Kept, tape: &Arc<Tape>) -> Result<(), String> {
+fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String> {
     let Some(&block) = life.history.blocks().first() else { return Ok(()) };
     let word = u64::MAX;
     let bytes = word.to_le_bytes().repeat(BLOCK as usize / 8);
@@ -256,7 +255,7 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Arc<Tape>) -> Result<(), String
     kept.sync().map_err(|error| error.to_string())?;
     let mut chance = Streams::new(life.steps).stream("again");
     let bytes = tape.powerless(tape.operations(), 0, &mut chance);
-    let again = Arc::new(Tape::of(bytes, life.fault));
+    let again = Recorded::of(bytes, life.fault);
     let mut kept = life.open(&again).map_err(|error| format!("it does not open again: {error}"))?;
     match read(&mut kept, &[block])?[..] {
         [found] if found == word => Ok(()),

@@ -1,0 +1,213 @@
+//! A file in memory that remembers what is done to it, for who stops a host at any moment: what the file holds after
+//! a kill, and what may be on the disk after a loss of power.
+
+use crate::disk::Disk;
+use nacre_kernel::Random;
+use std::fs::File;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A disk writes sectors whole.
+const SECTOR: usize = 512;
+
+/// What happened to a file, and what its user noted meanwhile.
+#[derive(Clone, Debug)]
+pub enum Event<N> {
+    /// It was made so long.
+    Length(u64),
+    /// Bytes were written from there on.
+    Write(u64, Vec<u8>),
+    /// It was synced.
+    Sync,
+    /// Its user noted this.
+    Noted(N),
+}
+
+/// The file.
+#[derive(Debug)]
+pub struct Tape<N>(Mutex<Reel<N>>);
+
+/// What is on a [`Tape`], and what is to go wrong with it.
+#[derive(Debug)]
+pub struct Reel<N> {
+    /// As a reader finds it.
+    pub bytes: Vec<u8>,
+    /// In the order in which they happened.
+    pub events: Vec<Event<N>>,
+    /// Bytes that may still be written, where there is no room for all.
+    pub room: Option<usize>,
+    /// One write in so many is answered and lost.
+    pub loses_one_in: Option<u64>,
+    /// The write or sync that fails, counted from 1.
+    pub failing: Option<usize>,
+    /// Writes and syncs so far.
+    pub operations: usize,
+}
+
+/// What a file holds after the events of a tape, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Followed {
+    /// As a reader finds it.
+    pub bytes: Vec<u8>,
+    /// As of the last sync, and the writes since.
+    durable: Vec<u8>,
+    pending: Vec<(u64, Vec<u8>)>,
+}
+
+impl<N> Tape<N> {
+    /// A file that holds `bytes`.
+    pub fn with(bytes: Vec<u8>) -> Tape<N> {
+        let reel =
+            Reel { bytes, events: Vec::new(), room: None, loses_one_in: None, failing: None, operations: 0 };
+        Tape(Mutex::new(reel))
+    }
+
+    /// What is on it.
+    pub fn reel(&self) -> MutexGuard<'_, Reel<N>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its user has something to note.
+    pub fn note(&self, note: N) {
+        self.reel().events.push(Event::Noted(note));
+    }
+}
+
+impl<N> Default for Tape<N> {
+    fn default() -> Tape<N> {
+        Tape::with(Vec::new())
+    }
+}
+
+impl<N> Reel<N> {
+    /// Counts an operation. Errors: it is the one that fails, with what the system says then (EIO).
+    fn count(&mut self) -> io::Result<()> {
+        self.operations += 1;
+        match self.failing == Some(self.operations) {
+            true => Err(io::Error::from_raw_os_error(5)),
+            false => Ok(()),
+        }
+    }
+
+    fn write(&mut self, offset: u64, part: &[u8]) {
+        write(&mut self.bytes, offset, part);
+        self.events.push(Event::Write(offset, part.to_vec()));
+    }
+}
+
+impl Followed {
+    /// A file whose `bytes` are on the disk.
+    pub fn of(bytes: Vec<u8>) -> Followed {
+        Followed { durable: bytes.clone(), bytes, pending: Vec::new() }
+    }
+
+    /// What `event` does to it.
+    pub fn follow<N>(&mut self, event: &Event<N>) {
+        match event {
+            // Nothing is promised of a length before it is synced, but a file system keeps it in order.
+            Event::Length(length) => {
+                self.bytes.resize(*length as usize, 0);
+                self.durable.resize(*length as usize, 0);
+            }
+            Event::Write(offset, part) => {
+                write(&mut self.bytes, *offset, part);
+                self.pending.push((*offset, part.clone()));
+            }
+            Event::Sync => {
+                let Followed { bytes, durable, pending } = self;
+                pending.drain(..).for_each(|(offset, part)| write(durable, offset, &part));
+                durable.truncate(bytes.len());
+            }
+            Event::Noted(_) => {}
+        }
+    }
+
+    /// The file after a loss of power: of what was not synced each sector is there or not.
+    pub fn powerless(&self, chance: &mut Random) -> Vec<u8> {
+        let (mut bytes, kept) = (self.durable.clone(), chance.unit());
+        for (offset, part) in &self.pending {
+            let mut at = 0;
+            while at < part.len() {
+                let end = part.len().min(at + SECTOR - (*offset as usize + at) % SECTOR);
+                if chance.chance(kept) {
+                    write(&mut bytes, offset + at as u64, &part[at..end]);
+                }
+                at = end;
+            }
+        }
+        bytes
+    }
+}
+
+/// Writes `part` at `offset`, beyond the end if need be.
+fn write(bytes: &mut Vec<u8>, offset: u64, part: &[u8]) {
+    let (start, end) = (offset as usize, offset as usize + part.len());
+    bytes.resize(bytes.len().max(end), 0);
+    bytes[start..end].copy_from_slice(part);
+}
+
+impl<N: std::fmt::Debug + Send> Disk for Tape<N> {
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        let reel = self.reel();
+        let rest = &reel.bytes[reel.bytes.len().min(offset as usize)..];
+        let count = rest.len().min(into.len());
+        into[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut reel = self.reel();
+        if let Err(error) = reel.count() {
+            // As far as it came.
+            reel.write(offset, &bytes[..bytes.len() / 2]);
+            return Err(error);
+        }
+        if reel.loses_one_in.is_some_and(|one_in| (reel.operations as u64).is_multiple_of(one_in)) {
+            return Ok(());
+        }
+        let fitting = bytes.len().min(reel.room.unwrap_or(usize::MAX));
+        reel.room = reel.room.map(|room| room - fitting);
+        reel.write(offset, &bytes[..fitting]);
+        if fitting < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let mut reel = self.reel();
+        reel.count()?;
+        reel.events.push(Event::Sync);
+        Ok(())
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.reel().bytes.len() as u64)
+    }
+
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        let mut reel = self.reel();
+        reel.bytes.resize(length as usize, 0);
+        reel.events.push(Event::Length(length));
+        Ok(())
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        let reel = self.reel();
+        let rest = reel.bytes.get(offset as usize..).unwrap_or_default();
+        Ok(rest.iter().position(|&byte| byte != 0).map(|at| offset + at as u64))
+    }
+
+    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
+        // A file system that has holes and zeroes nothing in place.
+        if keeps_room {
+            return Ok(false);
+        }
+        self.write_at(offset, &vec![0; length as usize]).map(|()| true)
+    }
+
+    fn file(&self) -> Option<&File> {
+        None
+    }
+
+    fn reserve(&self, _offset: u64, _bytes: u64) -> io::Result<()> {
+        Ok(())
+    }
+}
