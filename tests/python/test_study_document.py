@@ -259,13 +259,22 @@ def test_what_is_wanted_has_to_be_sound(rest: dict[str, Any], told: str) -> None
         ("6.7us", "s", "0.0000067"),
         ("1_000 kHz", "per_s", "1e6"),
         ("1e3 \u00b5s", "s", "1e-3"),
+        ("90 /h", "per_s", "0.025"),
+        ("8_100 nm2/bit", "um2_per_bit", "0.0081"),
     ],
 )
 def test_a_quantity_is_a_number_and_a_unit(text: str, base: str, value: str) -> None:
     found = quantity.parse(text)
     assert (found.base, found.value) == (base, Decimal(value))
-    for wrong in ("5", "us", "-1 us", "5 parsecs", "1e us"):
+    for wrong in ("5", "1e3", "us", "-1 us", "5 parsecs", "1e us"):
         assert quantity.maybe(wrong) is None
+
+
+def test_a_unit_that_is_nearly_one_is_told_which_is_meant() -> None:
+    with pytest.raises(ValueError, match=r'there is no unit "kib", did you mean "KiB"\?'):
+        quantity.parse("5 kib")
+    with pytest.raises(ValueError, match="it is not a number with a unit"):
+        quantity.parse("KiB")
 
 
 def test_the_example_is_sound_and_asks_a_question_of_money() -> None:
