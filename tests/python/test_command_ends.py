@@ -1,4 +1,5 @@
 """Every command ends soon after Ctrl-C or SIGTERM, and what it has finished can be read.
+Until then it listens where docs/security.md says, and nowhere else.
 
 How soon is counted in the time of processors, which says the same on a busy machine: a command that
 goes on working, or waits for something that does not come, is found out.
@@ -24,6 +25,7 @@ import psutil
 import pytest
 import typer.main
 from exploring import ENDLESS, SMALL
+from listening import listening, sockets
 from nacre import toml
 from nacre.cli.app import app
 from nacre.mqsim import comparison
@@ -99,6 +101,10 @@ class Case:
     check: Callable[[Path], None] = lambda _folder: None
     statuses: tuple[int, ...] = (130,)
     worked_s: float = WORKED_S
+    listens: int = 0
+    """Ports of this machine, and no others, on which it listens."""
+    sockets: tuple[str, ...] = ()
+    """Unix sockets on which it listens."""
 
 
 def is_record(folder: Path) -> None:
@@ -131,8 +137,14 @@ CASES = {
     "reproduce": Case("reproduce envy --out out"),
     "study": Case("study study.toml --out out", check=is_study, worked_s=3.0),
     "report": Case(f"report {' '.join(f'r{n}' for n in range(60))} --html page.html"),
-    "explore": Case("explore --out out", "Ctrl-C", statuses=(0,)),
-    "serve": Case("serve device.toml new.img", "Ctrl-C", check=is_image, statuses=(0,)),
+    "explore": Case("explore --out out", "Ctrl-C", statuses=(0,), listens=1),
+    "serve": Case(
+        "serve device.toml new.img",
+        "Ctrl-C",
+        check=is_image,
+        statuses=(0,),
+        sockets=("new.img.sock", "new.img.ctl"),
+    ),
     "compare mqsim": Case("compare mqsim ssd.xml workload.xml"),
     "trace info": Case("trace info -", "reading"),
     "trace mrc": Case("trace mrc - -o out.csv", "reading", check=is_nothing),
@@ -259,6 +271,9 @@ def test_it_ends_and_leaves_what_it_finished(
             if case.begins == "reading":
                 feeder.start()
             has_begun(process, case, mute)
+            doors = [host for host, _ in listening(process.pid)]
+            assert doors == ["127.0.0.1"] * case.listens
+            assert {path.name for path in sockets(process.pid)} == set(case.sockets)
             spent, began = took(psutil.Process(process.pid)), time.monotonic()
             process.send_signal(number)
             _, status, usage = ended(process)
