@@ -119,7 +119,7 @@ def raw(server: Server, sent: bytes) -> None:
 
 def hostile(server: Server, number: int) -> None:
     """A client that does no good, and leaves."""
-    kind, size = number % 9, 1 << 20 + number % 6
+    kind, size = number % 9, 1 << 19 + number // 9 % 6
     if kind < 3:
         raw(server, [b"", os.urandom(64), b"IHAVEOPT" * 3][kind])
         return

@@ -6,13 +6,17 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any, Never
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_PATIENCE_S = 0.8
-"""Within this time Python hears of a signal, unless the model waits for something or computes."""
+_LOOK_S = 0.1
+_LOOKS = 8
+"""In so many looks Python hears of a signal, unless the model waits for something or computes."""
+_LATE_S = 0.05
+"""A look that took so much longer does not count: the machine is busy, and Python is late, too."""
 _INTERRUPTED = 130
 
 _heard = threading.Event()
@@ -42,12 +46,22 @@ def _watch(signals: int) -> None:
     while came := os.read(signals, 64):
         if not any(number in came for number in _SIGNALS):
             continue
-        if not _heard.wait(_PATIENCE_S):
+        if not _is_heard():
             with suppress(OSError, ValueError):
                 sys.stderr.write("error: interrupted\n")
                 sys.stderr.flush()
             os._exit(_INTERRUPTED)
         _heard.clear()
+
+
+def _is_heard() -> bool:
+    looks = 0
+    while looks < _LOOKS:
+        began = time.monotonic()
+        if _heard.wait(_LOOK_S):
+            return True
+        looks += time.monotonic() - began < _LOOK_S + _LATE_S
+    return False
 
 
 def trust() -> None:
