@@ -20,7 +20,7 @@ elif command -v c++ >/dev/null; then
 	coverage=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
 		-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
 		-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg=fuzzing)
-	RUSTFLAGS="${coverage[*]}" cargo build --quiet --locked --release --target "$host" --target-dir target
+	RUSTFLAGS="${coverage[*]}" cargo build --quiet --release --target "$host" --target-dir target
 else
 	echo "NOT FUZZED: this needs a C++ compiler, or nightly Rust and cargo-fuzz" >&2
 	exit 0
