@@ -56,7 +56,9 @@ mod tests {
 
     #[test]
     fn a_process_has_what_is_left_of_its_limit() {
-        let limits = |most: &str| format!("Max open files  9 9 files\nMax address space   {most}   unlimited  bytes\n");
+        let limits = |most: &str| {
+            format!("Max open files  9 9 files\nMax address space   {most}   unlimited  bytes\n")
+        };
         assert_eq!(of_process(&limits("1048576"), "56 12 3 4 0 5 0\n"), Some((256 - 56) * 4096));
         assert_eq!(of_process(&limits("4096"), "56 12 3 4 0 5 0\n"), Some(0));
         assert_eq!(of_process(&limits("unlimited"), "56 12 3 4 0 5 0\n"), None);
