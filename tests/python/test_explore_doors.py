@@ -124,6 +124,12 @@ def test_an_explorer_that_ends_keeps_what_was_under_way(tmp_path: Path) -> None:
     assert record["requests"]["completed"] > 0
 
 
+def test_a_folder_that_is_a_file_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("mine")
+    with pytest.raises(AssertionError, match="--out: results is a file"):
+        Server(tmp_path, "--out", "results")
+
+
 def test_a_port_that_is_taken_is_a_mistake(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:

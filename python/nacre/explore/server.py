@@ -30,8 +30,12 @@ def explore(
     """Answers pages until Ctrl-C or SIGTERM; then waits for what was finished to be written.
 
     `ready` is called with the address to open, which has the token in its fragment. With port 0 a
-    free one is chosen. Raises `ConfigError` for a port that cannot be had.
+    free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that
+    cannot be one.
     """
+    if folder.exists() and not folder.is_dir():
+        hint = "give a folder; one that is missing is made"
+        raise config_error([Problem(path="--out", problem=f"{folder} is a file", hint=hint)])
     explorer = Explorer(folder)
     with _listening(port) as listener:
         port = listener.getsockname()[1]
