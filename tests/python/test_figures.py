@@ -160,6 +160,10 @@ def test_several_records_are_overlaid_under_their_names(record: Record) -> None:
     assert {point["series"] for point in values(comparison.plot_latency())} == {"flash", "PCM"}
     heading = comparison.plot_latency().to_dict()["title"]["text"]
     assert heading.startswith("PCM has the fastest reads")
+    twice = nacre.compare({"one": record, "other": record})
+    heading = twice.plot_latency().to_dict()["title"]["text"]
+    assert heading.startswith("Reads take ")
+    assert heading.endswith(" on average everywhere")
     assert {row["bar"] for row in values(comparison.plot_time_spent())} == {"flash", "PCM"}
 
 

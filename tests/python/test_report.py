@@ -46,7 +46,7 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
     shown = page(*(results / name for name in ("fast", "slow", "study", "mixes")))
     for sentence in (
         "fast has the lowest mean read latency, 10.0 us; slow follows with 30.0 us.",
-        "100 k requests a second. A read takes 10.0 us on average",
+        "100 k requests a second. A read takes 10.0 us.",
         "The busiest part is stack, 100.0 % of the time.",
         "A read spends 100.0 % of its time in stack (read).",
         "2 designs. The best mean latency is 10.0 us, with read 10 us.",
@@ -55,6 +55,17 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
         assert sentence in shown, sentence
     assert "<script" not in shown
     assert not re.findall(r'(?:src|href)="(?!#)', shown)
+
+
+def test_a_headline_says_what_the_slowest_take() -> None:
+    queued = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
+    for settings, said in (
+        ({}, r"A read takes 10\.0 us\."),
+        (queued, r"A read takes \S+ us on average, and one in a hundred more than \S+ us\."),
+    ):
+        assert re.search(said, " ".join(headline.of_record(nacre.run(ONE_SERVER, settings))))
+    cache = nacre.run("server-cache-zipf", {"workload.requests": 3000, "run.warm_up": 0})
+    assert "on average, and 919 us at most." in " ".join(headline.of_record(cache))
 
 
 def test_the_scenario_of_a_record_can_be_run_again_to_the_same_record(

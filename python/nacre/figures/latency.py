@@ -110,6 +110,9 @@ def _several(records: Sequence[Record], names: Sequence[str], ops: Sequence[Op])
     }
     best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     less = percent(1 - means[best] / means[worst])
+    if duration(means[best]) == duration(means[worst]):
+        said = f"{op.capitalize()}s take {duration(means[best])} on average everywhere"
+        return theme.title(said, f"latency of {op}s, {len(means)} systems")
     return theme.title(
         f"{best} has the fastest {op}s: {duration(means[best])} on average",
         f"{less} less than {worst}; latency of {op}s, {len(means)} systems",

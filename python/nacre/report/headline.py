@@ -9,6 +9,7 @@ from nacre.summary_mixes import by
 from nacre.text import amount, count, duration, percent, si
 
 if TYPE_CHECKING:
+    from nacre._record import LatencySummary
     from nacre.mixes import Mixes
     from nacre.record import Component, Record
     from nacre.study.result import StudyResult
@@ -94,11 +95,17 @@ def _latencies(record: Record) -> list[str]:
     said = []
     for op in ("read", "write"):
         if latency := record.latency[op]:
-            said.append(
-                f"A {op} takes {duration(latency.mean_ns)} on average,"
-                f" and one in a hundred more than {duration(latency.p99_ns)}."
-            )
+            said.append(f"A {op} takes {_tail(latency)}.")
     return said
+
+
+def _tail(latency: LatencySummary) -> str:
+    mean, slow, most = map(duration, (latency.mean_ns, latency.p99_ns, latency.max_ns))
+    if mean == most:
+        return mean
+    if slow == most:
+        return f"{mean} on average, and {most} at most"
+    return f"{mean} on average, and one in a hundred more than {slow}"
 
 
 def _limit(record: Record) -> list[str]:
