@@ -4,20 +4,20 @@ import { glance, post } from "./api.js";
 import { fill, h } from "./dom.js";
 import { figure } from "./figure.js";
 import { facts, table, trouble } from "./show.js";
-import { rates } from "./rates.js";
+import { SPAN, rates } from "./rates.js";
 import { bytesOf, changing, requestsOf } from "./requests.js";
 
 const PERIOD = 1000;
-const KEPT = 120;
+const CALM = 5;
 const HARMS = { reads: "reads fail, until they are written", writes: "writes fail, until they are healed", heal: "they work again" };
 
 /** Watches what is served from an image, in a place of the page, until `signal` says so. */
 export class Attached {
   constructor(place, image, signal, foot) {
-    Object.assign(this, { place, image, signal, foot, past: new Map(), looks: 0 });
+    Object.assign(this, { place, image, signal, foot, past: new Map(), looks: 0, still: 0 });
   }
 
-  /** Looks once a second, while somebody can see it. */
+  /** Looks once a second while somebody can see it, and less often where nothing happens for a while. */
   async look() {
     if (this.signal.aborted) return;
     if (!document.hidden) {
@@ -28,33 +28,40 @@ export class Attached {
         return;
       }
     }
-    setTimeout(() => this.look(), PERIOD);
+    setTimeout(() => this.look(), this.still < CALM ? PERIOD : CALM * PERIOD);
   }
 
   draw(found) {
     this.exports ??= found.exports.map((each) => this.frame(each));
+    this.still += 1;
     if (!this.looks) fill(this.place, this.exports.map(({ whole }) => whole), this.foot());
     found.exports.forEach((each, number) => {
       const own = this.exports[number];
       if (!own) return;
-      fill(own.told, facts([...found.facts, ...each.facts]), each.tables.map(table));
-      const past = [...(this.past.get(each.name) ?? []), { at: found.up_s, reads: each.reads, writes: each.writes }].slice(-KEPT);
+      // What is as it was is not drawn again: a device that nobody uses costs next to nothing to watch.
+      afresh(own.facts, [...found.facts, ...each.facts], (lines) => fill(own.facts, facts(lines)));
+      afresh(own.tables, each.tables, (tables) => fill(own.tables, tables.map(table)));
+      const past = [...(this.past.get(each.name) ?? []), { at: found.up_s, reads: each.reads, writes: each.writes }].filter(({ at }) => at > found.up_s - SPAN);
       this.past.set(each.name, past);
-      fill(own.chart, rates(past));
+      const before = past.at(-2);
+      if (before?.reads !== each.reads || before?.writes !== each.writes) this.still = 0;
+      const isIdle = past[0].reads === each.reads && past[0].writes === each.writes;
+      if (!isIdle || !own.wasIdle) fill(own.chart, rates(past));
+      own.wasIdle = isIdle;
     });
     this.looks += 1;
     this.place.dataset.looks = String(this.looks);
   }
 
   frame({ name, has_wear: hasWear }) {
-    const own = { chart: h("div", { class: "chart" }), told: h("div", { class: "told" }), said: h("div", { role: "status" }), wear: h("div") };
+    const own = { chart: h("div", { class: "chart" }), facts: h("div"), tables: h("div"), said: h("div", { role: "status" }), wear: h("div") };
     const asked = { image: this.image, export: name };
     const query = new URLSearchParams(asked);
     const fail = async () => {
       if (!confirm("The power of this device fails: its clients are cut off, and it loses what its design does not keep.")) return;
       await this.tell(own.said, "/api/device/power-fail", asked);
     };
-    own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.chart, own.told,
+    own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.chart, own.facts, own.tables,
       h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Let the power fail"),
         hasWear ? h("button", { type: "button", class: "quiet", onclick: () => fill(own.wear, figure(`/api/device/wear?${query}`, "wear by block", this.signal)) }, "Show the wear of each block") : null),
       own.said, own.wear, this.requests(asked), this.harm(asked));
@@ -105,6 +112,14 @@ export class Attached {
       fill(place, h("div", { class: "note" }, lines.map((line) => h("p", {}, line))));
     });
   }
+}
+
+/** Draws what a place is to show, if it shows something else. */
+function afresh(place, shown, draw) {
+  const text = JSON.stringify(shown);
+  if (place.dataset.shown === text) return;
+  place.dataset.shown = text;
+  draw(shown);
 }
 
 /** Does something; what went wrong is told in a place of the page. */
