@@ -15,7 +15,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// Charges `time` of a resource to `activity`.
-    #[inline]
+    #[inline(always)]
     pub fn charge(&mut self, activity: Activity, time: Time) {
         self.busy_ps[activity as usize] += u128::from(time.as_ps());
     }

@@ -49,6 +49,8 @@ pub(super) struct Rules {
     pub(super) held_units: u32,
     /// Erased superblocks up to which cleaning goes on while the host is quiet; 0 where it does not.
     pub(super) erased_while_idle: u32,
+    /// Dies wait for their turn to erase: the superblock erased last is filled last.
+    pub(super) erases_in_turn: bool,
 }
 
 /// Superblocks of flash, and what is in them.
@@ -86,6 +88,8 @@ pub(super) struct Array<S> {
     pub(super) erased: BTreeSet<(u64, u32)>,
     /// Superblocks erased so far, those erased from the start included.
     pub(super) erasures: u64,
+    /// The superblock erased last.
+    pub(super) last_erased: u32,
     /// Those of the host come first; the last is that of wear levelling.
     pub(super) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
@@ -145,6 +149,7 @@ impl<S: Store> Array<S> {
             empty: (0..count as u32).rev().collect(),
             erased: BTreeSet::new(),
             erasures: 0,
+            last_erased: NOBODY,
             frontiers: vec![Frontier::NONE; host_frontiers + usize::from(separate) + 1],
             host_frontiers,
             is_open: vec![false; geometry.superblocks as usize],

@@ -29,7 +29,9 @@ impl<S: Store> Device for Ssd<S> {
     }
 
     fn advance(&mut self, to: Time) {
-        self.clean_while_idle(to);
+        if self.config.idle_cleaning.is_some() {
+            self.clean_while_idle(to);
+        }
         if S::CARRIES_BYTES {
             self.versions.settle(to, &mut self.schedule);
         }
@@ -89,6 +91,8 @@ impl<S: Store> Device for Ssd<S> {
     fn power_fail(&mut self, at: Time, _chance: &mut Random) {
         self.clean_while_idle(at);
         self.lose_power(at);
+        // Nothing is cleaned until the power is back.
+        self.quiet_from = Time::MAX;
     }
 
     fn recover(&mut self, at: Time) -> Recovery {

@@ -65,11 +65,13 @@ impl EraseTurns {
         }
     }
 
-    /// `superblock` is to be programmed on `die` next: it is erased there before, in its turn.
+    /// `superblock` is to be programmed on `die` next: where it is not erased there yet, that is not put off any more.
     pub(super) fn begin_for(&mut self, now: Time, superblock: u32, die: u32, dies: &mut [Die]) {
         let is_it = |next: &Waiting| (next.superblock, next.die) == (superblock, die);
-        let Some(place) = self.waiting.iter().position(is_it) else { return };
-        (0..=place).for_each(|_| self.begin_next(now, dies));
+        let place = self.waiting.iter().position(is_it);
+        if let Some(next) = place.and_then(|place| self.waiting.remove(place)) {
+            dies[die as usize].work(now, next.ready.max(now), self.duration, None, true);
+        }
     }
 
     /// When `next` may begin.

@@ -43,9 +43,12 @@ impl<S: Store> Array<S> {
     /// Whether fewer superblocks are erased than are wanted, and so many can be.
     fn cleans_while_idle(&self) -> bool {
         let wanted = self.rules.erased_while_idle;
+        if self.erased.len() >= wanted as usize || self.is_worn_out {
+            return false;
+        }
         let kept = self.blocks.usable_count().saturating_sub(wanted + OPEN);
         let most = u64::from(kept) * u64::from(self.geometry.units_per_superblock - 1);
-        self.erased.len() < wanted as usize && !self.is_worn_out && self.table.len() as u64 <= most
+        self.table.len() as u64 <= most
     }
 
     /// Copies as much of the superblock that is being emptied, or the next one, as all dies program at once.

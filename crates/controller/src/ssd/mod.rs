@@ -17,7 +17,8 @@
 //! nothing before its page is across, with two it senses the next page meanwhile.
 //!
 //! *Erases* of a superblock begin on all its dies at once, or on no more than `erases_at_once` of them, and the others go on
-//! programming; a die erases its blocks before the superblock's first page there, at the latest. Places of a full buffer
+//! programming. The superblock erased last is filled last; a die whose turn has not come when it is to be filled erases at
+//! once. Places of a full buffer
 //! are given back in the order in which they were taken, or, as a pool (`buffer_places`), as soon as programs end: so
 //! writes go on while one die erases.
 //!
@@ -208,6 +209,7 @@ fn build<S: Store>(
         wear_spread: config.wear_spread,
         held_units: kept as u32,
         erased_while_idle: config.idle_cleaning.unwrap_or(0),
+        erases_in_turn: config.erases_at_once.is_some(),
     };
     let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
     array.slc = SlcCache::new(&config, &geometry);

@@ -83,9 +83,19 @@ impl<S: Store> Array<S> {
             let worn = self.erased.iter().max_by_key(|&&(_, superblock)| erases(superblock)).copied();
             worn.and_then(|worn| self.erased.take(&worn))
         } else {
-            self.erased.pop_first()
+            self.pop_erased()
         };
         taken.expect("one superblock is always erased").1
+    }
+
+    /// Takes out the first of the erased superblocks; where dies erase in turn not the last one, if there are others.
+    fn pop_erased(&mut self) -> Option<(u64, u32)> {
+        if !self.rules.erases_in_turn {
+            return self.erased.pop_first();
+        }
+        let is_over = |&&(_, superblock): &&(u64, u32)| superblock != self.last_erased;
+        let first = self.erased.iter().find(is_over).or(self.erased.first()).copied()?;
+        self.erased.take(&first)
     }
 
     /// `superblock` is erased and waits to be filled.
@@ -295,6 +305,7 @@ impl<S: Store> Array<S> {
         if S::CARRIES_BYTES {
             self.spare.erase(superblock << self.geometry.shift, self.geometry.units_per_superblock);
         }
+        self.last_erased = superblock;
         work.erase(superblock);
         self.place_of[superblock as usize] = NOBODY;
         if self.blocks.erase(superblock) {

@@ -211,7 +211,9 @@ impl Schedule {
     }
 
     pub(super) fn forget_before(&mut self, now: Time) {
-        self.erase_turns.begin(now, &mut self.dies);
+        if !self.erase_turns.is_idle() {
+            self.erase_turns.begin(now, &mut self.dies);
+        }
         self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
         self.arbiters.iter_mut().for_each(|arbiter| arbiter.settle(now));
         // A die has little to forget, and there are many.

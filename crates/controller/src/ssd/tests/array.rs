@@ -38,6 +38,7 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         config.mapping_cache.map(|cache| MappingCache::new(geometry.mapping_units, (cache.0 / 4096) as u32));
     let rules = Rules {
         erased_while_idle: 0,
+        erases_in_turn: false,
         separate: config.streams == Kinds::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,

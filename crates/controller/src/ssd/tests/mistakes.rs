@@ -37,6 +37,18 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("blocks = 100\ncleaning = \"hybrid\"", "do not divide into partitions"),
         ("reserve = 3", "4"),
         (
+            "read_priority = false\narbitration = \"first_come\"",
+            "a channel that chooses serves reads that go first",
+        ),
+        ("cached = false\nregisters = 2", "a die without cached commands has one register"),
+        ("reserve = 8\nidle_cleaning = 8", "give at least 9"),
+        ("idle_cleaning = 200", "give at most "),
+        ("idle_cleaning = 6\nstreams = \"mixed\"", "host and cleaner share superblocks"),
+        (
+            "idle_cleaning = 6\ncleaning = \"hybrid\"",
+            "a policy with partitions cleans when one of them is full",
+        ),
+        (
             "read_energy = \"1 uJ\"\nerase_energy = \"1 uJ\"",
             "give program_energy, transfer_energy too, or no energy and no idle_power",
         ),
