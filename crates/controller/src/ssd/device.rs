@@ -22,9 +22,9 @@ impl<S: Store> Device for Ssd<S> {
     ) -> Completion {
         self.book.host.record(request);
         let now = self.wait_until_ready(now, breakdown);
-        match self.config.idle_cleaning {
-            None => self.serve(now, request, data, breakdown),
-            Some(_) => self.serve_after_cleaning(now, request, data, breakdown),
+        match self.is_plain {
+            true => self.serve::<true>(now, request, data, breakdown),
+            false => self.serve_otherwise(now, request, data, breakdown),
         }
     }
 

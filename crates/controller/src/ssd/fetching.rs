@@ -20,11 +20,17 @@ pub(super) struct Fetch {
 impl Schedule {
     /// Reads so many `units` of the operation at `spot` at `at`, for a request that came at `now`. `activity` is
     /// what the die's time is for.
-    #[inline(always)]
+    #[inline]
     pub(super) fn fetch(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
-        if !self.pace.is_plain {
-            return self.fetch_in_turn(now, at, spot, units, activity);
+        match self.pace.is_plain {
+            true => self.fetch_plainly(at, spot, units, activity),
+            false => self.fetch_in_turn(now, at, spot, units, activity),
         }
+    }
+
+    /// The same where reads of the host go first and nothing else is to be kept.
+    #[inline(always)]
+    pub(super) fn fetch_plainly(&mut self, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
         let read = self.pace.reading(spot);
         let (pages, time) = self.crossing(units);
         let die = &mut self.dies[spot.die as usize];
@@ -38,7 +44,14 @@ impl Schedule {
 
     /// The same where not every read goes first, dies have registers, channels choose, or erases have turns.
     #[inline(never)]
-    fn fetch_in_turn(&mut self, now: Time, at: Time, spot: Spot, units: u32, activity: Activity) -> Fetch {
+    pub(super) fn fetch_in_turn(
+        &mut self,
+        now: Time,
+        at: Time,
+        spot: Spot,
+        units: u32,
+        activity: Activity,
+    ) -> Fetch {
         self.erase_turns.begin(now, &mut self.dies);
         let read = self.pace.reading(spot);
         let (pages, time) = self.crossing(units);

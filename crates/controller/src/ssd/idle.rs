@@ -10,9 +10,9 @@ use nacre_media::store::Store;
 pub(super) const OPEN: u32 = 3;
 
 impl<S: Store> Ssd<S> {
-    /// Does what `request` asks for, on a drive that has cleaned while it was quiet.
+    /// Does what `request` asks for, on a drive that may have cleaned while it was quiet.
     #[inline(never)]
-    pub(super) fn serve_after_cleaning(
+    pub(super) fn serve_otherwise(
         &mut self,
         now: Time,
         request: &Request,
@@ -20,7 +20,7 @@ impl<S: Store> Ssd<S> {
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.clean_while_idle(now);
-        let completion = self.serve(now, request, data, breakdown);
+        let completion = self.serve::<false>(now, request, data, breakdown);
         self.quiet_from = self.quiet_from.max(completion.done);
         completion
     }

@@ -6,6 +6,7 @@ use super::flash_ops::Untimed;
 use super::host::HostInterface;
 use super::mapping_cache::Lookup;
 use super::outage::Outage;
+use super::pace::Pace;
 use super::schedule::Schedule;
 use super::versions::Versions;
 use nacre_kernel::state::{State, Value};
@@ -35,6 +36,9 @@ pub(super) struct Ssd<S> {
     /// Units whose newest bytes may not be on the flash yet; none where there are no bytes.
     pub(super) versions: Versions,
     pub(super) outage: Outage,
+    /// Whether reads of the host simply go first, and nothing is cleaned while it is quiet.
+    #[state(skip = "from the configuration")]
+    pub(super) is_plain: bool,
     /// When the last request that came was done.
     pub(super) quiet_from: Time,
     #[state(skip = "from the configuration")]
@@ -81,6 +85,7 @@ impl<S: Store> Ssd<S> {
             book: Book::default(),
             end_of_life: None,
             versions: Versions::default(),
+            is_plain: config.idle_cleaning.is_none() && Pace::of(&config, &array.geometry).is_plain,
             outage: Outage::default(),
             quiet_from: Time::ZERO,
             page: vec![0; array.flash.store().page_bytes()],
@@ -90,9 +95,9 @@ impl<S: Store> Ssd<S> {
         }
     }
 
-    /// Does what `request` asks for.
+    /// Does what `request` asks for; `PLAIN` is that of the schedule's pace.
     #[inline(always)]
-    pub(super) fn serve(
+    pub(super) fn serve<const PLAIN: bool>(
         &mut self,
         now: Time,
         request: &Request,
@@ -101,7 +106,7 @@ impl<S: Store> Ssd<S> {
     ) -> Completion {
         match request.op {
             Op::Read => {
-                let completion = self.read(now, request, breakdown);
+                let completion = self.read::<PLAIN>(now, request, breakdown);
                 self.give(request.address, data);
                 completion
             }

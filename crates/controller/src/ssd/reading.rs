@@ -26,12 +26,20 @@ struct Last {
 }
 
 impl<S: Store> Ssd<S> {
-    /// Reads the units of `request`.
+    /// Reads the units of `request`; `PLAIN` is that of the schedule's pace.
     #[inline(always)]
-    pub(super) fn read(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
+    pub(super) fn read<const PLAIN: bool>(
+        &mut self,
+        now: Time,
+        request: &Request,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        let read = if first == last { self.read_unit(at, first) } else { self.read_units(at, first, last) };
+        let read = match first == last {
+            true => self.read_unit::<PLAIN>(at, first),
+            false => self.read_units::<PLAIN>(at, first, last),
+        };
         let crossing = self.interface.answer(read.done, u64::from(request.bytes));
         let link = [(Activity::Queue, crossing.waits), (Activity::Link, crossing.takes)];
         let Last { translated, fetch, .. } = read;
@@ -63,16 +71,16 @@ impl<S: Store> Ssd<S> {
     }
 
     #[inline(always)]
-    fn read_unit(&mut self, at: Time, unit: u32) -> Last {
+    fn read_unit<const PLAIN: bool>(&mut self, at: Time, unit: u32) -> Last {
         let translated = self.translate(at, unit, false, true);
         let found = self.find(unit, at);
-        let fetch = self.fetch(at, translated, &found, 1);
+        let fetch = self.fetch::<PLAIN>(at, translated, &found, 1);
         Last { translated, done: fetch.map_or(translated, |fetch| fetch.done), fetch }
     }
 
     /// Reads units from `first` to `last`; pages that hold several of them are read once.
     #[inline(never)]
-    fn read_units(&mut self, at: Time, first: u32, last: u32) -> Last {
+    fn read_units<const PLAIN: bool>(&mut self, at: Time, first: u32, last: u32) -> Last {
         let mut slowest = Last { translated: at, fetch: None, done: at };
         let mut unit = first;
         while unit <= last {
@@ -85,7 +93,7 @@ impl<S: Store> Ssd<S> {
                     units += 1;
                 }
             }
-            let fetch = self.fetch(at, translated, &found, units);
+            let fetch = self.fetch::<PLAIN>(at, translated, &found, units);
             let done = fetch.map_or(translated, |fetch| fetch.done);
             if done >= slowest.done {
                 slowest = Last { translated, fetch, done };
@@ -97,7 +105,7 @@ impl<S: Store> Ssd<S> {
 
     /// Has units of one operation read, unless the write buffer has them or they need not be read.
     #[inline(always)]
-    fn fetch(&mut self, now: Time, at: Time, found: &Found, units: u32) -> Option<Fetch> {
+    fn fetch<const PLAIN: bool>(&mut self, now: Time, at: Time, found: &Found, units: u32) -> Option<Fetch> {
         if found.is_buffered {
             self.book.buffer_hits += 1;
             return None;
@@ -106,7 +114,10 @@ impl<S: Store> Ssd<S> {
             return None;
         }
         self.schedule.counts.host_reads += 1;
-        Some(self.schedule.fetch(now, at, found.spot, units, Activity::Read))
+        Some(match PLAIN {
+            true => self.schedule.fetch_plainly(at, found.spot, units, Activity::Read),
+            false => self.schedule.fetch_in_turn(now, at, found.spot, units, Activity::Read),
+        })
     }
 
     /// Where `unit` is. What was never written has the operation that would hold it had the drive been filled
