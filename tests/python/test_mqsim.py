@@ -128,6 +128,7 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     assert stack["read"] == ["75000 ns", "80000 ns"]
     assert stack["program"] == ["750000 ns", "900000 ns"]
     assert stack["over_provisioning"] == "25 %"
+    assert (stack["registers"], stack["arbitration"]) == (1, "pages_first")
     assert stack["cleaning"] == {"kind": "d_choices", "d": 6}
     # .8 of 256 MiB, of which 70 % are filled and half of that is used; requests of 8 KiB.
     assert workload["footprint"] == f"{int(2**28 * 0.8 * 0.35) // 8192 * 8192} B"
@@ -140,6 +141,19 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     # A read alone takes 77.5 us on average, and 8 KiB on a channel 24.6 us.
     assert record.latency.read is not None
     assert record.latency.read.mean_ns > 102_000
+
+
+def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
+    preempted = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Exec_Threshold": "0.12"}
+    device, workload = _files(tmp_path, preempted, SYNTHETIC)
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+    # Of 64 blocks .005 and .12; fewer than four are never kept.
+    stack = found.table["stack"]
+    assert isinstance(stack, dict)
+    assert (stack["reserve"], stack["idle_cleaning"]) == (4, 8)
+    (tmp_path / "found.toml").write_text(found.text)
+    assert nacre.run(tmp_path / "found.toml").requests.reads == 500
 
 
 def test_a_trace_of_mqsim_replays(tmp_path: Path) -> None:

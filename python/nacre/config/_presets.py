@@ -235,19 +235,24 @@ class SsdSettings(TypedDict, total=False):
     erase_energy: str
     transfer_energy: str
     idle_power: str
+    erases_at_once: int
     bus: str
     command: str
     multi_plane: bool
     cached: bool
+    registers: int
+    arbitration: Literal['first_fit', 'first_come', 'commands_first', 'pages_first', 'reads_first']
     over_provisioning: str | float
     spare_blocks: int
     factory_bad: str | float
     reserve: int
+    idle_cleaning: int
     cleaning: Cleaning
     streams: Literal['separate', 'mixed']
     youngest_first: bool
     wear_spread: int
     buffer: str
+    buffer_places: Literal['ring', 'pool']
     slc_cache: SsdDeviceSlcCache
     buffer_kept: str | float
     power_protected: bool

@@ -110,7 +110,7 @@ def _rows(theirs: dict[str, float], record: Record, flow: Flow) -> list[Row]:
     if reads_only and depth <= 4:
         why = "reads at small depths agree within some percent"
     elif reads_only:
-        why = "arbitration of the channels: MQSim's commands and data of reads wait for one another"
+        why = "arbitration of the channels: a read that was told its time keeps it here"
     else:
         why = "writes: planes are allocated statically there, superblocks span all dies here"
     requests, seconds = record.requests, record.simulated_s

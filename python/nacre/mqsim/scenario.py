@@ -87,6 +87,8 @@ def _stack(drive: Settings, flow: Settings, missing: list[str]) -> dict[str, obj
     page = drive["Page_Capacity"]
     unit = page & -page
     operation = page * drive["Plane_No_Per_Die"]
+    is_preempted = drive["Preemptible_GC_Enabled"]
+    threshold = "GC_Hard_Threshold" if is_preempted else "GC_Exec_Threshold"
     stack: dict[str, object] = {
         "kind": "ssd",
         "channels": drive["Flash_Channel_Count"],
@@ -101,7 +103,10 @@ def _stack(drive: Settings, flow: Settings, missing: list[str]) -> dict[str, obj
         "erase": f"{drive['Block_Erase_Latency']} ns",
         "bus": f"{drive['Channel_Transfer_Rate'] * drive['Flash_Channel_Width']} MB/s",
         "over_provisioning": f"{100 * spare / (1 - spare):.6g} %",
-        "reserve": max(4, math.ceil(drive["GC_Exec_Threshold"] * drive["Block_No_Per_Plane"])),
+        # A die holds its page until it is across, and pages cross before commands.
+        "registers": 1,
+        "arbitration": "pages_first",
+        "reserve": max(4, math.ceil(drive[threshold] * drive["Block_No_Per_Plane"])),
         "cleaning": _cleaning(drive, missing),
         "youngest_first": drive["Dynamic_Wearleveling_Enabled"],
         "endurance": drive["Block_PE_Cycles_Limit"],
@@ -121,8 +126,17 @@ def _stack(drive: Settings, flow: Settings, missing: list[str]) -> dict[str, obj
         stack["mapping_cache"] = f"{max(drive['CMT_Capacity'], unit)} B"
     if drive["HostInterface_Type"] == "SATA":
         stack["queue_depth"] = max(1, drive["IO_Queue_Depth"])
+    if is_preempted:
+        _idle_cleaning(drive, stack, missing)
     _suspension(drive, stack, missing)
     return stack
+
+
+def _idle_cleaning(drive: Settings, stack: dict[str, object], missing: list[str]) -> None:
+    reserve = max(4, math.ceil(drive["GC_Hard_Threshold"] * drive["Block_No_Per_Plane"]))
+    soft = math.ceil(drive["GC_Exec_Threshold"] * drive["Block_No_Per_Plane"])
+    stack["idle_cleaning"] = max(reserve + 1, soft)
+    missing.append("Preemptible_GC_Enabled: a request stops cleaning until all is quiet again here")
 
 
 def _link(drive: Settings) -> float:
@@ -179,10 +193,6 @@ def _always(drive: Settings, flow: Settings, missing: list[str]) -> None:
     ]
     if drive["Use_Copyback_for_GC"]:
         missing.append("Use_Copyback_for_GC: copies cross the channel here")
-    if drive["Preemptible_GC_Enabled"]:
-        missing.append(
-            "Preemptible_GC_Enabled, GC_Hard_Threshold: cleaning keeps pace with writes here"
-        )
     if flow["Priority_Class"] != "HIGH":
         missing.append("Priority_Class: there is one class here")
     if drive["Address_Mapping"] == "HYBRID":
