@@ -156,7 +156,7 @@ CASES = {
     "ctl record": ctl("record mute.img out.nacre"),
     "ctl power-fail": ctl("power-fail mute.img"),
     "ctl media-error": ctl("media-error mute.img 0 512"),
-    "ctl step": ctl("step mute.img read 0 512"),
+    "ctl step": ctl("step mute.img read:0:512"),
     "ctl snapshot": ctl("snapshot mute.img copy.img"),
     "ctl stop": ctl("stop mute.img"),
 }
