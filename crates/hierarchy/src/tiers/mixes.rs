@@ -9,7 +9,7 @@ use crate::placement::by_size::{Speeds, alike};
 use crate::placement::surface::{Mix, surface};
 use nacre_config::{Problem, Problems, Slot};
 use nacre_device::{Accesses, Builder, DeviceFamily, SizedAccesses};
-use nacre_kernel::Time;
+use nacre_kernel::{Bytes, Time};
 use std::collections::BTreeMap;
 
 /// Most equal steps the whole may be divided into.
@@ -34,6 +34,10 @@ pub struct Mixes {
     pub mixes: Vec<Mix>,
 }
 
+/// The size of the devices whose speeds are asked for: no device has to be larger, and a disk of one small
+/// extent would be too small to be one.
+const LEAST: Bytes = Bytes(1 << 20);
+
 /// Every mix, in `steps` equal parts, of the tiers in `slot`.
 ///
 /// Errors: the slot holds no `tiers`; the workload never ends or cannot be read; there are more steps than
@@ -48,8 +52,8 @@ pub fn mixes(slot: &Slot<DeviceFamily>, builder: &mut dyn Builder, steps: u32) -
     let shares = extents_by_share(&config);
     let mut extents = shares.as_ref().map_or(0, |shares| shares.iter().sum());
     for tier in &config.tier {
-        let one = shares.as_ref().map(|_| 1);
-        let device_slot = sized(&tier.device, one, config.extent, builder.families());
+        let few = shares.as_ref().map(|_| LEAST.0.div_ceil(config.extent.0));
+        let device_slot = sized(&tier.device, few, config.extent, builder.families());
         let device = builder.device(&device_slot)?;
         let capacity = device.capacity().unwrap_or(config.extent);
         let gib = capacity.0 as f64 / (1u64 << 30) as f64;

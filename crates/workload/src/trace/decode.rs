@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::error::{Fault, Place, TraceError};
-use super::source::{Head, Source, is_comment};
+use super::source::{Head, Source, is_comment, is_names};
 use super::tally::Log;
 use super::volumes::Volumes;
 use nacre_kernel::Request;
@@ -80,7 +80,7 @@ impl<F: LineFormat> Lines<F> {
         match parsed {
             Ok(Some(request)) => out.push(request),
             Ok(None) => log.skipped += 1,
-            Err(_) if is_comment(line) => log.skipped += 1,
+            Err(_) if is_comment(line) || (self.line == 1 && is_names(line)) => log.skipped += 1,
             Err(fault) => {
                 let good = log.good;
                 log.good += (out.len() - start) as u64;

@@ -159,3 +159,9 @@ fn is_text(bytes: &[u8]) -> bool {
 pub(crate) fn is_comment(line: &[u8]) -> bool {
     matches!(line.trim_ascii_start().first(), None | Some(b'#'))
 }
+
+/// Whether a line names columns: fields between commas, each of which begins with a letter.
+pub(crate) fn is_names(line: &[u8]) -> bool {
+    let is_name = |field: &[u8]| field.trim_ascii_start().first().is_some_and(u8::is_ascii_alphabetic);
+    line.contains(&b',') && line.split(|&byte| byte == b',').all(is_name)
+}

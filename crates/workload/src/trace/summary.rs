@@ -158,7 +158,7 @@ impl Summary {
             warnings.push(format!("in {}, {}; {}", unit.name(), found.problem, found.remedy()));
         }
         if tally.bad_records > 0 {
-            warnings.push(format!("{} bad records were left out", tally.bad_records));
+            warnings.push(format!("bad records, left out: {}", tally.bad_records));
         }
         if tally.out_of_order > 0 {
             let much = share(tally.out_of_order, self.records()) > MUCH_DISORDER;

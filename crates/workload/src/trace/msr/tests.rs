@@ -34,6 +34,15 @@ fn files_of_several_volumes_are_merged_and_share_their_numbering() {
 }
 
 #[test]
+fn a_first_line_of_names_is_no_record() {
+    let names: &[u8] = b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let (requests, tally) = read_several(&[&[names, TRACE].concat()], &strictly("msr")).unwrap();
+    assert_eq!((requests.len(), tally.bad_records, tally.skipped), (3, 0, 1));
+    let (_, tally) = read_several(&[&[TRACE, names].concat()], &Options::default()).unwrap();
+    assert_eq!(tally.bad_records, 1, "it is one anywhere else");
+}
+
+#[test]
 fn a_bad_line_is_named_with_what_is_wrong() {
     let bad =
         [TRACE, b"128166372013061630,hm,0,Trim,0,512,0\n128166372013061630,hm,0,Read,0,-1,0\n"].concat();
