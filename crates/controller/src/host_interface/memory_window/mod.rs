@@ -8,8 +8,9 @@
 //! `loads` of them under way. Reads and writes keep one CPU each.
 //!
 //! # Leaves out
-//! Buffers of the CPU that fill and stores that it puts in another order; caches, which hold nothing of a window; the
-//! limits of posted credits; a CPU that stands still meanwhile takes no time of the others. Trims take no time.
+//! Buffers of the CPU that fill and stores that it puts in another order; caches, which hold nothing of a window;
+//! a CPU that stands still meanwhile takes no time of the others. Trims take no time. Before `ssd` and `onyx`, which
+//! answer a read as a whole, the loads' way to the device.
 //!
 //! # Sources
 //! neugebauer-2018 for latencies of the link; `kernel::pcie` for packets; what CPUs do is assumed.

@@ -6,7 +6,8 @@
 //!
 //! # Leaves out
 //! An access to an open row that goes before older ones of earlier requests: what a request takes is known when it
-//! comes. With requests of 4 KiB at random it would be one in thousands.
+//! comes. With requests of 4 KiB at random it would be one in thousands. For the same reason an access to a free bank
+//! waits behind an earlier one to a busy bank, which costs requests of 64 B at random more than half of their rate.
 //!
 //! # Sources
 //! rixner-2000.
