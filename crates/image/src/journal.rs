@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Checksum, length, generation, how much of the journal was synced.
 pub(crate) const HEAD_BYTES: usize = 24;
+/// Bytes of a head up to its length and generation.
+const GENERATION_END: usize = 16;
 /// Generation and mark, which say that the end of a record was written.
 pub(crate) const TAIL_BYTES: usize = 8;
 /// What a disk writes as a whole.
@@ -151,9 +153,12 @@ fn was_whole(rest: &[u8], at: u64, generations: &Range<u64>) -> bool {
     };
     let sector = |byte: u64| byte / SECTOR_BYTES;
     let last = |length: usize| sector(at + (HEAD_BYTES + length + TAIL_BYTES) as u64 - 1);
+    // Only then does the sector of its first byte show: where the head lies across two, the second has what it says.
+    let shows_first = sector(at + GENERATION_END as u64 - 1) == sector(at);
     let has_both = |head: &Head| {
         let length = head.length as usize;
-        length < rest.len() && last(length) <= sector(at) + 1 && tail_behind(length) == Some(head.generation)
+        let reach = sector(at) + u64::from(shows_first);
+        length < rest.len() && last(length) <= reach && tail_behind(length) == Some(head.generation)
     };
     rest.len() >= HEAD_BYTES && has_both(&Head::read(rest))
         || (0..SECTOR_BYTES as usize)
@@ -303,5 +308,29 @@ impl Head {
         let word = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
         let long = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("a whole head"));
         Head { checksum: word(0), length: word(4), generation: long(8), synced: long(16) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a record at byte `at` of which the byte `altered` is not as it was written is one that was whole.
+    fn was_whole_with(at: u64, altered: usize) -> bool {
+        let mut record = Vec::new();
+        encode(Place { generation: 1, at, synced: 0 }, &[7; 100], &mut record);
+        record[altered] ^= 1;
+        was_whole(&record, at, &(1..2))
+    }
+
+    #[test]
+    fn a_sector_that_may_be_missing_makes_a_record_torn_and_not_damaged() {
+        assert!(was_whole_with(0, 60), "in one sector");
+        assert!(
+            was_whole_with(SECTOR_BYTES - 16, 60),
+            "the first of two has its generation, the second its tail"
+        );
+        assert!(!was_whole_with(SECTOR_BYTES - 1, 0), "the first has nothing that shows that it was written");
+        assert!(!was_whole_with(SECTOR_BYTES - 15, 0));
     }
 }

@@ -302,7 +302,8 @@ impl<M: Memory> Device for FrameCache<M> {
         let own = Capabilities {
             carries_bytes: self.memory.carries_bytes(),
             persistence: if M::IS_VOLATILE { Persistence::OnFlush } else { Persistence::OnAcknowledgement },
-            atomic_unit: M::ATOMIC_UNIT,
+            // Pages go back one by one.
+            atomic_unit: M::ATOMIC_UNIT.min(self.settings.page.0 as u32),
             transactions: false,
             preconditions: false,
             uses_addresses: true,

@@ -3,7 +3,8 @@
 use super::cache::ServerCache;
 use super::levels::{Moves, Spot};
 use super::write_back::WriteBack;
-use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Persistence, Request, Status, Time};
+use crate::unfinished::safe_in;
+use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 
 /// Places of blocks that left that are remembered before those that are free again are looked for.
 const LEAVING_MIN: usize = 64;
@@ -174,12 +175,10 @@ impl ServerCache {
     /// What was written back by `now` has to survive a loss of power before the cache may forget it, if the cache
     /// itself survives one: when it does.
     fn persist(&mut self, now: Time) -> Time {
-        if self.work().table.is_none() || self.backing.capabilities().persistence != Persistence::OnFlush {
+        if self.work().table.is_none() {
             return now;
         }
-        let flush = Request { arrival: now, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        self.scratch.clear();
-        self.backing.submit(now, &flush, Data::None, &mut self.scratch).done
+        safe_in(&mut *self.backing, now, &mut self.scratch)
     }
 
     /// What a cache knows that writes back.

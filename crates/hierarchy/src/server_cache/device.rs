@@ -62,11 +62,12 @@ impl Device for ServerCache {
         let atomic_unit = backing.atomic_unit.min(1 << self.shift);
         if work.table.is_none() {
             // Flushed blocks are in the backing, which is flushed after them.
-            return Capabilities { persistence: Persistence::OnFlush, atomic_unit, ..backing };
+            let persistence = Persistence::OnFlush.and(backing.persistence);
+            return Capabilities { persistence, atomic_unit, ..backing };
         }
         let levels = self.levels.all.iter().map(|level| level.device.capabilities());
         levels.fold(Capabilities { atomic_unit, ..backing }, |all, level| Capabilities {
-            persistence: all.persistence.min(level.persistence),
+            persistence: all.persistence.and(level.persistence),
             atomic_unit: all.atomic_unit.min(level.atomic_unit),
             ..all
         })
