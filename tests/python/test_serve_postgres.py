@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -33,6 +34,8 @@ planes = 1
 pages = 16
 power_protected = false
 """
+# Of linux/prctl.h.
+PR_SET_CHILD_SUBREAPER = 36
 SEEN = 50
 """Rows that are committed before the power fails."""
 
@@ -66,14 +69,19 @@ class Database:
         log = self._socket / "log"
         options = f"-k {self._socket} -h '' -c shared_buffers=16MB"
         start = ("-w", "-t", "50", "-l", log, "-o", options, "start")
+        adopt_orphans()
         self._as_user("pg_ctl", "-D", self._data, *start)
         master = int((self._data / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{master}/task/{master}/children")
         try:
             yield
         finally:
-            for process in [master, *map(int, children.read_text().split())]:
+            processes = [master, *map(int, children.read_text().split())]
+            for process in processes:
                 os.kill(process, signal.SIGKILL)
+            # Who starts it next takes one that nobody has waited for for one that runs.
+            for process in processes:
+                os.waitpid(process, 0)
 
     def bench(self, *options: str) -> str:
         """What `pgbench` says."""
@@ -95,6 +103,12 @@ class Database:
 
     def _as_user(self, program: str, *words: str | Path) -> str:
         return run([self._programs / program, *words], user=USER, cwd="/")
+
+
+def adopt_orphans() -> None:
+    """From now on processes whose parents end are children of this one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, os.strerror(ctypes.get_errno())
 
 
 BALANCES = (
