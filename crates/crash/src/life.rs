@@ -219,12 +219,13 @@ impl<'a> Life<'a> {
     }
 
     fn flush(&mut self) -> Result<(), Broken> {
-        let (asked, done) = match self.lies {
-            true => (self.now, self.now),
-            false => (self.now, self.ask_now(Op::Flush, 0, 0, Way::None)?.0),
+        let asked = self.now;
+        let (done, status) = match self.lies {
+            true => (asked, Status::Done),
+            false => self.ask_now(Op::Flush, 0, 0, Way::None)?,
         };
-        // Stored energy is all that such a device has: a flush adds nothing.
-        if self.capabilities.persistence != Persistence::WithStoredEnergy {
+        // Stored energy is all that such a device has: a flush adds nothing. One that fails promises nothing.
+        if status == Status::Done && self.capabilities.persistence != Persistence::WithStoredEnergy {
             self.auditor.flushed(asked, done);
         }
         Ok(())

@@ -187,10 +187,8 @@ impl<S: Store> Ssd<S> {
                 break;
             }
         }
-        if status == Status::Done {
-            breakdown.add(self.id, Activity::Translate, known - at);
-            breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
-        }
+        breakdown.add(self.id, Activity::Translate, known - at);
+        breakdown.add(self.id, Activity::Queue, buffered.saturating_sub(known));
         let done = self.interface.leave(known.max(buffered), breakdown);
         if S::CARRIES_BYTES {
             self.versions.acknowledge(done);
@@ -229,12 +227,16 @@ impl<S: Store> Ssd<S> {
         Completion { done, status: Status::Done }
     }
 
-    /// Everything in the buffer is programmed, where it would not survive a power failure.
+    /// Everything in the buffer is programmed, where it would not survive a power failure. A drive that is worn out
+    /// programs no more: what it still holds makes the flush fail.
     pub(super) fn flush(&mut self, now: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let (first, last) = self.units(request);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
-        let mut done = at;
-        if !self.config.power_protected && !self.array.is_worn_out {
+        let (mut done, mut status) = (at, Status::Done);
+        if !self.config.power_protected && self.array.is_worn_out {
+            done = at.max(self.schedule.programmed(at));
+            status = if self.array.held_operations() > 0 { Status::WriteRefused } else { status };
+        } else if !self.config.power_protected {
             let begin = at.max(self.schedule.filling_from);
             self.array.flush(&mut self.schedule.from(at, begin));
             done = at.max(self.schedule.programmed(at));
@@ -244,7 +246,7 @@ impl<S: Store> Ssd<S> {
         }
         breakdown.add(self.id, Activity::Drain, done - at);
         let done = self.interface.leave(done, breakdown);
-        Completion { done, status: Status::Done }
+        Completion { done, status }
     }
 
     /// The first and the last unit of a request.
