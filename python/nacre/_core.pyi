@@ -112,9 +112,9 @@ class CleaningView:
 
 @final
 class RunColumns:
-    """The columns of a record, which become NumPy arrays when they are called for."""
+    """The columns of a record, which become NumPy arrays when they are asked for."""
 
-    def __call__(self) -> dict[str, np.ndarray[Any, Any]]: ...
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]: ...
 
 @final
 class Memory:

@@ -75,7 +75,7 @@ class Arrays(Mapping[str, "np.ndarray[Any, Any]"]):
 
     def _arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         if self._run is not None:
-            self._found, self._run = self._run(), None
+            self._found, self._run = self._run.arrays(), None
         return self._found
 
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]:

@@ -261,7 +261,7 @@ pub(crate) struct RunColumns(Columns);
 #[pymethods]
 impl RunColumns {
     /// The columns by their names.
-    fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns_dict(py, &self.0)
     }
 }

@@ -63,7 +63,7 @@ class Task:
                 list(self.settings),
                 preparations=base.folder if self.is_prepared else None,
             )
-        return source.placed(json.loads(text)), columns
+        return source.placed(json.loads(text)), columns.arrays
 
 
 @dataclass(frozen=True, slots=True)

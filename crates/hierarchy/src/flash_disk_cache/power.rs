@@ -4,7 +4,7 @@ use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::tables::NONE;
 use crate::unfinished::safe_in;
-use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
+use nacre_kernel::{Data, Op, Random, Recovery, Request, Status, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
@@ -49,6 +49,12 @@ impl<S: Store> FlashCache<S> {
             let (address, size) = (key << SHIFT, FLASH_PAGE as u32);
             let request = Request { arrival: from, address, bytes: size, volume: 0, op: Op::Write };
             let written = self.backing.submit(from, &request, Data::Write(&bytes), &mut self.scratch);
+            if written.status != Status::Done {
+                self.counts.lost_pages += 1;
+                self.lost.insert(key);
+                own.bytes_lost += u64::from(size);
+                continue;
+            }
             let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);

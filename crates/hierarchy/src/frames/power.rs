@@ -2,7 +2,7 @@
 
 use super::{FrameCache, Memory, WRITE_BACKS};
 use crate::unfinished::safe_in;
-use nacre_kernel::{Data, Op, Random, Recovery, Request, Time};
+use nacre_kernel::{Data, Op, Random, Recovery, Request, Status, Time};
 
 impl<M: Memory> FrameCache<M> {
     /// The power fails: what is volatile is gone, and of the rest what had not landed.
@@ -61,6 +61,12 @@ impl<M: Memory> FrameCache<M> {
                 op: Op::Write,
             };
             let written = self.backing.submit(below.done, &request, Data::Write(&bytes), &mut self.scratch);
+            if written.status != Status::Done {
+                self.counts.lost_pages += 1;
+                self.lost.insert(key);
+                own.bytes_lost += u64::from(size);
+                continue;
+            }
             let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
