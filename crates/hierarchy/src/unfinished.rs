@@ -2,7 +2,7 @@
 //! it is writing to what is behind it. Empty where no bytes are carried.
 
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Time};
+use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Status, Time};
 use nacre_media::persistence::{Change, Pending, drawn_units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,6 +22,21 @@ pub(crate) fn safe_in(backing: &mut dyn Device, done: Time, scratch: &mut Breakd
         safe = backing.submit(done, &flush, Data::None, scratch).done;
     }
     if persistence.is_up_to_energy() { safe.max(backing.busy_until()) } else { safe }
+}
+
+/// Writes `bytes` to `backing` from `at` on, behind a loss of power that interrupted it: from when on they survive
+/// there; `None` where it refuses them.
+pub(crate) fn write_again(
+    backing: &mut dyn Device,
+    at: Time,
+    address: u64,
+    bytes: &[u8],
+    scratch: &mut Breakdown,
+) -> Option<Time> {
+    scratch.clear();
+    let request = Request { arrival: at, address, bytes: bytes.len() as u32, volume: 0, op: Op::Write };
+    let written = backing.submit(at, &request, Data::Write(bytes), scratch);
+    (written.status == Status::Done).then(|| safe_in(backing, written.done, scratch))
 }
 
 /// What happened to blocks lately.

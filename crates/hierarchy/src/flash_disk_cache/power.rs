@@ -3,8 +3,8 @@
 use super::FLASH_PAGE;
 use super::cache::{FlashCache, SHIFT};
 use super::tables::NONE;
-use crate::unfinished::safe_in;
-use nacre_kernel::{Data, Op, Random, Recovery, Request, Status, Time};
+use crate::unfinished::write_again;
+use nacre_kernel::{Random, Recovery, Time};
 use nacre_media::store::Store;
 
 impl<S: Store> FlashCache<S> {
@@ -45,17 +45,13 @@ impl<S: Store> FlashCache<S> {
         let mut own = Recovery { done: found, pages_scanned, ..Recovery::default() };
         let from = found.max(below.done);
         for (key, bytes) in std::mem::take(&mut self.rescued) {
-            self.scratch.clear();
-            let (address, size) = (key << SHIFT, FLASH_PAGE as u32);
-            let request = Request { arrival: from, address, bytes: size, volume: 0, op: Op::Write };
-            let written = self.backing.submit(from, &request, Data::Write(&bytes), &mut self.scratch);
-            if written.status != Status::Done {
+            let safe = write_again(&mut *self.backing, from, key << SHIFT, &bytes, &mut self.scratch);
+            let Some(safe) = safe else {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
-                own.bytes_lost += u64::from(size);
+                own.bytes_lost += FLASH_PAGE;
                 continue;
-            }
-            let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+            };
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
             self.unfinished.sent_back(key, safe, bytes);

@@ -1,8 +1,8 @@
 //! What a loss of power leaves, and what is done then.
 
 use super::{FrameCache, Memory, WRITE_BACKS};
-use crate::unfinished::safe_in;
-use nacre_kernel::{Data, Op, Random, Recovery, Request, Status, Time};
+use crate::unfinished::write_again;
+use nacre_kernel::{Random, Recovery, Time};
 
 impl<M: Memory> FrameCache<M> {
     /// The power fails: what is volatile is gone, and of the rest what had not landed.
@@ -50,24 +50,15 @@ impl<M: Memory> FrameCache<M> {
             bytes_lost: std::mem::take(&mut self.bytes_lost),
             ..Recovery::default()
         };
-        let size = self.settings.page.0 as u32;
         for (key, bytes) in std::mem::take(&mut self.rescued) {
-            self.scratch.clear();
-            let request = Request {
-                arrival: below.done,
-                address: key << self.shift,
-                bytes: size,
-                volume: 0,
-                op: Op::Write,
-            };
-            let written = self.backing.submit(below.done, &request, Data::Write(&bytes), &mut self.scratch);
-            if written.status != Status::Done {
+            let address = key << self.shift;
+            let safe = write_again(&mut *self.backing, below.done, address, &bytes, &mut self.scratch);
+            let Some(safe) = safe else {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
-                own.bytes_lost += u64::from(size);
+                own.bytes_lost += self.settings.page.0;
                 continue;
-            }
-            let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+            };
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
             self.unfinished.sent_back(key, safe, bytes);
