@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -67,11 +67,14 @@ class Sqlite:
 
     def rows(self) -> Iterator[int]:
         """Commits rows."""
-        with self._open() as base, suppress(sqlite3.OperationalError):
+        with self._open() as base:
             (number,) = base.execute("select coalesce(max(number), 0) from rows").fetchone()
             while True:
                 number += 1
-                base.execute("insert into rows values (?, ?)", (number, b"%d" % number * 100))
+                try:
+                    base.execute("insert into rows values (?, ?)", (number, b"%d" % number * 100))
+                except sqlite3.OperationalError as error:
+                    sys.exit(f"the database ends: {error}")
                 yield number
 
     def check(self) -> int:
@@ -204,7 +207,7 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
             while not device.exists() and time.monotonic() < until:
                 time.sleep(0.02)
             # Without direct I/O the host would answer from its own memory.
-            loop = said("losetup", "--find", "--show", "--direct-io=on", device)
+            loop = looped(device)
             (folder / "loop").write_text(loop)
             if not (folder / "made").exists():
                 said("mkfs.ext4", "-q", "-F", loop)
@@ -213,6 +216,17 @@ def mounted(folder: Path, barriers: str) -> Iterator[Path]:
             yield folder / "mounted"
         finally:
             release(folder)
+
+
+def looped(device: Path) -> str:
+    """The block device of the host that stands for it; others may take a free one in between."""
+    command: list[str | Path] = ["losetup", "--find", "--show", "--direct-io=on", device]
+    for _ in range(5):
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout.strip()
+        time.sleep(0.1)
+    sys.exit(f"losetup ends with status {done.returncode}")
 
 
 def release(folder: Path) -> None:
