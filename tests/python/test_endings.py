@@ -58,14 +58,6 @@ def answers(server: Server) -> bool:
         return False
 
 
-def scraped(door: Path) -> bytes:
-    """The beginning of the metrics."""
-    with closing(socket.socket(socket.AF_UNIX)) as caller:
-        caller.connect(str(door))
-        caller.send(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        return caller.recv(12)
-
-
 def test_a_server_without_free_descriptors_goes_on_when_there_are_some(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     server = Server(tmp_path, "--timing", "none", "--metrics", f"unix:{tmp_path}/metrics")
@@ -95,9 +87,6 @@ def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(tmp_path
     try:
         assert server.process is not None
         process = psutil.Process(server.process.pid)
-        # It announces itself before its own threads are there, without which it would end.
-        until(lambda: answers(server))
-        until(lambda: bool(scraped(tmp_path / "metrics")))
         before = process.rlimit(psutil.RLIMIT_AS)
         # A thread needs 512 KiB for its stack.
         process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + (400 << 10), before[1]))

@@ -77,8 +77,14 @@ pub(crate) fn serve(
         manner.tell.call1(py, (notice,))?;
     }
     let devices: Vec<_> = server.uris().into_iter().zip(server.sizes()).collect();
-    ready.call1(py, (server.metrics(), devices))?;
-    let life = detached(py, || server.run(&mut || reporter.report(()).is_break()))?;
+    let announced = (server.metrics(), devices);
+    let mut refused = None;
+    let mut announce = || {
+        refused = Python::attach(|py| ready.call1(py, announced.clone())).err();
+        refused.is_none()
+    };
+    let life = detached(py, || server.run(&mut announce, &mut || reporter.report(()).is_break()))?;
+    refused.map_or(Ok(()), Err)?;
     reporter.outcome()?;
     Ok(told(&life).to_string())
 }

@@ -125,8 +125,9 @@ impl Server {
     }
 
     /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
-    /// the answers that are under way, and the images are brought to the disk.
-    pub fn run(self, stop: &mut dyn FnMut() -> bool) -> Life {
+    /// the answers that are under way, and the images are brought to the disk. Calls `ready` when all its
+    /// own threads are there, and ends where that gives false.
+    pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);
         let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
@@ -146,6 +147,8 @@ impl Server {
             ];
             if let Some(Err(error)) = begun.into_iter().flatten().find(Result::is_err) {
                 clients.note(format!("no thread for the control socket or the metrics: {error}"));
+                over.store(true, Ordering::Relaxed);
+            } else if !ready() {
                 over.store(true, Ordering::Relaxed);
             }
             while !stop() && !is_over.load(Ordering::Relaxed) {
