@@ -15,7 +15,8 @@ from nacre.explore import answers
 from nacre.explore.folder import MissingError
 from nacre.explore.jobs import Job, Jobs
 
-_PERIOD_S = 0.1
+_PERIOD_S = 0.02
+"""How often a stream looks at its job: what has ended is told before anybody notices a pause."""
 _QUIET_S = 10.0
 """After so long without news a stream says that it is still there."""
 

@@ -8,6 +8,9 @@ let loading = null;
 
 const vega = () => (loading ??= import("/vega.js").then(() => window.vegaEmbed));
 
+/** Has Vega ready before there is anything to draw. */
+export const warm = () => { vega().catch(() => {}); };
+
 /** Draws the figure that the server tells at a path. */
 export function figure(path, name, signal) {
   const place = h("figure", { class: "drawing", "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));

@@ -3,7 +3,7 @@
 import { rename } from "../address.js";
 import { get, post, text } from "../api.js";
 import { fill, h, later } from "../dom.js";
-import { figure } from "../figure.js";
+import { figure, warm } from "../figure.js";
 import { Form, inside } from "../form.js";
 import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
@@ -218,6 +218,7 @@ class Design {
   }
 
   async watch(job, scenario) {
+    warm();
     const last = await progress(this.place.job, job, this.signal);
     if (!last?.address) return;
     const name = new URLSearchParams(last.address.split("?")[1]).get("run");
