@@ -148,6 +148,34 @@ def test_design_stops_a_run_and_keeps_what_was_finished(watched: Watched) -> Non
     assert watched.shows(".headline")
 
 
+def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
+    watched: Watched, server: Server
+) -> None:
+    other = Watched(watched.page.context.new_page(), server.base)
+    other.open("/design?from=server-cache-zipf&set=name%3D%22second%22")
+    other.click('[data-path="workload"]')
+    other.fill('[name="workload.requests"]', "200000")
+    watched.open("/design?from=server-cache-zipf&set=name%3D%22first%22")
+    watched.click('[data-path="workload"]')
+    watched.fill('[name="workload.requests"]', "1000000000000")
+    watched.page.click("#run")
+    stop = "button[aria-label='Stop Run of first']"
+    other.page.wait_for_selector(stop)
+    other.click("#run")
+    assert other.address == "/design?run=second-1"
+    assert other.shows("h2:has-text('Result: second-1')")
+    watched.page.wait_for_selector(".runs >> text=second-1")
+    assert watched.shows(".job progress")
+    other.page.click(stop)
+    watched.ready()
+    assert watched.shows("text=stopped early; what was finished is kept")
+    assert watched.shows("h2:has-text('Result: first-1')")
+    other.page.wait_for_selector(".runs >> text=first-1")
+    assert other.shows("h2:has-text('Result: second-1')")
+    other.page.wait_for_selector(stop, state="detached")
+    assert (other.complaints, other.foreign) == ([], [])
+
+
 def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     watched: Watched, pictures: Path | None, tmp_path: Path
 ) -> None:

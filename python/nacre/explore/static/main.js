@@ -5,6 +5,7 @@ import { get, takeToken } from "./api.js";
 import { go } from "./address.js";
 import { trouble } from "./show.js";
 import { during } from "./state.js";
+import { look } from "./under_way.js";
 
 const TITLES = {
   design: "Design", plan: "Plan", study: "Study", device: "Device", crash: "Crash", papers: "Papers",
@@ -53,6 +54,7 @@ async function first() {
     const about = await get("/api/about");
     fill(document.getElementById("pages"), about.pages.map((name) => h("a", { href: `/${name}` }, TITLES[name])));
     await show();
+    look();
   } catch (error) {
     fill(main, h("h1", {}, "Nacre"), trouble(error.message));
   }

@@ -3,6 +3,7 @@
 import { h, fill } from "./dom.js";
 import { follow, post } from "./api.js";
 import { during } from "./state.js";
+import { watchedHere } from "./under_way.js";
 
 /** A table as the server tells it. */
 export const table = ({ title, columns, numeric, rows }) =>
@@ -62,8 +63,16 @@ export function copying(words) {
 const SHARE = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-/** Follows a job in a place of the page; `more` is told of it, too. Resolves to its last report. */
+/** Says something in the place of jobs, in the place of what was said before; jobs that are followed stay. */
+export function note(place, ...said) {
+  for (const each of [...place.children]) if (!("number" in each.dataset)) each.remove();
+  place.append(...said);
+}
+
+/** Follows a job in a place of the page, below others; `more` is told of it, too. Resolves to its last report. */
 export async function progress(place, job, signal, more = () => {}) {
+  const own = h("div", { "data-number": job.number });
+  note(place, own);
   const bar = h("progress", { max: 1, "aria-label": job.title });
   const said = h("span", { role: "status" });
   const stop = h("button", {
@@ -73,7 +82,7 @@ export async function progress(place, job, signal, more = () => {}) {
       await post(`/api/jobs/${job.number}/stop`, {}).catch(() => {});
     },
   }, "Stop");
-  fill(place, h("div", { class: "job" }, h("div", { class: "row" }, h("strong", {}, job.title), said, stop), bar));
+  fill(own, h("div", { class: "job" }, h("div", { class: "row" }, h("strong", {}, job.title), said, stop), bar));
   const tell = (report) => {
     said.textContent = words(report);
     if (report.total) bar.value = report.done / report.total;
@@ -81,14 +90,15 @@ export async function progress(place, job, signal, more = () => {}) {
     more(report);
   };
   tell(job);
-  let last = await follow(job.number, tell, signal);
-  fill(place);
+  const last = await watchedHere(job.number, follow(job.number, tell, signal));
+  delete own.dataset.number;
+  fill(own);
   if (!last || last.state === "running" || last.state === "waiting") {
-    fill(place, trouble("The server has ended. What was finished is in its folder."));
+    fill(own, trouble("The server has ended. What was finished is in its folder."));
   } else if (last.state === "failed") {
-    fill(place, trouble(last.error, last.problems));
+    fill(own, trouble(last.error, last.problems));
   } else if (last.note) {
-    fill(place, h("p", { class: "note" }, last.note));
+    fill(own, h("p", { class: "note" }, last.note));
   }
   return last;
 }

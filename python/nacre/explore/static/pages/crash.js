@@ -5,7 +5,7 @@ import { get, post } from "../api.js";
 import { fill, h } from "../dom.js";
 import { figure } from "../figure.js";
 import { named, picker, scenarioOf } from "../picker.js";
-import { copying, facts, progress, table, trouble } from "../show.js";
+import { copying, facts, note, progress, table, trouble } from "../show.js";
 import { schema } from "./design.js";
 
 export async function show(main, query, signal) {
@@ -32,6 +32,7 @@ class Crash {
     await this.drawBar();
     if (shown) this.showFound(shown);
     this.list();
+    addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "crash" && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
@@ -83,7 +84,7 @@ class Crash {
         if (place) place.textContent = `${problem.problem}; ${problem.hint}`;
         return !place;
       });
-      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+      if (rest.length || !error.problems?.length) note(this.place.job, trouble(error.message, rest));
     }
   }
 

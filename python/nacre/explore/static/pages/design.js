@@ -9,7 +9,7 @@ import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
 import { during } from "../state.js";
-import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, sentence, table, trouble } from "../show.js";
 import { at, changes, put } from "../tree.js";
 
 const BEGINNING = "server-cache-zipf";
@@ -52,6 +52,7 @@ class Design {
     this.check();
     if (shown) this.showRun(shown);
     this.listRuns();
+    addEventListener("nacre-ended", () => this.listRuns(), { signal: this.signal });
     this.follow();
   }
 
@@ -207,14 +208,14 @@ class Design {
       const job = await post("/api/runs", { tree: this.tree }, this.signal);
       await this.watch(job, scenario);
     } catch (error) {
-      if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+      if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
     }
   }
 
-  /** A run that was under way when the page came: it is followed. */
+  /** Runs that were under way when the page came are followed. */
   async follow() {
-    const job = (await get("/api/jobs", this.signal).catch(() => [])).find((each) => each.kind === "run" && ["waiting", "running"].includes(each.state));
-    if (job) await this.watch(job, null).catch(() => {});
+    const jobs = await get("/api/jobs", this.signal).catch(() => []);
+    for (const job of jobs) if (job.kind === "run" && ["waiting", "running"].includes(job.state)) this.watch(job, null).catch(() => {});
   }
 
   async watch(job, scenario) {
@@ -222,6 +223,11 @@ class Design {
     const last = await progress(this.place.job, job, this.signal);
     if (!last?.address) return;
     const name = new URLSearchParams(last.address.split("?")[1]).get("run");
+    if (scenario === null && this.shown) {
+      note(this.place.job, h("p", { class: "note" }, `${job.title} has ended: `, h("a", { href: last.address }, name)));
+      this.listRuns();
+      return;
+    }
     const shown = await get(`/api/runs/${encodeURIComponent(name)}`, this.signal);
     if (scenario === JSON.stringify(this.tree)) history.pushState(null, "", last.address);
     this.showRun(shown);
@@ -238,7 +244,8 @@ class Design {
 
   async listRuns() {
     const runs = await get("/api/runs", this.signal).catch(() => []);
-    fill(this.place.runs, runs.length ? runList(runs, this.shown?.id) : null);
+    const chosen = [...this.place.runs.querySelectorAll("input:checked")].map(({ value }) => value);
+    fill(this.place.runs, runs.length ? runList(runs, this.shown?.id, chosen) : null);
   }
 
   async compare(names) {
@@ -272,7 +279,7 @@ function result(shown, path, signal) {
   ];
 }
 
-function runList(runs, current) {
+function runList(runs, current, before) {
   const chosen = () => [...list.querySelectorAll("input:checked")].map((each) => each.value);
   const button = h("a", { class: "button", hidden: true }, "Put side by side");
   const choose = () => {
@@ -282,10 +289,11 @@ function runList(runs, current) {
   const list = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs" }, h("table", { class: "runs" },
     h("thead", {}, h("tr", {}, ["compare", "run", "when", "requests/s", "read", "write", "state"].map((name, place) => h("th", { scope: "col", class: [3, 4, 5].includes(place) ? "number" : null }, place % 6 ? name : h("span", { class: "unseen" }, name))))),
     h("tbody", {}, runs.map((run) => h("tr", { "aria-current": run.id === current ? "true" : null },
-      h("td", {}, h("input", { type: "checkbox", value: run.id, "aria-label": `Compare ${run.id}`, onchange: choose })),
+      h("td", {}, h("input", { type: "checkbox", value: run.id, "aria-label": `Compare ${run.id}`, checked: before.includes(run.id), onchange: choose })),
       h("td", {}, h("a", { href: `/design?run=${run.id}` }, run.id)),
       h("td", {}, new Date(1000 * run.modified).toLocaleString()),
       [run.iops, run.read ?? "-", run.write ?? "-"].map((cell) => h("td", { class: "number" }, cell)),
       h("td", {}, run.complete ? "" : "stopped early"))))));
+  choose();
   return [h("h2", {}, "Runs"), h("p", { class: "soft" }, "Choose two or more to put them side by side."), list, button];
 }

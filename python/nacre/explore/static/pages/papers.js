@@ -4,7 +4,7 @@ import { rename } from "../address.js";
 import { get, post } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
-import { copying, progress, trouble } from "../show.js";
+import { copying, note, progress, trouble } from "../show.js";
 
 const CLASSES = {
   prediction: "computed, and nothing of it was put in", calibration: "a value was fitted to it", arithmetic: "it follows from the inputs",
@@ -120,7 +120,7 @@ class Papers {
     try {
       await this.watch(await post("/api/papers", { paper, figure: name }, this.signal));
     } catch (error) {
-      if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+      if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
     }
   }
 

@@ -4,7 +4,7 @@ import { rename } from "../address.js";
 import { get, post, put } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
-import { copying, facts, headline, progress, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, table, trouble } from "../show.js";
 
 const COMMON = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"];
 const BYTES = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" });
@@ -37,6 +37,7 @@ class Plan {
     this.drawForm();
     if (this.shown) this.drawResult(true);
     this.list();
+    addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
     const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
@@ -85,15 +86,15 @@ class Plan {
   }
 
   async upload(file) {
-    fill(this.place.job, h("p", { role: "status" }, `Sending ${file.name} ...`));
+    note(this.place.job, h("p", { role: "status" }, `Sending ${file.name} ...`));
     try {
       const sent = await put(`/api/traces/${encodeURIComponent(file.name)}`, file, this.signal);
       this.traces = await get("/api/traces", this.signal);
       this.trace = sent.id;
-      fill(this.place.job);
+      note(this.place.job);
       this.drawForm();
     } catch (error) {
-      if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+      if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
     }
   }
 
@@ -117,7 +118,7 @@ class Plan {
         if (place) place.textContent = [problem.problem, problem.hint].filter(Boolean).join("; ");
         return !place;
       });
-      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+      if (rest.length || !error.problems?.length) note(this.place.job, trouble(error.message, rest));
     }
   }
 

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { drawn, figure } from "../figure.js";
 import { inside, read } from "../form.js";
 import { named, picker, scenarioOf } from "../picker.js";
-import { copying, facts, headline, progress, sentence, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, sentence, table, trouble } from "../show.js";
 import { schema } from "./design.js";
 
 const GOALS = { mean: "low mean latency", p99: "low p99 latency", iops: "high requests/s", cost: "low cost", iops_per_cost: "high requests/s per cost", energy_j: "low energy", lifetime_days: "long life" };
@@ -40,6 +40,7 @@ class Study {
     await this.drawForm();
     if (shown) this.showStudy(shown);
     this.list();
+    addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "study" && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
@@ -118,7 +119,7 @@ class Study {
         document.getElementById(`wrong-axis-${number}`).append(h("span", {}, `${sentence({ ...problem, path: "" })} `));
         return false;
       });
-      if (rest.length || !error.problems?.length) fill(this.place.job, trouble(error.message, rest));
+      if (rest.length || !error.problems?.length) note(this.place.job, trouble(error.message, rest));
     }
   }
 
@@ -158,7 +159,7 @@ class Study {
       try {
         await this.watch(await post(`${path}/resume`, {}, this.signal));
       } catch (error) {
-        if (error.name !== "AbortError") fill(this.place.job, trouble(error.message, error.problems));
+        if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
       }
     };
     const { result } = shown;

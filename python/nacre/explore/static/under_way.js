@@ -1,0 +1,62 @@
+// What is under way in other tabs and on other pages: told at the top of every page, with a word to stop it.
+
+import { glance, post } from "./api.js";
+import { fill, h } from "./dom.js";
+
+const PERIOD = 1000;
+const place = document.getElementById("under-way");
+const others = new BroadcastChannel("nacre-jobs");
+const here = new Set();
+let over = null;
+let looking = null;
+
+/** Follows a job on this page; meanwhile the top of the page does not tell of it. */
+export async function watchedHere(number, watching) {
+  here.add(number);
+  changed();
+  try {
+    return await watching;
+  } catch (error) {
+    here.delete(number);
+    throw error;
+  } finally {
+    changed();
+  }
+}
+
+/** Something has begun or ended: the other tabs look, too. */
+function changed() {
+  others.postMessage("changed");
+  look();
+}
+
+/** Looks at what is under way, and again while there is anything and somebody sees it. */
+export async function look() {
+  clearTimeout(looking);
+  const turn = (looking = {});
+  const jobs = await glance("/api/jobs").catch(() => null);
+  if (jobs === null || looking !== turn) return;
+  const running = jobs.filter(({ state }) => state === "waiting" || state === "running");
+  const ended = jobs.filter((job) => !running.includes(job)).map(({ number }) => number);
+  const isNews = over !== null && ended.some((number) => !over.has(number) && !here.has(number));
+  over = new Set(ended);
+  draw(running.filter(({ number }) => !here.has(number)));
+  if (isNews) dispatchEvent(new Event("nacre-ended"));
+  if (running.length && !document.hidden) looking = setTimeout(look, PERIOD);
+}
+
+function draw(jobs) {
+  const focused = document.activeElement?.closest("[data-job]")?.dataset.job;
+  fill(place, jobs.map((job) => h("span", { "data-job": job.number }, `${job.title}: ${far(job)} `,
+    h("button", {
+      type: "button", class: "quiet", "aria-label": `Stop ${job.title}`, disabled: job.stopping,
+      onclick: () => post(`/api/jobs/${job.number}/stop`, {}).catch(() => {}).finally(changed),
+    }, "Stop"))));
+  place.querySelector(`[data-job="${focused}"] button`)?.focus();
+}
+
+const far = ({ state, stopping, done, total }) =>
+  state === "waiting" ? "waits for its turn" : stopping ? "stopping" : total ? `${Math.floor(100 * done / total)} %` : "under way";
+
+others.addEventListener("message", look);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
