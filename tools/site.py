@@ -21,7 +21,7 @@ FIRST = ("README.md", "docs/tutorial.md", "docs/how-to.md", "docs/explore.md",
          "docs/models/README.md", "docs/glossary.md", "docs/validation.md", "docs/security.md",
          "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")  # fmt: skip
 """The pages of the menu, in its order; the others are reached from them."""
-_LINK = re.compile(r"(?P<before>\b(?:href|src)=\")(?P<to>[^\"]*)\"")
+_LINK = re.compile(r"(?P<before>\b(?:href|src|srcset)=\")(?P<to>[^\"]*)\"")
 _HEADING = re.compile(r"<h([1-4])>(.*?)</h\1>", re.DOTALL)
 _STYLE = """
 :root { color-scheme: light dark; font: 16px/1.55 system-ui, sans-serif; }

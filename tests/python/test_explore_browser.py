@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+PICTURE_MAX = 160_000
+"""Bytes of a picture: documents show many of them."""
 _PATIENCE_MS = 120_000.0
 """After so long a page hangs; nothing that works is waited for so long."""
 
@@ -75,7 +77,8 @@ def picture(watched: Watched, folder: Path | None, name: str) -> None:
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= size["width"], f"{name} is too wide for {manner}"
         if folder:
-            page.screenshot(path=folder / f"explore-{name}-{manner}.png")
+            shot = page.screenshot(path=folder / f"explore-{name}-{manner}.png")
+            assert len(shot) < PICTURE_MAX, f"{name}, {manner}"
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
 
