@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from nacre import _core
-from nacre.errors import SEED_MAX, Problem, config_error, unknown
+from nacre.errors import SEED_MAX, Error, Problem, config_error, unknown
 from nacre.scenario import Scenario, assignments, read
 from nacre.view import View
+
+CRASH_FILE = "crash.json"
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
 """Called about ten times a second with points tried and points in all; returning True ends it."""
@@ -70,6 +74,17 @@ class Crash(View):
     branches: View
     recovery: Recovery
     finding: Finding | None
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Crash:
+        """Reads what `nacre crash --out` left; raises `Error` for another directory."""
+        file = Path(directory) / CRASH_FILE
+        try:
+            found = cls(json.loads(file.read_bytes()))
+            found.blocks_audited, found.recovery.bars  # noqa: B018 (they are there)
+        except (OSError, ValueError, AttributeError, TypeError):
+            raise Error(f"{directory} holds nothing that losses of power found") from None
+        return found
 
 
 def faults() -> list[str]:

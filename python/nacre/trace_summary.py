@@ -45,15 +45,9 @@ def trace_shape(found: View) -> Table:
     )
     if profile.zipf_theta is not None:
         rows.append(["Zipf exponent", significant(profile.zipf_theta, 2)])
-    misses = profile.misses
     for part in (0.01, 0.1):
-        # Of a few blocks a share is less than one, and no cache is.
-        at = max(1, round(part * profile.blocks.count)) * profile.block_bytes
-        # Past its last size the curve is level; where nothing was used again it has no sizes.
-        beyond = misses["all"][-1] if misses["all"] else 1.0
-        curve = zip(misses.bytes, misses["all"], strict=True)
-        ratio = next((miss for room, miss in curve if room >= at), beyond)
-        rows.append([f"LRU cache of {percent(part)}", f"{percent(ratio)} misses ({size(at)})"])
+        room, ratio = missed_by_lru(found, part)
+        rows.append([f"LRU cache of {percent(part)}", f"{percent(ratio)} misses ({size(room)})"])
     if (reuse := profile.reuse) is not None and reuse.time_s:
         half = next(t for t, s in zip(reuse.time_s, reuse.share, strict=True) if s >= 0.5)
         rows.append(["median time to reuse", duration(half * _NS)])
@@ -70,6 +64,18 @@ def trace_shape(found: View) -> Table:
     if profile.sample_rate < 1:
         rows.append(["counted on", f"{percent(profile.sample_rate)} of the blocks"])
     return Table("", ["shape", ""], [False, False], rows)
+
+
+def missed_by_lru(found: View, part: float) -> tuple[int, float]:
+    """The size of a cache for a part of the blocks, and the share of accesses that it misses."""
+    profile = found.profile
+    misses = profile.misses
+    # Of a few blocks a share is less than one, and no cache is.
+    room = max(1, round(part * profile.blocks.count)) * profile.block_bytes
+    # Past its last size the curve is level; where nothing was used again it has no sizes.
+    beyond = misses["all"][-1] if misses["all"] else 1.0
+    curve = zip(misses.bytes, misses["all"], strict=True)
+    return room, next((miss for upto, miss in curve if upto >= room), beyond)
 
 
 def request_sizes(found: View) -> Table:

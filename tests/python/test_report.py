@@ -7,9 +7,11 @@ from typing import Any
 
 import nacre
 import pytest
+from exploring import MSR
 from nacre.errors import ConfigError
 from nacre.report import headline, report
 from nacre.report.results import load, name_of
+from nacre.saving import Staging
 
 ONE_SERVER: dict[str, Any] = {
     "workload": {
@@ -33,6 +35,9 @@ def results(tmp_path: Path) -> Path:
     nacre.run(ONE_SERVER, {"stack.read": "30 us"}).save(tmp_path / "slow")
     nacre.study(STUDY, out=tmp_path / "study")
     nacre.mixes("tiers", {"run.requests": 2000}, steps=4).save(tmp_path / "mixes")
+    with Staging(tmp_path / "crash") as staging:
+        staging.crash(nacre.crash("disk-15k", points=50))
+    (tmp_path / "week.csv").write_text(MSR)
     return tmp_path
 
 
@@ -43,7 +48,8 @@ def page(*paths: Path) -> str:
 def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_network(
     results: Path,
 ) -> None:
-    shown = page(*(results / name for name in ("fast", "slow", "study", "mixes")))
+    names = ("fast", "slow", "study", "mixes", "crash", "week.csv")
+    shown = page(*(results / name for name in names))
     for sentence in (
         "fast has the lowest mean read latency, 10.0 us; slow follows with 30.0 us.",
         "100 k requests a second. A read takes 10.0 us.",
@@ -51,6 +57,9 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
         "A read spends 100.0 % of its time in stack (read).",
         "2 designs. The best mean latency is 10.0 us, with read 10 us.",
         "The best of 15 mixes is ",
+        "and every promise was kept.",
+        "1,500 requests in 1.50 s, 33.3 % of them reads, to 1.95 MiB."
+        " An LRU cache of a tenth of that, 200 KiB, would miss ",
     ):
         assert sentence in shown, sentence
     assert "<script" not in shown
@@ -111,5 +120,15 @@ def test_mixes_are_read_back(results: Path) -> None:
 
 def test_what_holds_no_result_is_told_with_what_does(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(ConfigError, match="nacre study --out"):
-        load(tmp_path / "notes.txt")
+    for path in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(ConfigError, match="give a trace, or what `nacre run`"):
+            load(path)
+
+
+def test_a_result_is_found_by_its_folder_and_by_its_file(results: Path) -> None:
+    for name in ("fast/record.json", "study/study.json", "mixes/mixes.json", "crash/crash.json"):
+        file = results / name
+        assert type(load(file)) is type(load(file.parent))
+    (results / "crash" / "crash.json").write_text('{"points": 3}')
+    with pytest.raises(ConfigError, match="holds nothing that losses of power found"):
+        load(results / "crash")

@@ -19,19 +19,21 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RESULT...",
-            help="Directories written by `nacre run`, `nacre study` or `nacre mixes` with --out.",
+            help="What `nacre run`, `study`, `mixes` or `crash` wrote with --out; or traces.",
         ),
     ],
     html: Annotated[Path, typer.Option(metavar="FILE", parser=place, help="The page to write.")],
     force: Force = False,
 ) -> None:
-    """Make an HTML page of saved results."""
+    """Make an HTML page of saved results, and of traces."""
+    from nacre.progress import Bar
     from nacre.record import Record
     from nacre.report.results import load, name_of
     from nacre.report.results import report as page
 
     look(html, replace=force)
-    loaded = {name_of(path, results): load(path) for path in results}
+    with Bar("reading", "requests") as bar:
+        loaded = {name_of(path, results): load(path, bar) for path in results}
     write_file(html, page(loaded).encode(), replace=force)
     what = "record" if all(isinstance(one, Record) for one in loaded.values()) else "result"
     write_line(f"{html}: {len(loaded)} {what}{'' if len(loaded) == 1 else 's'}")

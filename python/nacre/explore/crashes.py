@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -19,11 +18,11 @@ from nacre.explore import answers
 from nacre.explore.folder import Folder
 from nacre.explore.jobs import Job, Jobs
 from nacre.explore.runs import SCENARIO_FILE
+from nacre.report import headline
 from nacre.run import check
 from nacre.saving import Staging
 from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
 
-CRASH_FILE = "crash.json"
 POINTS_MAX = 10_000_000
 
 
@@ -66,7 +65,7 @@ class Crashes:
         found = []
         for path in self._folder.listed("crashes"):
             with suppress(Error, OSError):
-                crashed = _loaded(path)
+                crashed = Crash.load(path)
                 found.append(
                     {
                         "id": path.name,
@@ -80,12 +79,13 @@ class Crashes:
     def shown(self, request: Request) -> dict[str, Any]:
         """What one found: facts, tables, the steps to a broken promise."""
         path = self._folder.find("crashes", answers.word(request, "name"))
-        found = _loaded(path)
+        found = Crash.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         steps = [] if found.finding is None else list(found.finding.steps)
         return {
             "id": path.name,
             "folder": str(path),
+            "headline": answers.lines(headline.of_crash(found)),
             "facts": answers.lines(crash_facts(found)),
             "broken": found.finding is not None,
             "steps": answers.lines(steps),
@@ -100,7 +100,7 @@ class Crashes:
         """How long recoveries took."""
         from nacre.figures.crash import recovery_figure
 
-        found = _loaded(self._folder.find("crashes", answers.word(request, "name")))
+        found = Crash.load(self._folder.find("crashes", answers.word(request, "name")))
         drawn = recovery_figure(found)
         if drawn is None:
             raise Error("no recovery took any time")
@@ -121,10 +121,3 @@ class Crashes:
         if found.points < asked["points"] and found.finding is None:
             job.note = f"stopped after {found.points:,} of {asked['points']:,} losses of power"
         return f"/crash?found={path.name}"
-
-
-def _loaded(path: Path) -> Crash:
-    try:
-        return Crash(json.loads((path / CRASH_FILE).read_bytes()))
-    except (OSError, ValueError):
-        raise Error(f"{path} holds nothing that losses of power found") from None

@@ -1,14 +1,14 @@
-"""One HTML page about losses of power: no network, no script."""
+"""Losses of power as a section of a report, and as a page of its own."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from nacre.figures.crash import recovery_figure
 from nacre.figures.export import svg
+from nacre.report import headline
 from nacre.report.fragment import paragraphs, table
-from nacre.report.page import document
+from nacre.report.page import figure, heading, listing, page, part, said_aloud, wide
 from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
 from nacre.text import printable
 
@@ -16,18 +16,26 @@ if TYPE_CHECKING:
     from nacre.crash import Crash
 
 
-def crash_page(found: Crash) -> str:
+def crash_section(name: str, found: Crash) -> str:
     """What was tried, what was lost and what was promised."""
-    name = printable(found.name)
-    parts = [f"<h1>{escape(name)}: losses of power</h1>", paragraphs(crash_facts(found))]
-    if found.finding is not None:
-        steps = "\n".join(found.finding.steps)
-        parts.append(f"<h2>The fewest steps that lead to it</h2><pre>{escape(steps)}</pre>")
-    parts.append(table(fault_table(found)))
-    figure = recovery_figure(found)
-    if figure is not None:
-        parts.append(f"<figure>{svg(figure)}</figure>")
-    parts += [table(recovery_table(found)), table(branch_table(found))]
-    if found.scenario is not None:
-        parts.append(f"<h2>What was drawn</h2><pre>{escape(found.scenario)}</pre>")
-    return document(name, "".join(parts))
+    finding = found.finding
+    drawn = recovery_figure(found)
+    steps = "" if finding is None else listing("\n".join(finding.steps))
+    return "".join(
+        [
+            heading(f"{printable(name)}: losses of power"),
+            said_aloud(headline.of_crash(found)),
+            paragraphs(crash_facts(found)),
+            part("The fewest steps that lead to it", steps),
+            part("What was tried", wide(table(fault_table(found)))),
+            part("Recovery", wide(table(recovery_table(found)))),
+            "" if drawn is None else figure(svg(drawn)),
+            part("What the device did meanwhile", wide(table(branch_table(found)))),
+            part("What was drawn", listing(found.scenario) if found.scenario else ""),
+        ]
+    )
+
+
+def crash_page(found: Crash) -> str:
+    """The section as a page."""
+    return page(found.name, crash_section(found.name, found))

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nacre.summary_mixes import by
-from nacre.text import amount, count, duration, percent, si
+from nacre.text import amount, count, duration, percent, si, size
+from nacre.trace_summary import missed_by_lru
 
 if TYPE_CHECKING:
     from nacre._record import LatencySummary
+    from nacre.crash import Crash
     from nacre.mixes import Mixes
     from nacre.record import Component, Record
     from nacre.study.result import StudyResult
+    from nacre.view import View
 
+_NS = 1e9
+_SMALL = 0.1
+"""The share of what a trace touches that a small cache holds."""
 _ALIKE = 0.01
 """Differences below this share are not told."""
 _IDLE = 0.1
@@ -85,6 +91,36 @@ def of_mixes(mixes: Mixes) -> list[str]:
     return [f"{said}, one after the other on idle devices."]
 
 
+def of_crash(found: Crash) -> list[str]:
+    """Whether every promise was kept, what nobody could see, and how long recoveries took."""
+    times = f"The power failed {count(found.points)} times"
+    if found.finding is None:
+        said = [f"{times}, and every promise was kept."]
+    else:
+        said = [f"{times}, and a promise was broken: {found.finding.problem}."]
+    if unseen := sum(tried.lost_unseen for tried in found.faults):
+        said.append(f"{count(unseen)} times it returned what is wrong, with no means to see it.")
+    mean_s, max_s = found.recovery.mean_s, found.recovery.max_s
+    if mean_s and max_s:
+        took = f"{duration(mean_s * _NS)} on average, and {duration(max_s * _NS)} at most"
+        said.append(f"Recovery took {took}.")
+    return said
+
+
+def of_trace(info: View) -> list[str]:
+    """How much is asked of what, and what a small cache would keep of it."""
+    if not info.reads + info.writes:
+        return ["There are neither reads nor writes in it."]
+    span = f" in {duration(info.duration_s * _NS)}" if info.duration_s else ""
+    said = [
+        f"{count(info.records)} requests{span}, {percent(info.read_share)} of them reads,"
+        f" to {size(info.footprint_bytes)}."
+    ]
+    room, missed = missed_by_lru(info, _SMALL)
+    part = f"a tenth of that, {size(room)}"
+    return [*said, f"An LRU cache of {part}, would miss {percent(missed)} of the accesses."]
+
+
 def _in(mixes: Mixes) -> str:
     return (
         f" in {mixes.bases[0]}" if len(mixes.bases) == 1 and mixes.bases[0] != "not stated" else ""
@@ -103,7 +139,7 @@ def _tail(latency: LatencySummary) -> str:
     mean, slow, most = map(duration, (latency.mean_ns, latency.p99_ns, latency.max_ns))
     if mean == most:
         return mean
-    if slow == most:
+    if slow in (mean, most):
         return f"{mean} on average, and {most} at most"
     return f"{mean} on average, and one in a hundred more than {slow}"
 

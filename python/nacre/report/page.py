@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from nacre.text import printable
+
 _STYLE = """
 :root { color-scheme: light dark; --ink: #222; --soft: #666; --line: #ddd; --paper: #fff;
   --link: #0072B2; --box: #f3f6f9; }
@@ -14,6 +16,7 @@ body { font: 15px/1.5 'Liberation Sans', Arial, Helvetica, sans-serif; color: va
   background: var(--paper); max-width: 960px; margin: 40px auto; padding: 0 24px; }
 h1 { font-size: 26px; margin: 0 0 24px; } h2 { font-size: 20px; margin: 48px 0 10px;
   border-top: 1px solid var(--line); padding-top: 24px; }
+body > h2:first-child { font-size: 26px; margin: 0 0 24px; border: 0; padding: 0; }
 h3 { font-size: 15px; margin: 28px 0 6px; }
 .headline { font-size: 18px; line-height: 1.45; background: var(--box); border-radius: 6px;
   padding: 14px 18px; margin: 0 0 18px; }
@@ -21,7 +24,7 @@ h3 { font-size: 15px; margin: 28px 0 6px; }
 table { font-size: 13px; } th { color: var(--soft); font-weight: normal;
   border-bottom: 1px solid var(--line); }
 figure { margin: 20px 0; overflow-x: auto; background: #fff; border-radius: 6px; }
-svg { max-width: 100%; height: auto; }
+svg { max-width: 100%; height: auto; overflow: visible; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x: auto;
   font-size: 13px; }
@@ -38,6 +41,11 @@ def document(title: str, body: str) -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
         f"<body>{body}</body></html>\n"
     )
+
+
+def page(title: str, section: str) -> str:
+    """A section as a whole page, whose title stands in its heading."""
+    return document(printable(title), section)
 
 
 def said_aloud(sentences: Iterable[str]) -> str:

@@ -1,40 +1,55 @@
-"""What directories and files of results hold, whichever command wrote them."""
+"""What directories and files of results hold, whichever command wrote them; and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from nacre import trace
+from nacre.crash import CRASH_FILE, Crash
 from nacre.errors import Error, Problem, config_error
 from nacre.record import Record
 from nacre.report.page import document
+from nacre.saving import RECORD_FILE
+from nacre.shown import TraceInfo
 from nacre.text import printable
 
 if TYPE_CHECKING:
     from nacre.mixes import Mixes
     from nacre.study.result import StudyResult
 
-    Result: TypeAlias = Record | StudyResult | Mixes
+    Result: TypeAlias = Record | StudyResult | Mixes | Crash | TraceInfo
 
-_HINT = (
-    "give what `nacre run --out`, `nacre study --out` or `nacre mixes --out` wrote;"
-    " for a trace, `nacre trace info TRACE --html FILE`"
-)
+_HINT = "give a trace, or what `nacre run`, `study`, `mixes` or `crash` wrote with --out"
+_SEALS = ("study.json", RECORD_FILE, "mixes.json", CRASH_FILE)
+"""By which file a directory of results is known: the first of these that it has."""
 
 
-def load(path: Path) -> Result:
-    """The result in a directory, or the record of a file; raises `ConfigError` for another."""
-    if path.is_dir() and (path / "study.json").is_file():
+def load(path: Path, progress: Callable[[int, int | None], bool | None] | None = None) -> Result:
+    """The result in a directory, the record of a file, or what a trace is like.
+
+    Raises `ConfigError` for what is none of them.
+    """
+    if path.name in _SEALS and path.is_file():
+        path = path.parent
+    seal = next((name for name in _SEALS if (path / name).is_file()), None)
+    if seal == "study.json":
         from nacre.study.result import StudyResult
 
         return StudyResult.load(path)
-    if path.is_dir() and not (path / "record.json").exists() and (path / "mixes.json").is_file():
+    if seal == "mixes.json":
         from nacre.mixes import Mixes
 
         return Mixes.load(path)
+    if path.is_dir() and seal is None:
+        raise config_error([Problem(problem=f"{path} holds no results", hint=_HINT)])
     try:
-        return Record.load(path)
+        if seal == CRASH_FILE:
+            return Crash.load(path)
+        if seal == RECORD_FILE or path.suffix == ".json":
+            return Record.load(path)
+        return trace.info(path, progress=progress)
     except Error as error:
         raise config_error([Problem(problem=str(error), hint=_HINT)]) from None
 
@@ -50,8 +65,10 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
     """A page with the records side by side, then every result on its own."""
     from html import escape
 
+    from nacre.report.crash import crash_section
     from nacre.report.records import section, side_by_side
     from nacre.report.studies import mixes_section, study_section
+    from nacre.report.trace import trace_section
     from nacre.study.result import StudyResult
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
@@ -61,6 +78,10 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
             parts.append(section(name, result))
         elif isinstance(result, StudyResult):
             parts.append(study_section(name, result))
+        elif isinstance(result, Crash):
+            parts.append(crash_section(name, result))
+        elif isinstance(result, TraceInfo):
+            parts.append(trace_section(name, result))
         else:
             parts.append(mixes_section(name, result))
     return document(title, "".join(parts))

@@ -99,7 +99,7 @@ class Crash {
 
   showFound(found) {
     fill(this.place.result, h("h2", {}, `Found: ${found.id}`),
-      h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.broken ? "A promise was broken." : "Every promise was kept."), facts(found.facts),
+      h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.headline.join(" ")), facts(found.facts),
       found.steps.length ? [h("h3", {}, "The fewest steps that lead to it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,
       found.tables.map(table),
       found.has_recovery ? figure(`/api/crashes/${found.id}/recovery`, "recovery times", this.signal) : null,
