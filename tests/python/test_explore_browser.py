@@ -201,7 +201,7 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     assert page.locator("figure svg").count() == 2
     page.evaluate("scrollTo(0, 0)")
     picture(watched, pictures, "plan-form")
-    page.locator("h2:has-text('Mixes of tiers')").evaluate("each => each.scrollIntoView()")
+    page.locator("h2:has-text('mixes of tiers')").evaluate("each => each.scrollIntoView()")
     picture(watched, pictures, "plan")
     watched.click(".copying button:has-text('TOML')")
     assert 'kind = "tiers"' in page.inner_text(".copying pre")

@@ -174,14 +174,16 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
     assert last["state"] == "done", last
     name = last["address"].partition("=")[2]
     shown = inside.get(f"/api/plans/{name}").json()
-    assert "a GiB in USD" in shown["headline"][0]
+    assert shown["headline"][0].startswith("A cache of ")
+    assert "a GiB in USD" in shown["headline"][-1]
     assert tomllib.loads(shown["toml"])["stack"]["kind"] == "tiers"
-    assert len(shown["worth"]["rows"]) == 6
+    assert len(shown["worth"]["rows"]) == 7
+    assert shown["latencies"] is None
     best = float(shown["best"][0]["rows"][0][6])
     cheaper = inside.get(f"/api/plans/{name}?budget={best * 0.9}").json()
     assert float(cheaper["best"][0]["rows"][0][6]) < best
     none = inside.get(f"/api/plans/{name}?budget=0.5").json()
-    assert none["headline"] == ["No mix of these tiers costs 0.5 a GiB or less."]
+    assert none["headline"][-1:] == ["No mix of these tiers costs 0.5 a GiB or less."]
     dear = inside.get(f"/api/plans/{name}?price.disk_15k_kim=2").json()
     assert float(dear["best"][0]["rows"][0][6]) > best
     for figure in ("mixes", "caches"):
@@ -196,6 +198,29 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
         for run in runs
     ]
     assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in (24, 6)]
+
+
+def test_a_plan_says_what_becomes_of_it_if_a_latency_is_wrong(inside: Client) -> None:
+    asked = {"trace": sent(inside), "currency": "USD", "tiers": TIERS}
+    name = inside.done("/api/plans", asked)["address"].partition("=")[2]
+    last = inside.done(f"/api/plans/{name}/latencies", {})
+    assert last["state"] == "done", last
+    rows = inside.get(f"/api/plans/{name}").json()["latencies"]["rows"]
+    assert [row[:2] for row in rows[:2]] == [
+        ["latency of pcm_ssd", "a fifth less"],
+        ["latency of pcm_ssd", "a fifth more"],
+    ]
+    assert len(rows) == 6
+    path = inside.explorer.folder.root / "plans" / name
+    means = [
+        nacre.Mixes.load(place).pure()["mean_ns"][0]
+        for place in (
+            path,
+            path / "latencies" / "pcm_ssd-less",
+            path / "latencies" / "pcm_ssd-more",
+        )
+    ]
+    assert np.allclose(means, np.array([1, 0.8, 1.2]) * means[0], rtol=1e-9)
 
 
 def test_every_mistake_of_a_plan_has_its_field(inside: Client) -> None:

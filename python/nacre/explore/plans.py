@@ -17,7 +17,7 @@ from starlette.routing import Route
 from nacre import toml, trace
 from nacre.catalog import Entry, catalog
 from nacre.errors import Error, Problem, config_error
-from nacre.explore import answers
+from nacre.explore import answers, worth
 from nacre.explore.folder import Folder
 from nacre.explore.jobs import Job, Jobs
 from nacre.explore.runs import Runs
@@ -29,7 +29,7 @@ from nacre.saving import Staging, write_file
 from nacre.shown import TraceInfo
 from nacre.summary_mixes import counted, ranking
 from nacre.summary_mixes import tiers as tier_table
-from nacre.text import amount, percent, size
+from nacre.text import amount, size
 from nacre.trace_summary import trace_facts, trace_shape
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ STEPS = 20
 _EXTENTS = 1024
 _SAMPLED_BLOCKS = 1 << 16
 """Caches are simulated in miniature where a trace touches more blocks."""
-_WRONG = 0.2
-"""By how much a price may be wrong in the question what each price is worth."""
 _REACHES = re.compile(r"reaches to byte (\d+)")
 _POLICIES = ("lru", "arc", "s3_fifo", "sieve")
 
@@ -65,6 +63,7 @@ class Plans:
             Route("/api/plans", answering(self.listed)),
             Route("/api/plans/{name}", answering(self.shown)),
             Route("/api/plans/{name}/caches", caches, methods=["POST"]),
+            Route("/api/plans/{name}/latencies", answering(self.latencies), methods=["POST"]),
             Route("/api/plans/{name}/figures/{figure}", answering(self.figure)),
         ]
 
@@ -88,7 +87,7 @@ class Plans:
     def shown(self, request: Request) -> dict[str, Any]:
         """What a plan says, with the prices and the budget of the address."""
         path = self._folder.find("plans", answers.word(request, "name"))
-        plan, info, _, scored = self._load(path)
+        plan, info, curves, scored = self._load(path)
         found = _priced(scored, plan, request)
         budget = _number(request, "budget")
         within = found.within(budget) if budget is not None else found
@@ -100,15 +99,22 @@ class Plans:
         return {
             **plan,
             "id": path.name,
+            "folder": str(path),
             "toml": (path / "scenario.toml").read_text(),
-            "headline": answers.lines(said),
+            "headline": answers.lines([*self._cache(plan, curves, found), *said]),
             "counted": answers.lines([counted(found), *found.findings]),
             "best": answers.tables(ranking(within)) if len(within) else [],
             "tiers": answers.tables(tier_table(found)),
-            "worth": _worth(found, budget),
+            "worth": worth.of_prices(found, budget),
+            "latencies": worth.of_latencies(path, found, budget),
             "trace_tables": answers.tables(trace_facts(info), trace_shape(info)),
             "footprint": size(info.footprint_bytes),
         }
+
+    def _cache(self, plan: Mapping[str, Any], curves: Mapping[str, Any], found: Mixes) -> list[str]:
+        prices = {tier.name: tier.price for tier in found.tiers if tier.price is not None}
+        known = _curves(curves, str(plan["trace"]))
+        return headline.of_caches(known, prices, str(plan["currency"]))
 
     def figure(self, request: Request) -> dict[str, Any]:
         """The surface of the mixes under the prices of the address, or what caches miss."""
@@ -146,6 +152,17 @@ class Plans:
         work = partial(self._simulate, trees)
         title = f"Caches for {amount(money)} {currency}"
         return self._jobs.start("caches", title, work, noun="requests").told()
+
+    def latencies(self, request: Request) -> dict[str, Any]:
+        """Begins to ask what becomes of the best mix when a device is a fifth faster or slower."""
+        path = self._folder.find("plans", answers.word(request, "name"))
+        self._load(path)
+
+        def ask(job: Job) -> str:
+            worth.ask_latencies(path, STEPS, job)
+            return f"/plan?plan={path.name}"
+
+        return self._jobs.start("plan", f"Latencies of {path.name}", ask).told()
 
     def _simulate(self, trees: Sequence[Mapping[str, Any]], job: Job) -> str:
         names = []
@@ -317,24 +334,6 @@ def _number(request: Request, key: str) -> float | None:
         problem = Problem(path=key, problem="it is no price", given=given[:40], hint=hint)
         raise config_error([problem])
     return number
-
-
-def _worth(found: Mixes, budget: float | None) -> dict[str, Any]:
-    """What becomes of the best mix when one price is a fifth less or more."""
-    rows = []
-    for tier in found.tiers:
-        prices = {each.name: each.price or 0.0 for each in found.tiers}
-        for word, factor in (("less", 1 - _WRONG), ("more", 1 + _WRONG)):
-            other = found.repriced(
-                {**prices, tier.name: prices[tier.name] * factor}, found.bases[0]
-            )
-            other = other.within(budget) if budget is not None else other
-            if len(other):
-                best = other.best(1).row(0, named=True)
-                parts = [f"{percent(best[name])} {name}" for name in found.names if best[name]]
-                rows.append([tier.name, f"a fifth {word}", ", ".join(parts), amount(best["cost"])])
-    columns = ["price of", "is", "best mix", "a GiB costs"]
-    return {"title": "", "columns": columns, "numeric": [False] * 3 + [True], "rows": rows}
 
 
 def _loaded(path: Path) -> tuple[dict[str, Any], TraceInfo, dict[str, Any], Mixes]:

@@ -11,6 +11,7 @@ from nacre.trace_summary import missed_by_lru
 
 if TYPE_CHECKING:
     from nacre._record import LatencySummary
+    from nacre.cache_curves import CacheCurves
     from nacre.crash import Crash
     from nacre.mixes import Mixes
     from nacre.record import Component, Record
@@ -22,6 +23,8 @@ _SMALL = 0.1
 """The share of what a trace touches that a small cache holds."""
 _ALIKE = 0.01
 """Differences below this share are not told."""
+_ENOUGH = 0.9
+"""What a cache has to save of what a much larger one does."""
 _IDLE = 0.1
 """What is busy for less of the time limits nothing."""
 
@@ -119,6 +122,34 @@ def of_trace(info: View) -> list[str]:
     room, missed = missed_by_lru(info, _SMALL)
     part = f"a tenth of that, {size(room)}"
     return [*said, f"An LRU cache of {part}, would miss {percent(missed)} of the accesses."]
+
+
+def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> list[str]:
+    """The smallest cache that saves nearly all that the largest does, and what it costs.
+
+    `prices` are those of a GiB of each device, counted in `basis`.
+    """
+    sizes, policies = sorted(curves.sizes), curves.policies
+    missed = {
+        room: {policy: curves.miss_ratio(policy, room) for policy in policies} for room in sizes
+    }
+    least = min(missed[sizes[-1]].values())
+    if least > 1 - _ALIKE:
+        return [f"No cache helps: one of {size(sizes[-1])} misses {percent(least)} of the blocks."]
+    enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
+    there = missed[enough]
+    # The first that is as good: policies are given the simplest first.
+    policy = next(each for each in policies if there[each] <= min(there.values()) + _ALIKE / 2)
+    said = f"A cache of {size(enough)} with {policy} misses {percent(there[policy])} of the blocks"
+    others = [f"{percent(there[each])} with {each}" for each in policies if each != policy]
+    said += f" ({', '.join(others)})" if others else ""
+    if enough != sizes[-1]:
+        said += f"; one of {size(sizes[-1])} still misses {percent(least)}"
+    costs = [
+        f"{amount(round(price * enough / 2**30, 4))} as {name}" for name, price in prices.items()
+    ]
+    paid = [f"It costs {', '.join(costs)}, in {basis}."] if costs else []
+    return [f"{said}.", *paid]
 
 
 def _in(mixes: Mixes) -> str:

@@ -18,7 +18,10 @@ export async function scenarioOf(query, known, beginning, signal) {
   return { name: query.has("set") ? "" : from, from, tree };
 }
 
-const ofRun = async (run, signal) => ({ from: null, tree: (await get(`/api/runs/${encodeURIComponent(run)}`, signal)).scenario });
+async function ofRun(run, signal) {
+  const { scenario, folder } = await get(`/api/runs/${encodeURIComponent(run)}`, signal);
+  return { from: null, tree: scenario, file: `${folder}/scenario.toml` };
+}
 
 /** A choice of scenarios; `choose` is told the one that was chosen, as `scenarioOf` would. */
 export async function picker(known, current, choose, signal) {
@@ -35,6 +38,9 @@ export async function picker(known, current, choose, signal) {
       h("optgroup", { label: "shipped" }, Object.entries(known.scenarios).map(([name, { summary }]) => option(name, `${name}: ${summary}`))),
       runs.length ? h("optgroup", { label: "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
 }
+
+/** What `nacre` calls a scenario: its name or its file; one that is only here is to be saved first. */
+export const sourceOf = ({ name, file }) => (name ? file ?? name : "scenario.toml");
 
 /** How an address names a scenario. */
 export const named = ({ name, tree }) => name.startsWith("run:") ? { run: name.slice(4) } : name ? { from: name } : { scenario: JSON.stringify(tree) };

@@ -60,6 +60,9 @@ export function copying(words) {
     h("div", { class: "row" }, h("span", { class: "soft" }, "Copy as"), buttons, told), shown);
 }
 
+/** A word as a shell takes it. */
+export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
 const SHARE = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 

@@ -4,8 +4,8 @@ import { rename } from "../address.js";
 import { get, post } from "../api.js";
 import { fill, h } from "../dom.js";
 import { figure } from "../figure.js";
-import { named, picker, scenarioOf } from "../picker.js";
-import { copying, facts, note, progress, table, trouble } from "../show.js";
+import { named, picker, scenarioOf, sourceOf } from "../picker.js";
+import { copying, facts, note, progress, quoted, table, trouble } from "../show.js";
 import { schema } from "./design.js";
 
 export async function show(main, query, signal) {
@@ -31,6 +31,7 @@ class Crash {
       place.bar, place.job, place.copy, place.result, place.list);
     await this.drawBar();
     if (shown) this.showFound(shown);
+    this.drawCopy();
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "crash" && ["waiting", "running"].includes(each.state));
@@ -39,7 +40,7 @@ class Crash {
 
   async drawBar() {
     const { asked } = this;
-    const choose = ({ name, from, tree }) => { Object.assign(asked, { name, from, tree }); this.moved(); };
+    const choose = (chosen) => { Object.assign(asked, { file: null }, chosen); this.moved(); };
     const whole = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
       h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = Number(event.target.value.replaceAll(/[,_\s]/g, "") || "x"); this.moved(); } }),
       h("p", { class: "mistake", id: `wrong-${key}`, role: "alert" }));
@@ -57,16 +58,17 @@ class Crash {
     const { asked } = this;
     const query = new URLSearchParams({ ...named(asked), points: asked.points, seed: asked.seed });
     asked.faults.forEach((name) => query.append("fault", name));
+    this.kept = null;
     rename(`/crash?${query}`);
     this.drawCopy();
   }
 
   drawCopy() {
     const { asked } = this;
-    const scenario = asked.name && !asked.name.startsWith("run:") ? asked.name : asked.name ? `explored/runs/${asked.name.slice(4)}/scenario.toml` : "scenario.toml";
+    const scenario = this.kept ?? sourceOf(asked);
     fill(this.place.copy, copying([
       ["TOML", async () => (await post("/api/check", { tree: asked.tree })).toml],
-      ["command line", () => `nacre crash ${scenario} --points ${asked.points} --seed ${asked.seed}${asked.faults.map((name) => ` --fault ${name}`).join("")} --out results`],
+      ["command line", () => `nacre crash ${quoted(scenario)} --points ${asked.points} --seed ${asked.seed}${asked.faults.map((name) => ` --fault ${name}`).join("")} --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.crash(${JSON.stringify(scenario)}, points=${asked.points}, seed=${asked.seed}, faults=${JSON.stringify(asked.faults)})`],
       ["link", () => location.href],
     ]));
@@ -98,6 +100,7 @@ class Crash {
   }
 
   showFound(found) {
+    this.kept = `${found.folder}/scenario.toml`;
     fill(this.place.result, h("h2", {}, `Found: ${found.id}`),
       h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.headline.join(" ")), facts(found.facts),
       found.steps.length ? [h("h3", {}, "The fewest steps that lead to it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,

@@ -9,7 +9,7 @@ import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
 import { during } from "../state.js";
-import { copying, facts, headline, note, progress, sentence, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
 import { at, changes, put } from "../tree.js";
 
 const BEGINNING = "server-cache-zipf";
@@ -253,7 +253,7 @@ class Design {
     const found = await get(path, this.signal);
     fill(this.main, h("h1", {}, "Side by side"), headline(found.headline), found.tables.map(table),
       copying([
-        ["command line", () => `nacre report ${found.folders.join(" ")} --html report.html`],
+        ["command line", () => `nacre report ${found.folders.map(quoted).join(" ")} --html report.html`],
         ["Python", () => `import nacre\n\nnacre.compare([${found.folders.map((each) => `\n    nacre.Record.load(${JSON.stringify(each)}),`).join("")}\n])`],
         ["link", () => location.href],
       ]),

@@ -4,9 +4,9 @@ import { rename } from "../address.js";
 import { post } from "../api.js";
 import { Attached, answered } from "../attached.js";
 import { fill, h } from "../dom.js";
-import { named, picker, scenarioOf } from "../picker.js";
+import { named, picker, scenarioOf, sourceOf } from "../picker.js";
 import { requestsOf } from "../requests.js";
-import { copying, table } from "../show.js";
+import { copying, quoted, table } from "../show.js";
 import { schema } from "./design.js";
 
 export async function show(main, query, signal) {
@@ -43,7 +43,7 @@ class Device {
     fill(this.place.live);
     const { image } = this;
     const foot = () => copying([
-      ["command line", () => `nacre ctl ${image} stats`],
+      ["command line", () => `nacre ctl ${quoted(image)} stats`],
       ["Python", () => `import nacre\n\nwith nacre.Control(${JSON.stringify(image)}) as control:\n    print(control.stats())`],
       ["link", () => location.href],
     ]);
@@ -67,12 +67,11 @@ class Device {
   }
 
   drawCopy() {
-    const { name } = this.scenario;
-    const file = !name ? "scenario.toml" : name.startsWith("run:") ? `explored/runs/${name.slice(4)}/scenario.toml` : name;
+    const file = sourceOf(this.scenario);
     const sound = () => requestsOf(this.requests).filter(({ length }) => length === 3);
     fill(this.place.copy, copying([
       ["TOML", async () => (await post("/api/check", { tree: this.scenario.tree }, this.signal)).toml],
-      ["command line", () => `nacre step ${file} ${sound().map(([op, first, size]) => op === "flush" ? op : `${op}:${first}:${size}`).join(" ")}`],
+      ["command line", () => `nacre step ${quoted(file)} ${sound().map(([op, first, size]) => op === "flush" ? op : `${op}:${first}:${size}`).join(" ")}`],
       ["Python", () => `import nacre\n\nrequests = [\n${sound().map(([op, first, size]) => `    ("${op}", ${first}, ${size}),\n`).join("")}]\nfor answer in nacre.step(${JSON.stringify(file)}, requests):\n    print(answer.latency_ns, answer.spent)`],
       ["link", () => location.href],
     ]));

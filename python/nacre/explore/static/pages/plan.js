@@ -4,7 +4,7 @@ import { rename } from "../address.js";
 import { get, post, put } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
-import { copying, facts, headline, note, progress, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, quoted, table, trouble } from "../show.js";
 
 const COMMON = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"];
 const BYTES = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" });
@@ -122,6 +122,16 @@ class Plan {
     }
   }
 
+  /** The trace is read again for each device, so this is done when it is asked for. */
+  async askLatencies() {
+    try {
+      await progress(this.place.job, await post(`/api/plans/${encodeURIComponent(this.plan)}/latencies`, {}, this.signal), this.signal);
+      await this.score();
+    } catch (error) {
+      if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
+    }
+  }
+
   async watch(job) {
     const last = await progress(this.place.job, job, this.signal);
     if (!last?.address) return;
@@ -155,20 +165,22 @@ class Plan {
 
   drawResult(anew) {
     const { shown, place } = this;
-    fill(place.result, h("h2", {}, `Mixes of tiers for ${shown.trace}`), headline(shown.headline));
+    fill(place.result, h("h2", {}, `Caches and mixes of tiers for ${shown.trace}`), headline(shown.headline));
     if (anew) fill(place.sliders, this.sliders());
     const figures = `/api/plans/${encodeURIComponent(this.plan)}/figures`;
     const name = Object.keys(this.prices).length === 2 ? "score over the shares" : "score over the shares of the first two tiers";
     fill(place.rest, facts(shown.counted), shown.best.map(table), figure(`${figures}/mixes?${this.query()}`, name, this.signal),
-      h("h3", {}, "What each price is worth"), h("p", { class: "soft" }, "The best mix, if one price were a fifth less or more."), table(shown.worth),
+      h("h3", {}, "What each assumption is worth"), h("p", { class: "soft" }, "The best mix, if one price, or the latencies of one device, were a fifth less or more."), table(shown.worth),
+      shown.latencies ? table(shown.latencies) : h("button", { type: "button", class: "quiet", onclick: () => this.askLatencies() }, "Ask the same of latencies"),
       shown.tiers.map(table),
       h("h2", {}, "Caches"), h("p", {}, "What an LRU, ARC, S3-FIFO and SIEVE cache of each size would miss."), figure(`${figures}/caches`, "misses of caches", this.signal),
       this.caches(),
       h("h2", {}, "The trace"), shown.trace_tables.map(table));
+    const file = `${shown.folder}/scenario.toml`;
     fill(place.copy, copying([
       ["TOML", () => shown.toml],
-      ["command line", () => `nacre mixes explored/plans/${this.plan}/scenario.toml --out results`],
-      ["Python", () => `import nacre\n\nfound = nacre.mixes("explored/plans/${this.plan}/scenario.toml")\nfound = found.repriced(${JSON.stringify(Object.fromEntries(this.shown.chosen.map(({ name }) => [name, this.prices[name]])))}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
+      ["command line", () => `nacre mixes ${quoted(file)} --out results`],
+      ["Python", () => `import nacre\n\nfound = nacre.mixes(${JSON.stringify(file)})\nfound = found.repriced(${JSON.stringify(Object.fromEntries(this.shown.chosen.map(({ name }) => [name, this.prices[name]])))}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
       ["link", () => location.href],
     ]));
   }

@@ -5,7 +5,7 @@ import { fill, h } from "../dom.js";
 import { drawn, figure } from "../figure.js";
 import { inside, read } from "../form.js";
 import { named, picker, scenarioOf } from "../picker.js";
-import { copying, facts, headline, note, progress, sentence, table, trouble } from "../show.js";
+import { copying, facts, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
 import { schema } from "./design.js";
 
 const GOALS = { mean: "low mean latency", p99: "low p99 latency", iops: "high requests/s", cost: "low cost", iops_per_cost: "high requests/s per cost", energy_j: "low energy", lifetime_days: "long life" };
@@ -102,7 +102,7 @@ class Study {
     const toml = async () => this.shown ? this.shown.toml : (await post("/api/study-text", { study: this.asked() }, this.signal)).toml;
     const file = this.shown ? `${this.shown.folder}/study.toml` : "study.toml";
     fill(this.place.copy, copying([
-      ["TOML", toml], ["command line", () => `nacre study ${file} --out results`],
+      ["TOML", toml], ["command line", () => `nacre study ${quoted(file)} --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.study(${JSON.stringify(file)}, out="results")\nfound.pareto()`], ["link", () => location.href],
     ]));
   }
