@@ -71,6 +71,50 @@ def test_another_stack_is_refused_with_what_differs(tmp_path: Path) -> None:
         nacre.run(SCENARIO, start=nacre.run(SCENARIO))
 
 
+def logged(folder: Path, micros: int) -> dict[str, Any]:
+    """A device with the latencies of a log in the folder."""
+    log = folder / "lat.log"
+    log.write_text("".join(f"{at}, {micros * 1000}, 0, 4096, 0\n" for at in range(10)))
+    read_ = {"kind": "latency_log", "file": str(log), "direction": "read"}
+    stack = {"kind": "measured", "capacity": "1 MiB", "read": read_, "write": "20 us"}
+    workload = {"kind": "uniform", "requests": 100, "footprint": "1 MiB", "arrival": "closed"}
+    return {"workload": workload, "stack": stack, "run": {"requests": 10}}
+
+
+def test_a_state_or_image_of_another_log_of_latencies_is_refused(tmp_path: Path) -> None:
+    scenario = logged(tmp_path, 50)
+    first = nacre.run(scenario, save_state=tmp_path / "half.state")
+    with nacre.open(scenario, image=tmp_path / "disk.img") as memory:
+        memory.write(0, b"kept")
+    logged(tmp_path, 5000)
+    with pytest.raises(ConfigError, match="stack"):
+        nacre.run(scenario, start=first)
+    with pytest.raises(Error, match=r"content of stack\.read\.file"):
+        nacre.open(scenario, image=tmp_path / "disk.img")
+    logged(tmp_path, 50)
+    assert nacre.run(scenario, start=first).requests.reads
+    with nacre.open(scenario, image=tmp_path / "disk.img") as memory:
+        assert memory.read(0, 4) == b"kept"
+
+
+def test_a_run_does_not_go_on_in_another_trace(tmp_path: Path) -> None:
+    trace = tmp_path / "requests.csv"
+
+    def of(step: int) -> str:
+        lines = [f"{number * 1000},read,{number * step},4096\n" for number in range(40)]
+        return "timestamp_us,op,offset,length\n" + "".join(lines)
+
+    trace.write_text(of(4096))
+    workload = {"kind": "trace", "file": str(trace), "format": "nacre_csv"}
+    scenario = {"workload": workload, "stack": DRIVE, "run": {"requests": 10}}
+    first = nacre.run(scenario, save_state=tmp_path / "half.state")
+    trace.write_text(of(8192))
+    with pytest.raises(ConfigError, match="the file has changed"):
+        nacre.run(scenario, start=first)
+    trace.write_text(of(4096))
+    assert nacre.run(scenario, start=first).requests.reads == 10
+
+
 def test_a_file_that_is_no_state_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine, and long enough to be something else")

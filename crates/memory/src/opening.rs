@@ -5,7 +5,7 @@ use crate::kept::Kept;
 use crate::replay::replay;
 use crate::stores;
 use nacre_image::{Disk, Image, Opened, Plan, Records};
-use nacre_machine::identity::identity;
+use nacre_machine::identity::identity_with_files;
 use nacre_machine::stack::{build_with_bytes, store_layouts};
 use nacre_machine::{Checked, Files, SavedRun};
 use std::path::Path;
@@ -72,7 +72,7 @@ impl Kept {
             // A stack that cannot be built is to leave no image behind.
             build_with_bytes(checked, files, stores::in_memory(&layouts)).map_err(MemoryError::Scenario)?;
         }
-        let identity = identity(checked);
+        let identity = identity_with_files(checked, files);
         let Access { reads_only, page_checksums } = access;
         let opened = match reads_only {
             true => Image::open_to_read(path, &identity, geometry),
@@ -91,7 +91,8 @@ impl Kept {
         journal_bytes: u64,
     ) -> Result<Kept, MemoryError> {
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
-        let (path, geometry, identity) = (Path::new("image"), stores::geometry(&layouts), identity(checked));
+        let (path, geometry, identity) =
+            (Path::new("image"), stores::geometry(&layouts), identity_with_files(checked, files));
         let opened = match disk.length() {
             Ok(0) => {
                 let plan = Plan { geometry, page_checksums: true };
@@ -145,7 +146,8 @@ impl Kept {
         Kept::in_memory_from(checked, files, saved)?;
         let layouts = store_layouts(checked, files).map_err(MemoryError::Scenario)?;
         let geometry = stores::geometry(&layouts);
-        let image = Image::create(path, &identity(checked), Plan { geometry, page_checksums })?;
+        let image =
+            Image::create(path, &identity_with_files(checked, files), Plan { geometry, page_checksums })?;
         let begun = || {
             let stores = stores::in_image(&layouts, &image);
             let device = build_with_bytes(checked, files, stores).map_err(MemoryError::Scenario)?;

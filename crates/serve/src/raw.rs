@@ -5,7 +5,7 @@ use crate::outage::io_error;
 use nacre_image::{Geometry, Image, ImageError, Opened, Raw, Watch};
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, StateReader, StateWriter};
-use nacre_machine::identity::identity;
+use nacre_machine::identity::identity_with_files;
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::harm::{Harm, Harmed};
 use nacre_memory::{Kept, Step};
@@ -36,7 +36,7 @@ impl RawDisk {
     pub(crate) fn open(offer: &Offer) -> Result<RawDisk, ServeError> {
         let Offer { checked, files, image: path, read_only, .. } = offer;
         let device = Kept::in_memory(checked, &**files)?;
-        let (identity, geometry) = (identity(checked), Geometry::raw(device.capacity()));
+        let (identity, geometry) = (identity_with_files(checked, &**files), Geometry::raw(device.capacity()));
         let opened = match read_only {
             true => Image::open_to_read(path, &identity, geometry),
             false => Image::open_or_create(path, &identity, geometry),

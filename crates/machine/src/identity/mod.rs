@@ -1,6 +1,6 @@
 //! Which device an image holds: the settings of the stack, the seed and the versions of the models.
 
-use crate::Checked;
+use crate::{Checked, Files};
 use nacre_config::{Node, Resolved, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
@@ -10,6 +10,19 @@ use nacre_kernel::{Bytes, Ratio, Time};
 /// has a part in it.
 pub fn identity(checked: &Checked) -> String {
     of_stack(&checked.resolved, checked.run.seed)
+}
+
+/// The same and the content of every file that the stack reads, as an image keeps it: before its first checkpoint an
+/// image has no state that could be compared. What cannot be read is an error of who builds the stack.
+pub fn identity_with_files(checked: &Checked, files: &dyn Files) -> String {
+    let mut lines = vec![identity(checked)];
+    let stack = checked.resolved.iter().filter(|resolved| resolved.path.starts_with("stack."));
+    for Resolved { path, node, .. } in stack.filter(|resolved| resolved.path.ends_with(".file")) {
+        let text = node.text().and_then(|file| files.text(file).ok());
+        lines
+            .extend(text.map(|text| format!("content of {path} = {:08x}", crc32fast::hash(text.as_bytes()))));
+    }
+    lines.join("\n")
 }
 
 fn of_stack(resolved: &[Resolved], seed: u64) -> String {

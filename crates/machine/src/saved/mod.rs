@@ -27,7 +27,7 @@ pub use preparation::{Preparations, preparation};
 pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Differences that a message names; of more it gives the number.
 const DIFFERENCES_MAX: usize = 5;

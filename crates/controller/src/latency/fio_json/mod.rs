@@ -53,7 +53,8 @@ pub const ROOM: Room<LatencyFamily> = Room {
         let pieces = parse::pieces(&text, config.job.as_deref(), config.direction).map_err(|mistake| {
             Problem::new(&path, None, mistake.problem).given(&config.file).remedy(mistake.remedy)
         })?;
-        Ok(Box::new(FioJson { inverse: Inverse::new(&pieces), random: builder.random(slot.path()) }))
+        let content = crc32fast::hash(text.as_bytes());
+        Ok(Box::new(FioJson { inverse: Inverse::new(&pieces), content, random: builder.random(slot.path()) }))
     },
 };
 
@@ -61,6 +62,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct FioJson {
     #[state(skip = "from the configuration")]
     inverse: Inverse,
+    /// Checksum of the output: a state is none of another one.
+    #[state(same)]
+    content: u32,
     random: Random,
 }
 

@@ -61,7 +61,8 @@ pub const ROOM: Room<LatencyFamily> = Room {
             problem.place = mistake.line.map_or_else(String::new, |line| format!("{}:{line}", config.file));
             problem.remedy(mistake.remedy)
         })?;
-        Ok(Box::new(Logged { latencies, random: builder.random(slot.path()) }))
+        let content = crc32fast::hash(text.as_bytes());
+        Ok(Box::new(Logged { latencies, content, random: builder.random(slot.path()) }))
     },
 };
 
@@ -69,6 +70,9 @@ pub const ROOM: Room<LatencyFamily> = Room {
 struct Logged {
     #[state(skip = "from the configuration")]
     latencies: Vec<Time>,
+    /// Checksum of the log: a state is none of another one.
+    #[state(same)]
+    content: u32,
     random: Random,
 }
 

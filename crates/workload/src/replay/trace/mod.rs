@@ -171,7 +171,7 @@ pub const ROOM: Room<WorkloadFamily> = Room {
         let (arrival, (path, reader)) = both(arrival, reader)?;
         let left = config.limit.unwrap_or(u64::MAX);
         Ok(Box::new(Replay {
-            feed: Feed { path, reader, left, taken: 0 },
+            feed: Feed { path, reader, left, taken: 0, mark: 0 },
             compact: (config.placement == Placement::Compact).then(Compact::default),
             part: config.part,
             arrival,
@@ -215,16 +215,19 @@ struct Feed {
     /// Records that may still be taken.
     left: u64,
     taken: u64,
+    /// What the records taken so far are told by.
+    mark: u64,
 }
 
-/// How many records were taken: the trace itself is where it was, and is read again up to there.
+/// How many records were taken, and what they are told by: the trace itself is where it was, and is read again up to
+/// there.
 impl State for Feed {
     fn save(&self, state: &mut StateWriter) {
-        self.taken.save(state);
+        (self.taken, self.mark).save(state);
     }
 
     fn restore(&mut self, state: &mut StateReader<'_>) -> Result<(), StateError> {
-        let taken = u64::read(state)?;
+        let (taken, mark) = <(u64, u64)>::read(state)?;
         let mut batch = Vec::new();
         while self.taken < taken {
             batch.clear();
@@ -236,11 +239,21 @@ impl State for Feed {
                 break;
             }
         }
-        match self.taken == taken {
-            true => Ok(()),
-            false => Err(state.error(format!("{taken} records of the trace"), self.taken.to_string())),
+        let wanted = format!("{taken} records of the trace");
+        match (self.taken == taken, self.mark == mark) {
+            (true, true) => Ok(()),
+            (true, false) => Err(state.error(wanted, "other records: the file has changed".into())),
+            (false, _) => Err(state.error(wanted, self.taken.to_string())),
         }
     }
+}
+
+/// What records are told by, with one more: a multiplicative hash, since a checksum would cost more than reading.
+fn marked(mark: u64, record: &Request) -> u64 {
+    let place =
+        record.address ^ u64::from(record.bytes).rotate_left(40) ^ u64::from(record.volume).rotate_left(20);
+    let step = |mark: u64, value: u64| (mark.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    step(step(mark, place ^ record.op as u64), record.arrival.as_ps())
 }
 
 impl Feed {
@@ -248,7 +261,9 @@ impl Feed {
     fn read(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
         let limit = usize::try_from(self.left).unwrap_or(limit).min(limit);
         if limit > 0 {
+            let before = batch.len();
             let read = self.reader.read(batch, limit);
+            self.mark = batch[before..].iter().fold(self.mark, marked);
             let count = read.map_err(|error| WorkloadError::Trace { path: self.path.clone(), error })? as u64;
             self.left -= count;
             self.taken += count;
