@@ -36,7 +36,7 @@ def test_the_shipped_drive_opens_and_keeps_its_bytes(tmp_path: Path) -> None:
 def test_a_drive_without_transactions_says_so() -> None:
     with (
         nacre.open(SMALL) as memory,
-        pytest.raises(nacre.Error, match="this device has no transactions"),
+        pytest.raises(nacre.Error, match="stack, onyx: it has no transactions, envy has"),
         memory.transaction(),
     ):
         pass

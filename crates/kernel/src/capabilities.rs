@@ -16,8 +16,9 @@ pub struct Capabilities {
     /// Whether the address of a request changes anything but which bytes it reads or writes. Of a device that is
     /// known by its latencies alone it does not.
     pub uses_addresses: bool,
-    /// Whether it knows how often its medium may be programmed.
-    pub rated_endurance: bool,
+    /// Whether writes may go on, without time, until its medium is worn out (`Device::wear_out`): every write reaches
+    /// the medium then, and what it is made for is known.
+    pub wears_out_ahead: bool,
 }
 
 /// From when on a write survives a loss of power.
@@ -66,7 +67,7 @@ impl Capabilities {
             transactions: self.transactions && other.transactions,
             preconditions: self.preconditions || other.preconditions,
             uses_addresses: self.uses_addresses || other.uses_addresses,
-            rated_endurance: self.rated_endurance || other.rated_endurance,
+            wears_out_ahead: self.wears_out_ahead || other.wears_out_ahead,
         }
     }
 }

@@ -89,7 +89,7 @@ pub trait Device: State + Send {
     /// of the medium is programmed more often than it is made for: only wear and mapping change, no time passes.
     ///
     /// # Panics
-    /// If the device does not know what its medium is made for: see [`Capabilities::rated_endurance`].
+    /// If the device cannot do so: see [`Capabilities::wears_out_ahead`].
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured;
 
     /// Its transactions; `None` where it has none.

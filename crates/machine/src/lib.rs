@@ -21,6 +21,7 @@
 //! | [`schema`] | JSON Schema of a scenario, and the description of all rooms |
 
 mod accesses;
+pub mod capable;
 pub mod catalog;
 mod clock;
 pub mod console;

@@ -4,6 +4,7 @@ use nacre_image::ImageError;
 use nacre_kernel::state::CannotSave;
 use nacre_kernel::{Refused, Time};
 use nacre_machine::Problems;
+use nacre_machine::capable::WITH_TRANSACTIONS;
 
 /// What was asked could not be done. Except after a failure of the image, nothing has changed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -66,8 +67,11 @@ pub enum MemoryError {
     #[error("no transaction is open; begin one first")]
     NoTransaction,
     /// The device has none.
-    #[error("this device has no transactions; write without one, or use another device")]
-    NoTransactions,
+    #[error("stack, {kind}: it has no transactions, {} has; write without one", WITH_TRANSACTIONS)]
+    NoTransactions {
+        /// What kind of device it is.
+        kind: &'static str,
+    },
     /// What it was to begin with is no state of a run.
     #[error("the state to begin with cannot be used: {0}")]
     NoState(String),
@@ -91,7 +95,10 @@ pub enum NotTaken {
     /// The device's transactions refused it.
     Refused(Refused),
     /// The device has no transactions.
-    NoTransactions,
+    NoTransactions {
+        /// What kind of device it is.
+        kind: &'static str,
+    },
     /// The image cannot keep it.
     Image(ImageError),
     /// A part of the device has its state elsewhere.
@@ -119,7 +126,7 @@ impl MemoryError {
             }
             NotTaken::Refused(Refused::TransactionOpen) => MemoryError::TransactionOpen,
             NotTaken::Refused(Refused::NoTransaction) => MemoryError::NoTransaction,
-            NotTaken::NoTransactions => MemoryError::NoTransactions,
+            NotTaken::NoTransactions { kind } => MemoryError::NoTransactions { kind },
             NotTaken::Image(error) => MemoryError::Image(error),
             NotTaken::CannotSave(error) => MemoryError::CannotSave(error),
         }

@@ -22,8 +22,10 @@ use std::ops::Range;
 pub const WRITE_MAX: usize = 32 << 20;
 /// The device may forget what is past after so many steps, which bounds its memory.
 const FORGETS_EVERY: u64 = 32;
-/// With so many steps to be played back a checkpoint is due: the slowest device takes a second for them.
-const STEPS_MAX: u64 = 400_000;
+/// With so much work to be played back a checkpoint is due: the slowest devices take about two seconds for it.
+const WORK_MAX: u64 = 400_000;
+/// A step is as much work as it has of these; the smallest pages of flash are as large.
+const WORK_BYTES: u64 = 2 << 10;
 /// Bytes of reads that wait for a record.
 const READS_MAX: usize = 64 << 10;
 /// In what pieces it is remembered which bytes were ever written.
@@ -36,6 +38,7 @@ pub struct Kept {
     books: Books,
     has_power: bool,
     capacity: u64,
+    kind: &'static str,
     page_bytes: u32,
     seed: u64,
     breakdown: Breakdown,
@@ -43,6 +46,8 @@ pub struct Kept {
     reads: Vec<u8>,
     /// Steps since the last checkpoint, those in `reads` included.
     steps: u64,
+    /// What playing them back takes.
+    work: u64,
     /// Something was not kept, so that the journal does not lead to what the device is: a checkpoint comes first.
     is_behind: bool,
     /// Whether the journal ended in a record that was not wholly written.
@@ -80,6 +85,7 @@ impl Kept {
             capacity: device.capacity().expect("a stack with bytes has an end").0,
             device,
             image,
+            kind: checked.scenario.stack.kind(),
             books: Books::default(),
             has_power: true,
             page_bytes,
@@ -87,6 +93,7 @@ impl Kept {
             breakdown: Breakdown::new(),
             reads: Vec::new(),
             steps: 0,
+            work: 0,
             is_behind: false,
             was_torn: false,
         }
@@ -96,7 +103,7 @@ impl Kept {
     pub fn read(&mut self, now: Time, address: u64, into: &mut [u8]) -> Completion {
         let step = Step::Read { address, bytes: into.len() as u32 };
         if self.journal().is_some() {
-            if self.reads.len() > READS_MAX || self.steps > STEPS_MAX {
+            if self.reads.len() > READS_MAX || self.work > WORK_MAX {
                 self.keep_reads();
             }
             step.encode(now, &mut self.reads);
@@ -184,7 +191,7 @@ impl Kept {
         self.device.save(&mut state);
         image.checkpoint(&state.finished().map_err(NotTaken::CannotSave)?)?;
         self.reads.clear();
-        (self.steps, self.is_behind) = (0, false);
+        (self.steps, self.work, self.is_behind) = (0, 0, false);
         Ok(())
     }
 
@@ -275,7 +282,7 @@ impl Kept {
     /// the disk is full it is done and not kept, for a trimmed byte may be as it was.
     fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
-        if self.is_behind || self.steps > STEPS_MAX || image.wants_checkpoint() {
+        if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() {
             let can_do_without = matches!(step, Step::Trim { .. } | Step::Flush);
             match self.checkpoint() {
                 Err(NotTaken::Image(error)) if error.is_full() && can_do_without => self.is_behind = true,
@@ -291,7 +298,7 @@ impl Kept {
     /// Puts the reads so far into a record. Where they cannot be kept they are forgotten: nobody waits for that.
     fn keep_reads(&mut self) {
         let Some(image) = self.journal().cloned() else { return };
-        let is_due = self.steps > STEPS_MAX || image.wants_checkpoint();
+        let is_due = self.work > WORK_MAX || image.wants_checkpoint();
         let is_kept = match is_due {
             true => self.has_power && self.checkpoint().is_ok(),
             false => image.append(&self.reads).is_ok(),
@@ -300,7 +307,7 @@ impl Kept {
         self.reads.clear();
         if !is_kept {
             // The next try comes after as many reads.
-            self.steps = 0;
+            (self.steps, self.work) = (0, 0);
         }
     }
 
@@ -313,7 +320,9 @@ impl Kept {
     pub(crate) fn check(&mut self, step: Step<'_>) -> Result<(), NotTaken> {
         let transactions = self.device.transactions();
         match (step, transactions) {
-            (Step::Begin | Step::Commit | Step::Abort, None) => Err(NotTaken::NoTransactions),
+            (Step::Begin | Step::Commit | Step::Abort, None) => {
+                Err(NotTaken::NoTransactions { kind: self.kind })
+            }
             (Step::Begin, Some(transactions)) if transactions.is_open() => {
                 Err(Refused::TransactionOpen.into())
             }
@@ -332,6 +341,7 @@ impl Kept {
         ask: impl FnOnce(&mut dyn Transactions) -> Result<Completion, Refused>,
     ) -> Completion {
         self.steps += 1;
+        self.work += 1;
         let transactions = self.device.transactions().expect("who asks looked before");
         ask(transactions).expect("who asks looked before")
     }
@@ -352,6 +362,10 @@ impl Kept {
             self.device.advance(now);
         }
         self.steps += 1;
+        self.work += match op {
+            Op::Read | Op::Write => (bytes as u64).div_ceil(WORK_BYTES).max(1),
+            Op::Trim | Op::Flush => 1,
+        };
         self.breakdown.clear();
         let request = Request { arrival: now, address, bytes: bytes as u32, volume: 0, op };
         let completion = self.device.submit(now, &request, data, &mut self.breakdown);

@@ -72,7 +72,7 @@ pub(crate) fn memory_error(py: Python<'_>, error: &MemoryError) -> PyErr {
         MemoryError::Scenario(problems) => return config_error(py, problems),
         MemoryError::OutOfRange { .. } => return PyIndexError::new_err(error.to_string()),
         MemoryError::TransactionTooLarge { .. } => transaction_too_large_type(py),
-        MemoryError::TransactionOpen | MemoryError::NoTransaction | MemoryError::NoTransactions => {
+        MemoryError::TransactionOpen | MemoryError::NoTransaction | MemoryError::NoTransactions { .. } => {
             transaction_error_type(py)
         }
         _ => error_type(py),

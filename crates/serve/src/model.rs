@@ -468,7 +468,7 @@ fn refusal(why: NotTaken) -> io::Error {
     match why {
         NotTaken::Image(error) => io_error(error),
         NotTaken::CannotSave(error) => io::Error::other(error),
-        NotTaken::Refused(_) | NotTaken::NoTransactions => {
+        NotTaken::Refused(_) | NotTaken::NoTransactions { .. } => {
             unreachable!("what a client asks is no part of a transaction")
         }
     }

@@ -61,7 +61,7 @@ impl<S: Store> Device for Envy<S> {
             transactions: true,
             preconditions: true,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 

@@ -228,7 +228,7 @@ impl<S: Store> Device for Measured<S> {
             transactions: false,
             preconditions: false,
             uses_addresses: false,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 
@@ -288,7 +288,7 @@ impl<S: Store> Device for Measured<S> {
     fn precondition(&mut self, _requests: &[Request]) {}
 
     fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
-        unreachable!("it does not know what its medium is made for, and says so")
+        unreachable!("it cannot be written on without time, and says so")
     }
 
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {

@@ -63,7 +63,7 @@ impl<S: Store> Device for NvramCard<S> {
             transactions: false,
             preconditions: false,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 

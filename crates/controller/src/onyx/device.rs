@@ -72,7 +72,7 @@ impl<S: Store> Device for Onyx<S> {
             transactions: false,
             preconditions: true,
             uses_addresses: true,
-            rated_endurance: !S::CARRIES_BYTES,
+            wears_out_ahead: !S::CARRIES_BYTES,
         }
     }
 

@@ -84,7 +84,7 @@ impl<S: Store> Device for Ssd<S> {
             transactions: false,
             preconditions: true,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 

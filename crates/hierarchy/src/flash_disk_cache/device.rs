@@ -53,9 +53,10 @@ impl<S: Store> Device for FlashCache<S> {
             transactions: false,
             preconditions: false,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         };
-        own.and(self.backing.capabilities())
+        // What it holds back never reaches the device behind, whose wear would be that of other writes.
+        Capabilities { wears_out_ahead: false, ..own.and(self.backing.capabilities()) }
     }
 
     fn busy_until(&self) -> Time {
@@ -93,8 +94,8 @@ impl<S: Store> Device for FlashCache<S> {
         self.backing.precondition(requests);
     }
 
-    fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
-        self.backing.wear_out(bursts)
+    fn wear_out(&mut self, _bursts: &[Burst]) -> Endured {
+        unreachable!("it holds writes back, and says that it cannot")
     }
 
     fn transactions(&mut self) -> Option<&mut dyn Transactions> {

@@ -59,6 +59,8 @@ impl Device for ServerCache {
         let backing = Capabilities { carries_bytes, transactions: false, uses_addresses: true, ..backing };
         // Writes go through: what the backing promises holds.
         let Some(work) = &self.write_back else { return backing };
+        // What it holds back never reaches the backing, whose wear would be that of other writes.
+        let backing = Capabilities { wears_out_ahead: false, ..backing };
         let atomic_unit = backing.atomic_unit.min(1 << self.shift);
         if work.table.is_none() {
             // Flushed blocks are in the backing, which is flushed after them.
@@ -98,6 +100,7 @@ impl Device for ServerCache {
     }
 
     fn wear_out(&mut self, bursts: &[Burst]) -> Endured {
+        assert!(self.write_back.is_none(), "it holds writes back, and says that it cannot");
         self.backing.wear_out(bursts)
     }
 

@@ -52,7 +52,7 @@ impl Device for Tiers {
     fn capabilities(&self) -> Capabilities {
         let tiers = self.tiers.iter().map(|tier| tier.device.capabilities());
         let all = tiers.reduce(Capabilities::and).expect("there is a tier");
-        Capabilities { transactions: false, uses_addresses: true, rated_endurance: false, ..all }
+        Capabilities { transactions: false, uses_addresses: true, wears_out_ahead: false, ..all }
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {

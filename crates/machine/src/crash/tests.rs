@@ -3,14 +3,16 @@
 use super::drawn::of_kind;
 use super::planted::{FORMS, of_family};
 use super::{Nothing, OfScenario, drawn};
+use crate::capable::{PRECONDITIONED, WITH_TRANSACTIONS, WORN_OUT_AHEAD};
 use crate::rooms::Rooms;
 use crate::scenario::{Checked, Document, check};
+use crate::stack::build;
 use nacre_config::{Descriptor, Families, Table};
 use nacre_crash::branches::branch_off;
 use nacre_crash::report::BRANCHES;
 use nacre_crash::{Fault, Options, crash, replay};
 use nacre_device::DeviceFamily;
-use nacre_kernel::Streams;
+use nacre_kernel::{Capabilities, Streams};
 use nacre_testkit::workbench::Rooms as Tables;
 use nacre_testkit::{Workbench, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,27 @@ fn every_device_of_the_catalogue_keeps_its_bytes() {
         tried += 1;
     }
     assert!(tried >= 11, "{tried} devices");
+}
+
+/// The kinds of device that have it themselves, whatever is behind others.
+fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
+    let has_it = |kind: &&'static str| {
+        let (_, checked) = of_kind(kind, &mut Streams::new(1).stream("stack")).expect("it is legal");
+        let built = build(&checked, &Nothing).unwrap_or_else(|problems| panic!("{kind}: {problems}"));
+        let others = |path: &str| path.ends_with(".device.kind") || path.ends_with("backing.kind");
+        has(built.device.capabilities()) && !checked.resolved.iter().any(|value| others(&value.path))
+    };
+    let mut found: Vec<&str> = Rooms::new().kinds("device").into_iter().filter(has_it).collect();
+    found.sort_unstable();
+    let last = found.pop().expect("messages name one at least");
+    if found.is_empty() { last.into() } else { format!("{} and {last}", found.join(", ")) }
+}
+
+#[test]
+fn the_kinds_that_messages_name_are_those_that_can_do_it() {
+    assert_eq!(kinds_that(|can| can.preconditions), PRECONDITIONED);
+    assert_eq!(kinds_that(|can| can.wears_out_ahead), WORN_OUT_AHEAD);
+    assert_eq!(kinds_that(|can| can.transactions), WITH_TRANSACTIONS);
 }
 
 /// Stacks of the fixed corpus, and losses of power of each.

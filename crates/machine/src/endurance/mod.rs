@@ -1,5 +1,6 @@
 //! After simulated time: writes go on until the first block or row is worn out.
 
+use crate::capable::WORN_OUT_AHEAD;
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, WornOut};
@@ -21,8 +22,12 @@ impl Driver<'_> {
             self.worn_out = Some(WornOut { seconds: at.as_secs_f64(), writes: None, simulated: true });
             return Ok(Ending::Complete);
         }
-        if !self.device.capabilities().rated_endurance {
-            return Err(self.wear_problem("the stack does not know what its medium is made for"));
+        if !self.device.capabilities().wears_out_ahead {
+            let kind = self.checked.scenario.stack.kind();
+            return Err(self.wear_problem(&format!(
+                "the stack, {kind}, cannot be written on without time until it is worn out: {WORN_OUT_AHEAD} can, alone \
+                 or behind caches that hold no writes back"
+            )));
         }
         let written = self.meter.writes.latency.count();
         let seconds_per_write = (self.meter.end - self.meter.start).as_secs_f64() / written as f64;

@@ -9,6 +9,10 @@ use std::ops::ControlFlow;
 const SMALL: &str = "kind = \"onyx\"\ncontrollers = 2\nranks = 2\nrow_ranks = 2\nchip = \"8 KiB\"\nrow = \"1 KiB\"\n\
     endurance = 500\n";
 const HAMMER: &str = "kind = \"hammer\"\nrequest = \"1 KiB\"\naddress = \"5 KiB\"\n";
+/// The same drive behind a cache that writes back.
+const HELD_BACK: &str = "kind = \"server_cache\"\nblock = \"4 KiB\"\nwrite_back = {}\n\
+    backing = { kind = \"onyx\", controllers = 2, ranks = 2, row_ranks = 2, chip = \"8 KiB\", row = \"1 KiB\", endurance = 500 }\n\
+    [[stack.level]]\ndevice = { preset = \"pcm_ssd\", capacity = \"32 KiB\" }\n";
 const BIRTHDAY: &str = "kind = \"birthday\"\nrequest = \"1 KiB\"\nfootprint = \"128 KiB\"\n";
 
 struct NoFiles;
@@ -139,7 +143,8 @@ fn what_cannot_be_worn_out_is_said_with_a_remedy() {
     let reads = "kind = \"uniform\"\nfootprint = \"64 KiB\"\n";
     for (workload, stack, expected) in [
         (reads, SMALL, "run.wear_out (test.toml:"),
-        (HAMMER, "preset = \"pcm_ssd\"\n", "does not know what its medium is made for"),
+        (HAMMER, "preset = \"pcm_ssd\"\n", "the stack, measured, cannot be written on without time"),
+        (HAMMER, HELD_BACK, "the stack, server_cache, cannot be written on without time"),
     ] {
         let found = result(workload, 10, stack).unwrap_err();
         assert!(found.contains(expected), "{found}");

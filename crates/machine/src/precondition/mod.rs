@@ -1,5 +1,6 @@
 //! Before simulated time begins: the state that many writes leave behind.
 
+use crate::capable::PRECONDITIONED;
 use crate::drive::Driver;
 use crate::progress::{BATCH, Progress};
 use crate::saved::{self, Preparations, SavedRun};
@@ -122,7 +123,8 @@ impl Driver<'_> {
     /// `setting` asks for what the device cannot do.
     pub(super) fn no_such_state(&self, setting: &str) -> Problems {
         let kind = self.checked.scenario.stack.kind();
-        let problem = format!("the stack, {kind}, keeps no state that writes leave behind");
+        let problem =
+            format!("the stack, {kind}, keeps no state that writes leave behind: {PRECONDITIONED} do");
         self.run_problem(setting, problem, "leave it out, and warm up with run.warm_up")
     }
 }

@@ -99,7 +99,7 @@ impl Device for Memory {
             transactions: false,
             preconditions: true,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 
@@ -213,8 +213,8 @@ fn a_trace_is_replayed_up_to_its_last_write() {
 fn a_device_without_such_a_state_is_named() {
     assert_eq!(
         mistake(HOT, 7),
-        "run.precondition (test.toml:13): the stack, measured, keeps no state that writes leave behind; leave it \
-         out, and warm up with run.warm_up"
+        "run.precondition (test.toml:13): the stack, measured, keeps no state that writes leave behind: \
+         envy, onyx and ssd do; leave it out, and warm up with run.warm_up"
     );
 }
 

@@ -72,11 +72,8 @@ fn a_drive_holds_what_was_read_over_kills_closes_and_power_failures() {
 fn a_drive_without_transactions_refuses_them_and_goes_on() {
     let mut memory = Memory::open(&drive(""), &NoFiles).unwrap();
     let refused = memory.begin().unwrap_err();
-    assert!(matches!(refused, MemoryError::NoTransactions), "{refused}");
-    assert_eq!(
-        refused.to_string(),
-        "this device has no transactions; write without one, or use another device"
-    );
+    assert!(matches!(refused, MemoryError::NoTransactions { kind: "onyx" }), "{refused}");
+    assert_eq!(refused.to_string(), "stack, onyx: it has no transactions, envy has; write without one");
     memory.write(100, b"in place").unwrap();
     memory.write(103, b"PLACE").unwrap();
     assert_eq!(memory.read(99, 10).unwrap(), b"\0in PLACE\0");

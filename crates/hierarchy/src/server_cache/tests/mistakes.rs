@@ -113,7 +113,7 @@ impl Device for Faulty {
             transactions: false,
             preconditions: false,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 

@@ -44,7 +44,7 @@ fn writes_wear_the_backing_out_as_if_nothing_were_before_it() {
     let burst = |block: u64, times| Burst { request: blocks(Op::Write, block, 1), times };
     let bursts: Vec<Burst> = (0..40).map(|number| burst(number % 7, 300)).collect();
     let (mut below, mut alone) = (cache(ROWS), build(&format!("[stack]\n{ROWS}")));
-    assert!(below.capabilities().rated_endurance, "the drive knows what it is made for");
+    assert!(below.capabilities().wears_out_ahead, "the drive knows what it is made for");
     let endured = alone.wear_out(&bursts);
     assert!(matches!(endured, Endured::WornOut { .. }), "{endured:?}");
     assert_eq!(below.wear_out(&bursts), endured);

@@ -52,7 +52,7 @@ impl Device for Worn {
             transactions: false,
             preconditions: false,
             uses_addresses: true,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 

@@ -120,7 +120,7 @@ impl<S: Store> Device for BatteryRam<S> {
             transactions: false,
             preconditions: false,
             uses_addresses: false,
-            rated_endurance: false,
+            wears_out_ahead: false,
         }
     }
 
