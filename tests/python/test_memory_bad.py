@@ -71,7 +71,8 @@ def test_a_memory_without_an_end_is_refused(image: Path) -> None:
     with pytest.raises(nacre.ConfigError) as raised:
         nacre.open("server-cache", image=image)
     assert str(raised.value) == (
-        "stack: a memory has an end, and this has none, given server_cache; give it a capacity"
+        "stack.backing: a memory has an end, and this has none, given network;"
+        ' give it a capacity, as stack.backing.capacity = "1 GiB"'
     )
     assert not image.exists()
 

@@ -147,9 +147,9 @@ pub fn build_with_bytes(
     let device = builder.device(&checked.scenario.stack)?;
     match builder.without_bytes.first() {
         None if device.capacity().is_none() => {
-            let problem =
-                Problem::new(checked.scenario.stack.path(), None, "a memory has an end, and this has none");
-            Err(problem.given(checked.scenario.stack.kind()).remedy("give it a capacity").into())
+            let (path, kind) = builder.without_end.first().expect("the stack is one of them");
+            let problem = Problem::new(path, None, "a memory has an end, and this has none").given(*kind);
+            Err(problem.remedy(format!("give it a capacity, as {path}.capacity = \"1 GiB\"")).into())
         }
         None => Ok(device),
         Some((path, kind)) => Err(Problem::new(path, None, "this device is simulated without bytes")
@@ -207,6 +207,8 @@ struct StackBuilder<'a, 'w> {
     stores: Stores,
     /// Path and kind of devices that carry no bytes, in the order in which they were built.
     without_bytes: Vec<(String, &'static str)>,
+    /// And of those in which every address is served: what is below stands before what it is below.
+    without_end: Vec<(String, &'static str)>,
     watch: Option<&'w mut Watch<'w>>,
     was_stopped: bool,
     /// Bytes of memory that devices said they take.
@@ -232,6 +234,7 @@ impl<'a> StackBuilder<'a, '_> {
             components: 0,
             stores: Stores::None,
             without_bytes: Vec::new(),
+            without_end: Vec::new(),
             watch: None,
             was_stopped: false,
             taken: 0,
@@ -256,6 +259,9 @@ impl Builder for StackBuilder<'_, '_> {
         let device = (room.build)(slot, self)?;
         if !device.capabilities().carries_bytes {
             self.without_bytes.push((slot.path().to_string(), room.descriptor.kind));
+        }
+        if device.capacity().is_none() {
+            self.without_end.push((slot.path().to_string(), room.descriptor.kind));
         }
         Ok(device)
     }

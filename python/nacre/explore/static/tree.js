@@ -22,6 +22,10 @@ export function put(tree, path, value) {
   else delete item[last];
 }
 
+/** Whether two trees say the same, in whatever order. */
+export const isSame = (one, other) => JSON.stringify(one, ordered) === JSON.stringify(other, ordered);
+
+const ordered = (_key, item) => (isTable(item) ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1))) : item);
 const isTable = (item) => typeof item === "object" && item !== null && !Array.isArray(item);
 const alike = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 

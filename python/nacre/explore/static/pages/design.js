@@ -10,7 +10,7 @@ import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
 import { during } from "../state.js";
 import { copying, facts, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
-import { at, changes, put } from "../tree.js";
+import { at, changes, isSame, put } from "../tree.js";
 
 const BEGINNING = "server-cache-zipf";
 let vocabulary = null;
@@ -141,7 +141,7 @@ class Design {
   }
 
   isShowingItsRun() {
-    return this.shown && JSON.stringify(this.shown.scenario) === JSON.stringify(this.tree);
+    return this.shown && isSame(this.shown.scenario, this.tree);
   }
 
   draw() {

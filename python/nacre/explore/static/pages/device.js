@@ -43,7 +43,7 @@ class Device {
     fill(this.place.live);
     const { image } = this;
     const foot = () => copying([
-      ["command line", () => `nacre ctl ${quoted(image)} stats`],
+      ["command line", () => `nacre ctl stats ${quoted(image)}`],
       ["Python", () => `import nacre\n\nwith nacre.Control(${JSON.stringify(image)}) as control:\n    print(control.stats())`],
       ["link", () => location.href],
     ]);
