@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,17 +111,28 @@ def ask(server: Server, method: str, path: str, document: object = None) -> obje
     return json.loads(found)
 
 
+def leave(server: Server, said: bytes) -> None:
+    """Says something and is gone before there is an answer."""
+    with socket.create_connection(("127.0.0.1", urlsplit(server.base).port or 0)) as connection:
+        connection.sendall(said)
+
+
 def test_an_explorer_that_ends_keeps_what_was_under_way(tmp_path: Path) -> None:
     server = Server(tmp_path)
     try:
         ask(server, "POST", "/api/runs", {"tree": ENDLESS})
         until(lambda: ask(server, "GET", "/api/jobs")[0]["done"] > 0)  # type: ignore[index]
+        leave(server, b"\x16\x03 no request\r\n\r\n")
+        head = f"PUT /api/traces/cut.csv HTTP/1.1\r\nHost: {urlsplit(server.base).netloc}\r\n"
+        head += f"Authorization: Bearer {server.token}\r\nContent-Length: 1000\r\n\r\n"
+        leave(server, f"{head}timestamp".encode())
         status, complaint = server.end(signal.SIGINT)
         assert (status, complaint) == (0, "")
     finally:
         server.close()
     record = json.loads((tmp_path / "explored" / "runs" / "endless-1" / "record.json").read_text())
     assert not record["complete"]
+    assert list((tmp_path / "explored" / "traces").glob("*")) == []
     assert record["requests"]["completed"] > 0
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Iterable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _POLICY = (
@@ -51,7 +53,8 @@ class Doors:
 
         refused = self._refused(scope, headers)
         if refused is None:
-            await self._app(scope, receive, with_headers)
+            with suppress(ClientDisconnect):  # who has gone is told nothing
+                await self._app(scope, receive, with_headers)
         else:
             await _answer(with_headers, *refused)
 

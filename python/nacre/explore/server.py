@@ -46,6 +46,7 @@ def explore(
             lifespan="off",
             ws="none",
             log_config=None,
+            log_level="error",
             access_log=False,
             server_header=False,
             date_header=False,

@@ -86,7 +86,10 @@ class Traces:
 
 
 def _look(file: Path) -> None:
-    found = trace.info(file, limit=LOOKED_AT)
+    try:
+        found = trace.info(file, limit=LOOKED_AT)
+    except TraceError as error:
+        raise TraceError(str(error).replace(str(file), file.name)) from None
     if not found.records:
         raise TraceError(f"{file.name}: there are no requests in it")
     if found.bad_records > found.records:
