@@ -27,7 +27,9 @@ import typer.main
 from exploring import ENDLESS, SMALL
 from listening import listening, sockets
 from nacre import toml
+from nacre.cli import main
 from nacre.cli.app import app
+from nacre.cli.failure import INTERRUPTED
 from nacre.mqsim import comparison
 from serving import NACRE, scenario, until
 from test_mqsim import DRIVE, SYNTHETIC, _files
@@ -289,3 +291,17 @@ def test_it_ends_and_leaves_what_it_finished(
     assert status in case.statuses, status
     assert more < ENDS_S * (os.cpu_count() or 1)
     case.check(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["heed", "app"])
+def test_ctrl_c_before_a_command_begins_ends_it_without_a_traceback(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nacre.cli.app.heed", lambda: None)
+    monkeypatch.setattr(f"nacre.cli.app.{place}", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == INTERRUPTED

@@ -6,14 +6,15 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line. Ctrl-C while it is still being loaded ends it quietly."""
+    """Runs the command line. Ctrl-C while it is loaded, or is about to heed it, ends it quietly."""
     try:
         if sys.argv[1:] in (["--version"], ["-V"]) and _say_version():
             return
         from nacre.cli.app import start
+
+        start()
     except KeyboardInterrupt:
         sys.exit(130)
-    start()
 
 
 def _say_version() -> bool:
