@@ -46,7 +46,9 @@ class Design {
       mistakes: h("div", { "aria-live": "polite" }), copy: h("div"), job: h("div"), result: h("section", { "aria-label": "Result" }), runs: h("section"),
     };
     const { place } = this;
-    fill(this.main, h("h1", {}, "Design"), place.bar, place.job, place.mistakes, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
+    fill(this.main, h("h1", {}, "Design"),
+      h("p", {}, "Choose a storage stack, change what you like, and run it. You have a trace, and want to know which cache it needs? ", h("a", { href: "/plan" }, "Plan"), " says it."),
+      place.bar, place.job, place.mistakes, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
     this.drawBar();
     this.draw();
     this.check();
