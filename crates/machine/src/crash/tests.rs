@@ -156,7 +156,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 9] = [
+const KEPT: [(&str, &str); 10] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -166,6 +166,7 @@ const KEPT: [(&str, &str); 9] = [
     ("pages_go_back_one_by_one", include_str!("kept/pages_go_back_one_by_one.crash")),
     ("refused_in_part", include_str!("kept/refused_in_part.crash")),
     ("aborted_write_under_way", include_str!("kept/aborted_write_under_way.crash")),
+    ("no_share_of_invalid_pages", include_str!("kept/no_share_of_invalid_pages.crash")),
 ];
 
 #[test]

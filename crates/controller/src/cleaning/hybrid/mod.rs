@@ -133,7 +133,8 @@ impl Hybrid {
         if *cleanings < count.min(self.config.young_after) {
             return None;
         }
-        let enough = self.config.young_invalid.0 * f64::from(view.invalid(oldest));
+        // A segment without an invalid page is no victim, however small the share.
+        let enough = (self.config.young_invalid.0 * f64::from(view.invalid(oldest))).max(1.0);
         let mixed = view.by_age(partition).rev().find(|&place| f64::from(view.invalid(place)) >= enough)?;
         *cleanings = 0;
         (mixed != oldest).then_some(mixed)
