@@ -20,7 +20,9 @@ impl<S: Store> FlashCache<S> {
         self.rescued.extend(after.rescued);
         for page in 0..self.tables.pages.len() as u32 {
             let status = &mut self.tables.pages[page as usize];
-            if status.key == NONE || status.programmed <= at {
+            // One that had come back before it was there knows of trims that what is sent again does not.
+            let is_behind = !status.is_dirty && self.rescued.contains_key(&status.key);
+            if status.key == NONE || status.programmed <= at && !is_behind {
                 continue;
             }
             // A page that moved is still where it was. One that came from the backing is there too.

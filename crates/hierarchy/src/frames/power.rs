@@ -1,6 +1,6 @@
 //! What a loss of power leaves, and what is done then.
 
-use super::{FrameCache, Memory, WRITE_BACKS};
+use super::{Frame, FrameCache, Memory, WRITE_BACKS};
 use crate::unfinished::write_again;
 use nacre_kernel::{Random, Recovery, Time};
 
@@ -22,9 +22,11 @@ impl<M: Memory> FrameCache<M> {
                 }
             }
             self.rescued.extend(after.rescued);
-            // A page that was on its way in has garbage in its frame.
+            // A page that was on its way in has garbage in its frame. One that had come back before it was there knows of
+            // trims that what is sent again does not.
             self.drop_where(|cache, frame| {
-                !cache.is_dirty(frame) && cache.frames[frame as usize].arrives > at
+                let Frame { key, arrives } = cache.frames[frame as usize];
+                !cache.is_dirty(frame) && (arrives > at || cache.rescued.contains_key(&key))
             });
             for frame in &mut self.frames {
                 frame.arrives = frame.arrives.min(at);

@@ -318,7 +318,9 @@ impl<M: Memory> FrameCache<M> {
         let mut old = None;
         if let (Data::Write(bytes), true) = (data, self.carries_bytes) {
             self.memory.peek(frame, &mut page);
-            old = (!M::IS_VOLATILE && !is_new).then(|| page.clone());
+            // What is clean the backing has, too: where this write is interrupted, that is what is left.
+            let is_alone = self.is_dirty(frame) || self.lost.contains(&key);
+            old = (!M::IS_VOLATILE && !is_new && is_alone).then(|| page.clone());
             page[of_page].copy_from_slice(&bytes[of_request]);
         }
         let access = self.memory.write(frame, now, &page);

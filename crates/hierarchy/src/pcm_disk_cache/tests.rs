@@ -52,6 +52,29 @@ fn it_keeps_its_bytes_and_the_tables_beside_them() {
     }
 }
 
+/// What is clean the backing has, too: nothing of it has to go there when a write over it is interrupted.
+#[test]
+fn a_write_over_a_clean_page_that_is_interrupted_leaves_what_the_backing_has() {
+    let repeated = |is_dirty: bool| {
+        let mut device = Workbench::new(ROOMS, 1).with_bytes().build(&settings("", BCH)).unwrap();
+        let mut ask = |at: Time, op: Op, data: Data<'_>| {
+            let request = Request { arrival: at, address: 4096, bytes: 2048, volume: 0, op };
+            device.submit(at, &request, data, &mut Breakdown::new()).done
+        };
+        if is_dirty {
+            ask(Time::ZERO, Op::Write, Data::Write(&[1; 2048]));
+        } else {
+            ask(Time::ZERO, Op::Read, Data::Read(&mut [0; 2048]));
+        }
+        let at = Time::from_ms(10);
+        let done = ask(at, Op::Write, Data::Write(&[2; 2048]));
+        let half = Time::from_ps(u64::midpoint(at.as_ps(), done.as_ps()));
+        device.power_fail(half, &mut Streams::new(1).stream("loss"));
+        device.recover(done).programs_repeated
+    };
+    assert_eq!([true, false].map(repeated), [1, 0]);
+}
+
 /// A hit is a look-up, a read and the decoder; a write a look-up and a write.
 #[test]
 fn times_are_those_of_the_memory() {
