@@ -2,7 +2,7 @@
 
 use crate::contents::Content;
 use nacre_kernel::{Persistence, Recovery, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
 /// no other block has, so that what was lost, torn or mixed up shows.
@@ -41,6 +41,10 @@ struct Version {
     acknowledged: Time,
     /// From when on the device promises that it survives.
     safe: Time,
+    /// Pages that the device counted as lost when a flush promised it.
+    lost_before: u64,
+    /// A flush that was to save it failed: no later one promises it.
+    is_given_up: bool,
     /// The transaction it is part of; 0 is none.
     transaction: u32,
 }
@@ -138,16 +142,42 @@ impl Auditor {
         for number in first..first + count {
             let content = if kind == Kind::Trim { Content::ZERO } else { Content::of(write, number) };
             let block = self.blocks.entry(number).or_insert(Block::new(Content::ZERO));
-            block.versions.push(Version { content, write, kind, acknowledged, safe, transaction });
+            block.versions.push(Version {
+                content,
+                write,
+                kind,
+                acknowledged,
+                safe,
+                lost_before: 0,
+                is_given_up: false,
+                transaction,
+            });
         }
     }
 
-    /// A flush that was asked for at `asked` is done at `done`.
-    pub fn flushed(&mut self, asked: Time, done: Time) {
+    /// A flush that was asked for at `asked` is done at `done`, when the device counted so many `lost_pages`.
+    pub fn flushed(&mut self, asked: Time, done: Time, lost_pages: u64) {
+        for version in self.covered(asked) {
+            if version.safe == Time::MAX {
+                version.lost_before = lost_pages;
+            }
+            version.safe = version.safe.min(done);
+        }
+    }
+
+    /// A flush failed: a later one says nothing of what was asked for before.
+    pub fn flush_failed(&mut self) {
+        let waiting = self.covered(Time::MAX).filter(|version| version.safe == Time::MAX);
+        waiting.for_each(|version| version.is_given_up = true);
+    }
+
+    /// What a flush that is asked for at `asked` is to save.
+    fn covered(&mut self, asked: Time) -> impl Iterator<Item = &mut Version> {
         let open = if self.is_open { self.transactions } else { u32::MAX };
         let versions = self.blocks.values_mut().flat_map(|block| &mut block.versions);
-        let covered = versions.filter(|version| version.acknowledged <= asked && version.transaction != open);
-        covered.for_each(|version| version.safe = version.safe.min(done));
+        versions.filter(move |version| {
+            version.acknowledged <= asked && version.transaction != open && !version.is_given_up
+        })
     }
 
     /// A transaction is open from now on.
@@ -220,16 +250,41 @@ impl Auditor {
         Ok(())
     }
 
-    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks, and `recovery`
-    /// says whether acknowledged bytes are lost. What was on a page that is damaged may read as zeroes.
+    /// A read of block `number` failed, and the device counts so many `lost_pages`.
+    ///
+    /// Errors: it counted as many when a flush promised the block.
+    pub fn check_unread(&self, number: u64, lost_pages: u64) -> Result<(), Broken> {
+        let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
+        let mut promised = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe < Time::MAX);
+        match promised.next().is_none_or(|promised| lost_pages > promised.lost_before) {
+            true => Ok(()),
+            false => Err(Broken(format!(
+                "block {number} cannot be read, which was flushed, and the device counts no page that it lost since"
+            ))),
+        }
+    }
+
+    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks but those that
+    /// are `unread`, which the device says it has lost; `recovery` says whether acknowledged bytes are lost. What was
+    /// on a page that is damaged may read as zeroes.
     ///
     /// Errors: a block is none of the versions that may be there, or an acknowledged write is lost and nobody said
     /// so.
-    pub fn check_loss(&self, at: Time, found: &[u8], recovery: &Recovery) -> Result<Audit, Broken> {
+    pub fn check_loss(
+        &self,
+        at: Time,
+        found: &[u8],
+        unread: &BTreeSet<u64>,
+        recovery: &Recovery,
+    ) -> Result<Audit, Broken> {
         let mut audit = Audit::default();
         let is_told = recovery.bytes_lost > 0;
         let is_damaged = is_told && recovery.pages_damaged > 0;
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
+            if unread.contains(&number) {
+                (audit.behind, audit.lost) = (audit.behind + 1, audit.lost + 1);
+                continue;
+            }
             let open = if self.is_open { self.transactions } else { u32::MAX };
             let stays = |version: &&Version| version.transaction != open;
             if let [.., last] = &block.versions[..]
@@ -274,8 +329,8 @@ impl Auditor {
             }
         }
         if audit.behind > 0 {
-            self.check_units(found)?;
-            self.check_commit(at, found)?;
+            self.check_units(found, unread)?;
+            self.check_commit(at, found, unread)?;
         }
         Ok(audit)
     }
@@ -285,14 +340,14 @@ impl Auditor {
     }
 
     /// Errors: neighbours in one atomic unit, written by one request, are old and new.
-    fn check_units(&self, found: &[u8]) -> Result<(), Broken> {
+    fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let size = self.block_bytes as u64;
         if self.atomic_unit <= size {
             return Ok(());
         }
         let mut before: Option<(u64, &Block, Option<usize>)> = None;
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
-            let is = block.only(found);
+            let is = if unread.contains(&number) { None } else { block.only(found) };
             if let Some((other, beside, was)) = before
                 && other + 1 == number
                 && other * size / self.atomic_unit == number * size / self.atomic_unit
@@ -321,14 +376,14 @@ impl Auditor {
     }
 
     /// Errors: a transaction whose commit was under way is there in part.
-    fn check_commit(&self, at: Time, found: &[u8]) -> Result<(), Broken> {
+    fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
         let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
             return Ok(());
         };
         let mut seen = [None, None];
         for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
             let own = block.versions.iter().rposition(|version| version.transaction == transaction);
-            if let (Some(own), Some(is)) = (own, block.only(found)) {
+            if let (Some(own), Some(is), false) = (own, block.only(found), unread.contains(&number)) {
                 // A write behind the transaction says nothing.
                 if is <= own + 1 {
                     seen[usize::from(own < is)] = Some(number);
@@ -344,10 +399,15 @@ impl Auditor {
         }
     }
 
-    /// After a loss of power blocks hold what was `found`, and that stays.
-    pub fn rebase(&mut self, found: &[u8]) {
-        (self.is_open, self.committed) = (false, None);
-        for (block, found) in self.blocks.values_mut().zip(found.chunks(self.block_bytes)) {
+    /// After a loss of power blocks hold what was `found`, and that stays. Of those that are `unread` nothing new is
+    /// known.
+    pub fn rebase(&mut self, found: &[u8], unread: &BTreeSet<u64>) {
+        self.aborted();
+        self.committed = None;
+        for ((number, block), found) in self.blocks.iter_mut().zip(found.chunks(self.block_bytes)) {
+            if unread.contains(number) {
+                continue;
+            }
             let before = std::mem::replace(block, Block::new(Content::found(found)));
             if self.forgives {
                 let versions = before.versions.into_iter().map(|version| version.content);

@@ -31,6 +31,7 @@ pub mod fault;
 pub mod life;
 mod liveness;
 pub mod media;
+mod reading;
 pub mod report;
 pub mod run;
 pub mod sequence;

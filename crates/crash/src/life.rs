@@ -8,6 +8,7 @@ use nacre_kernel::state;
 use nacre_kernel::{
     Breakdown, Capabilities, Data, Device, Op, Persistence, Recovery, Refused, Request, Status, Streams, Time,
 };
+use std::collections::BTreeSet;
 
 /// What is crashed.
 pub trait Stack {
@@ -19,8 +20,6 @@ pub trait Stack {
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
 /// Moments at which something of the medium begins or ends that are remembered.
 const MOMENTS_MAX: usize = 64;
-/// Blocks that one request of an audit reads at most.
-const READ_AT_ONCE: u64 = 16;
 
 pub(crate) struct Life<'a> {
     stack: &'a mut dyn Stack,
@@ -41,8 +40,10 @@ pub(crate) struct Life<'a> {
     pub(crate) refusals: u64,
     breakdown: Breakdown,
     pub(crate) bytes: Vec<u8>,
-    found: Vec<u8>,
-    runs: Vec<(u64, u64)>,
+    /// What the last audit read, and blocks of it that the device said are lost.
+    pub(crate) found: Vec<u8>,
+    pub(crate) unread: BTreeSet<u64>,
+    pub(crate) runs: Vec<(u64, u64)>,
     marked: Option<Marked>,
 }
 
@@ -90,6 +91,7 @@ impl<'a> Life<'a> {
             breakdown: Breakdown::new(),
             bytes: Vec::new(),
             found: Vec::new(),
+            unread: BTreeSet::new(),
             runs: Vec::new(),
             marked: None,
         }
@@ -117,10 +119,7 @@ impl<'a> Life<'a> {
         self.moments.retain(|&moment| moment > self.now);
         match step.action {
             Action::Write(first, count) => self.write(first, count)?,
-            Action::Read(first, count) => {
-                self.read(self.now, first, count)?;
-                self.auditor.check_read(first, &self.bytes)?;
-            }
+            Action::Read(first, count) => self.read_and_check(first, count)?,
             Action::Trim(first, count) if !self.auditor.is_open() => {
                 let (done, _) = self.ask(self.now, Op::Trim, first, count, Way::None)?;
                 self.auditor.trimmed(first, count, done);
@@ -131,7 +130,7 @@ impl<'a> Life<'a> {
             Action::Restart => self.restart()?,
             Action::Lose(loss) => {
                 let survived = self.lose(&loss)?;
-                self.auditor.rebase(&self.found);
+                self.auditor.rebase(&self.found, &self.unread);
                 self.now = self.device.busy_until().max(survived.ready);
                 self.moments.clear();
                 return Ok(Some(survived));
@@ -209,24 +208,23 @@ impl<'a> Life<'a> {
         Ok(())
     }
 
-    pub(crate) fn read(&mut self, at: Time, first: u64, count: u64) -> Result<(), Broken> {
-        match self.ask(at, Op::Read, first, count, Way::Read)? {
-            (_, Status::Done) => Ok(()),
-            (_, status) => {
-                Err(Broken(format!("reading {count} blocks from {first} on ends with {status:?}")))
-            }
-        }
-    }
-
     fn flush(&mut self) -> Result<(), Broken> {
         let asked = self.now;
         let (done, status) = match self.lies {
             true => (asked, Status::Done),
             false => self.ask_now(Op::Flush, 0, 0, Way::None)?,
         };
-        // Stored energy is all that such a device has: a flush adds nothing. One that fails promises nothing.
-        if status == Status::Done && self.capabilities.persistence != Persistence::WithStoredEnergy {
-            self.auditor.flushed(asked, done);
+        // Stored energy is all that such a device has: a flush adds nothing.
+        if self.capabilities.persistence == Persistence::WithStoredEnergy {
+            return Ok(());
+        }
+        match status {
+            Status::Done => {
+                let needs_flush = self.capabilities.persistence.needs_flush();
+                let lost_pages = if needs_flush { self.lost_pages() } else { 0 };
+                self.auditor.flushed(asked, done, lost_pages);
+            }
+            _ => self.auditor.flush_failed(),
         }
         Ok(())
     }
@@ -271,7 +269,7 @@ impl<'a> Life<'a> {
         }
         let asked = if loss.is_early { back } else { recovery.done };
         let audited = self.read_all(asked)?;
-        let audit = self.auditor.check_loss(at, &self.found, &recovery)?;
+        let audit = self.auditor.check_loss(at, &self.found, &self.unread, &recovery)?;
         let took = recovery.done - back;
         let was_recovering = loss.again.is_some();
         Ok(Survived { audit, recovery, took, ready: recovery.done, was_recovering, audited })
@@ -286,26 +284,6 @@ impl<'a> Life<'a> {
             )));
         }
         Ok(recovery)
-    }
-
-    /// Reads all blocks that were ever written, in as few requests as that takes.
-    fn read_all(&mut self, at: Time) -> Result<u64, Broken> {
-        let mut runs = std::mem::take(&mut self.runs);
-        runs.clear();
-        for block in self.auditor.known() {
-            match runs.last_mut() {
-                Some((first, count)) if *first + *count == block && *count < READ_AT_ONCE => *count += 1,
-                _ => runs.push((block, 1)),
-            }
-        }
-        self.found.clear();
-        for &(first, count) in &runs {
-            self.read(at, first, count)?;
-            self.found.extend_from_slice(&self.bytes);
-        }
-        let audited = runs.iter().map(|(_, count)| count).sum();
-        self.runs = runs;
-        Ok(audited)
     }
 
     /// Another process goes on with the saved state.

@@ -2,6 +2,7 @@
 
 use crate::auditor::Broken;
 use crate::life::{LIVES_WITHIN, Life, Way};
+use crate::reading::Answer;
 use crate::sequence::Loss;
 use nacre_kernel::{Op, Status, Streams, Time};
 
@@ -30,29 +31,36 @@ impl Life<'_> {
             }
             now = done;
         }
-        let (flushed, _) = self.ask(now, Op::Flush, 0, 0, Way::None)?;
-        self.find_again(flushed, &blocks, &written, "what is written after a recovery is not what is read")?;
+        let (flushed, flush) = self.ask(now, Op::Flush, 0, 0, Way::None)?;
+        let is_promised = flush == Status::Done && self.capabilities.persistence.needs_flush();
+        let lost_pages = if is_promised { self.lost_pages() } else { 0 };
+        let problem = "what is written after a recovery is not what is read";
+        self.find_again(flushed, &blocks, &written, (lost_pages, problem))?;
         let rest = self.rest(flushed)?;
         self.device.power_fail(rest, &mut Streams::new(loss.chance).stream("again"));
         let recovery = self.recover(rest + loss.off)?;
-        if recovery.bytes_lost > 0 {
+        if recovery.bytes_lost > 0 || flush != Status::Done {
             return Ok(());
         }
         let problem = "what is flushed after a recovery is lost when the power fails again";
-        self.find_again(recovery.done, &blocks, &written, problem)
+        self.find_again(recovery.done, &blocks, &written, (lost_pages, problem))
     }
 
-    /// Errors: these blocks do not hold what was written to them.
+    /// Errors: these blocks do not hold what was written to them, and the device does not say that it has lost more
+    /// than so many pages since.
     fn find_again(
         &mut self,
         at: Time,
         blocks: &[u64],
         written: &[Vec<u8>],
-        problem: &str,
+        (lost_pages, problem): (u64, &str),
     ) -> Result<(), Broken> {
         for (&block, written) in blocks.iter().zip(written) {
-            self.read(at, block, 1)?;
-            if self.bytes != *written {
+            let is_there = match self.read(at, block, 1)? {
+                Answer::Given => self.bytes == *written,
+                Answer::Lost => self.lost_pages() > lost_pages,
+            };
+            if !is_there {
                 return Err(Broken(format!("{problem}, in block {block}")));
             }
         }

@@ -166,6 +166,10 @@ pub struct Column {
     pub values: Vec<f64>,
 }
 
+/// The name of the counter of pages that a component held alone and has lost: reads of them fail, or are told in some
+/// other way.
+pub const LOST_PAGES: &str = "lost_pages";
+
 /// What one component did in a run. Reports form the same tree as the stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentReport {

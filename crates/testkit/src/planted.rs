@@ -38,11 +38,13 @@ pub enum Mistake {
     NeverReady,
     /// When a recovery is interrupted, the next one puts zeroes over what was written last.
     RecoversOnce,
+    /// Every eleventh read fails, though nothing is lost.
+    FailsForNothing,
 }
 
 impl Mistake {
     /// All of them.
-    pub const ALL: [Mistake; 14] = [
+    pub const ALL: [Mistake; 15] = [
         Mistake::AcknowledgedEarly,
         Mistake::FlushThatLies,
         Mistake::TornTakenForWhole,
@@ -57,6 +59,7 @@ impl Mistake {
         Mistake::CommitThatLies,
         Mistake::NeverReady,
         Mistake::RecoversOnce,
+        Mistake::FailsForNothing,
     ];
 }
 
@@ -128,6 +131,15 @@ impl Device for Planted {
                     self.reads.is_multiple_of(11) && request.address + 2 * u64::from(request.bytes) <= end;
                 let address = request.address + if is_wrong { u64::from(request.bytes) } else { 0 };
                 self.inner.submit(now, &Request { address, ..*request }, data, breakdown)
+            }
+            (Mistake::FailsForNothing, Op::Read) => {
+                self.reads += 1;
+                let completion = self.inner.submit(now, request, data, breakdown);
+                let fails = self.reads.is_multiple_of(11);
+                Completion {
+                    status: if fails { Status::MediaError } else { completion.status },
+                    ..completion
+                }
             }
             (Mistake::RefusalHidden, Op::Write) => {
                 let completion = self.inner.submit(now, request, data, breakdown);

@@ -1,5 +1,6 @@
 //! What the cache counts.
 
+use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::state::Value;
 
 /// What happened since measuring began, in pages except where it says otherwise.
@@ -109,7 +110,7 @@ impl Counts {
             ("corrected_bits", self.corrected_bits),
             ("uncorrectable", self.uncorrectable),
             ("refetched", self.refetched),
-            ("lost_pages", self.lost_pages),
+            (LOST_PAGES, self.lost_pages),
             ("retired_slots", self.retired_slots),
             ("retired_blocks", self.retired_blocks),
             ("host_programs", host),

@@ -155,6 +155,8 @@ pub(crate) struct FrameCache<M> {
     unfinished: Unfinished,
     #[state(varies)]
     lost: BTreeSet<u64>,
+    /// Whether one was lost that no flush has told yet.
+    has_lost: bool,
     #[state(varies)]
     rescued: BTreeMap<u64, Vec<u8>>,
     forgotten: u64,
@@ -200,6 +202,7 @@ impl<M: Memory> FrameCache<M> {
             all_back: Time::ZERO,
             unfinished: Unfinished::default(),
             lost: BTreeSet::new(),
+            has_lost: false,
             rescued: BTreeMap::new(),
             forgotten: 0,
             bytes_lost: 0,

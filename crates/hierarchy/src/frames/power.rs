@@ -56,8 +56,7 @@ impl<M: Memory> FrameCache<M> {
             let address = key << self.shift;
             let safe = write_again(&mut *self.backing, below.done, address, &bytes, &mut self.scratch);
             let Some(safe) = safe else {
-                self.counts.lost_pages += 1;
-                self.lost.insert(key);
+                self.lose(key);
                 own.bytes_lost += self.settings.page.0;
                 continue;
             };

@@ -1,6 +1,7 @@
 //! What a cache of frames says about itself.
 
 use super::{FrameCache, Memory};
+use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, Time};
 
 /// The report over `elapsed`.
@@ -18,7 +19,7 @@ pub(super) fn of<M: Memory>(cache: &FrameCache<M>, elapsed: Time) -> ComponentRe
         ("written_back", counts.written_back),
         ("evictions", counts.evictions),
         ("uncorrectable", counts.uncorrectable),
-        ("lost_pages", counts.lost_pages),
+        (LOST_PAGES, counts.lost_pages),
     ]);
     counters.extend(memory.counters);
     ComponentReport {

@@ -101,10 +101,17 @@ impl<M: Memory> FrameCache<M> {
         let is_dirty = self.is_dirty(frame);
         self.vacate(frame);
         if is_dirty {
-            self.counts.lost_pages += 1;
-            self.lost.insert(key);
+            self.lose(key);
         }
         is_dirty.then_some(Completion { done, status: Status::MediaError })
+    }
+
+    /// What the cache alone had of page `key` is lost.
+    #[cold]
+    pub(super) fn lose(&mut self, key: u64) {
+        self.counts.lost_pages += 1;
+        self.lost.insert(key);
+        self.has_lost = true;
     }
 
     /// Fetches pages from the backing; they come into frames.
@@ -209,8 +216,7 @@ impl<M: Memory> FrameCache<M> {
     fn send(&mut self, key: u64, bytes: &[u8], now: Time, is_good: bool) -> Time {
         if !is_good {
             self.counts.uncorrectable += 1;
-            self.counts.lost_pages += 1;
-            self.lost.insert(key);
+            self.lose(key);
             return now;
         }
         self.scratch.clear();
@@ -223,8 +229,7 @@ impl<M: Memory> FrameCache<M> {
             written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch);
         }
         if written.status != Status::Done {
-            self.counts.lost_pages += 1;
-            self.lost.insert(key);
+            self.lose(key);
         } else if self.carries_bytes && !M::IS_VOLATILE {
             self.unfinished.sent_back(key, written.done, bytes.to_vec());
         }
@@ -352,7 +357,7 @@ impl<M: Memory> FrameCache<M> {
         Completion { done: from, status: Status::Done }
     }
 
-    /// What is volatile goes back, and a flush behind it.
+    /// What is volatile goes back, and a flush behind it. It fails where something was lost since the one before.
     pub(super) fn flush(&mut self, start: Time, request: &Request, breakdown: &mut Breakdown) -> Completion {
         let mut all_back = start;
         if M::IS_VOLATILE {
@@ -366,6 +371,10 @@ impl<M: Memory> FrameCache<M> {
             all_back = all_back.max(self.all_back);
         }
         breakdown.add(self.id, Activity::Drain, all_back - start);
-        self.backing.submit(all_back, request, Data::None, breakdown)
+        let mut flushed = self.backing.submit(all_back, request, Data::None, breakdown);
+        if std::mem::take(&mut self.has_lost) {
+            flushed.status = Status::MediaError;
+        }
+        flushed
     }
 }

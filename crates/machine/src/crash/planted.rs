@@ -38,9 +38,11 @@ fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
         Mistake::LossUntold | Mistake::CapacitorOverstated => persistence != Persistence::OnAcknowledgement,
         Mistake::TornTakenForWhole => atomic_unit < 512,
         Mistake::AbortThatCommits | Mistake::CommitThatLies => transactions,
-        Mistake::StaleRestore | Mistake::MappingOffByOne | Mistake::WearForgotten | Mistake::NeverReady => {
-            true
-        }
+        Mistake::StaleRestore
+        | Mistake::MappingOffByOne
+        | Mistake::WearForgotten
+        | Mistake::NeverReady
+        | Mistake::FailsForNothing => true,
         Mistake::RefusalHidden | Mistake::RecoversOnce | Mistake::DamageUntold => false,
     }
 }

@@ -156,7 +156,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 12] = [
+const KEPT: [(&str, &str); 13] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -168,6 +168,7 @@ const KEPT: [(&str, &str); 12] = [
     ("aborted_write_under_way", include_str!("kept/aborted_write_under_way.crash")),
     ("no_share_of_invalid_pages", include_str!("kept/no_share_of_invalid_pages.crash")),
     ("torn_over_a_clean_page", include_str!("kept/torn_over_a_clean_page.crash")),
+    ("refused_pages_are_told", include_str!("kept/refused_pages_are_told.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
 ];
 
