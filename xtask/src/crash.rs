@@ -4,7 +4,7 @@ use nacre_machine::crash::{Drawn, Nothing, crash, drawn};
 use nacre_memory::crash::{Crashed, Fault, crash as crash_image};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::set_hook;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,7 +54,14 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             };
-            if !one(seed.wrapping_add(number), go, &done) {
+            let seed = seed.wrapping_add(number);
+            let is_good = catch_unwind(AssertUnwindSafe(|| one(seed, go, &done))).unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                println!("seed {seed}, outside of a life: {}", text.unwrap_or("an assertion says nothing"));
+                false
+            });
+            if !is_good {
                 failed.store(true, Ordering::Relaxed);
             }
         }

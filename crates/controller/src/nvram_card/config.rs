@@ -156,7 +156,7 @@ impl Config {
 
     /// Bytes of a burst.
     pub(super) fn burst_bytes(&self) -> u64 {
-        u64::from(self.chips) * u64::from(self.part.width) / 8 * self.part.burst
+        u64::from(self.chips) * u64::from(self.part.width) * self.part.burst / 8
     }
 
     /// Neighbouring bytes that lie in one bank.

@@ -73,6 +73,14 @@ fn it_keeps_the_contract() {
     }
 }
 
+/// Eight transfers over four lines are four bytes.
+#[test]
+fn a_channel_may_be_narrower_than_a_byte() {
+    let narrow = format!("{}chips = 1\nwidth = 4\n", unrefreshed());
+    assert_eq!(built(&narrow).capabilities().atomic_unit, 4);
+    nacre_testkit::conformance_in_order(|| built(&narrow));
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     for (settings, place) in [
