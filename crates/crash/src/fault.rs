@@ -118,7 +118,9 @@ impl Fault {
     pub fn promised(self, capabilities: &Capabilities) -> Promise {
         let persistence = capabilities.persistence;
         match self {
-            Fault::PowerLoss | Fault::EndOfLife => Promise::Survives,
+            Fault::PowerLoss => Promise::Survives,
+            // A drive loses nothing; a cache before it what it can write nowhere.
+            Fault::EndOfLife => Promise::Detects,
             Fault::SmallCapacitor | Fault::PairedPage if persistence.is_up_to_energy() => Promise::Detects,
             Fault::SmallCapacitor | Fault::PairedPage => Promise::Absent,
             // What a flush was to save is still among what recovery counts as lost.

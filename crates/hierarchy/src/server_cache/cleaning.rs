@@ -166,8 +166,12 @@ impl ServerCache {
         let data = if self.carries_bytes { Data::Write(&bytes[..count as usize]) } else { Data::None };
         self.scratch.clear();
         let written = self.backing.submit(now, &request, data, &mut self.scratch);
-        if written.status != Status::Done {
-            self.work().has_lost = true;
+        let work = self.work();
+        for block in first..first + blocks {
+            match written.status {
+                Status::Done => work.took(block, true),
+                _ => work.refuse(block),
+            }
         }
         written.done
     }

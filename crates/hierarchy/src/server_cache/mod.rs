@@ -88,6 +88,7 @@
 //! | `write_backs` | blocks written back: the sum of `cleaned` (in the background), `flushed` (for a flush) and `dirty_evictions` (since they left) |
 //! | `write_back_requests` | requests to the backing that wrote back; they are among `backing_writes` |
 //! | `dirty_lost` | dirty blocks that a loss of power or a failing level took |
+//! | `lost_pages` | dirty blocks that the backing refused: reads fail when no level has them any more |
 //! | `levelN_read_hits`, `levelN_write_hits` | hits whose first copy was in level N, the fastest being 0 |
 //! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
 //!

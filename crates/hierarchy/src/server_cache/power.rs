@@ -17,7 +17,9 @@ impl ServerCache {
     pub(super) fn lose_dirty(&mut self, at: Time) {
         let Some(work) = &mut self.write_back else { return };
         let (waited, kept) = (work.dirty.waiting(), work.table.as_mut().map(|table| table.fail(at)));
-        work.blocks_lost += if kept.is_some() { 0 } else { work.dirty.missing(at) };
+        if kept.is_none() {
+            work.blocks_lost += work.dirty.missing(at) + work.forget_refused();
+        }
         (work.dirty, work.leaving) = (Dirty::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();

@@ -162,9 +162,12 @@ impl ServerCache {
         let count = run.blocks as u64;
         self.counts.read_misses += count;
         let mut buffer = self.take_buffer(count);
-        let mut fetched =
-            self.read_backing(run.first, count, start, visit.request, &mut buffer, visit.breakdown);
         let blocks = run.first..run.first + count;
+        let is_lost = self.write_back.as_ref().is_some_and(|work| work.has_refused(blocks.clone()));
+        let mut fetched = match is_lost {
+            true => Completion { done: start, status: Status::MediaError },
+            false => self.read_backing(run.first, count, start, visit.request, &mut buffer, visit.breakdown),
+        };
         if fetched.status == Status::Done && self.carries_bytes {
             hand_out(&buffer, run.first, visit.request, &mut visit.data, self.shift);
         }
@@ -221,7 +224,10 @@ impl ServerCache {
     ) -> Completion {
         self.counts.recovered += 1;
         let floor = self.in_flight.floor();
-        let is_lost = self.write_back.as_mut().is_some_and(|work| work.forget(block, floor));
+        let is_lost = self
+            .write_back
+            .as_mut()
+            .is_some_and(|work| work.forget(block, floor) || work.has_refused(block..block + 1));
         self.levels.remove(block);
         if is_lost {
             self.work().has_lost = true;

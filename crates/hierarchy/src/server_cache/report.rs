@@ -2,6 +2,7 @@
 
 use super::LEVELS_MAX;
 use super::cache::ServerCache;
+use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{ComponentReport, Time};
 
 /// Counters of each level: read hits, write hits, entries, evictions.
@@ -64,6 +65,7 @@ fn counters(cache: &ServerCache) -> Vec<(&'static str, u64)> {
             ("flushed", of.flushed),
             ("dirty_evictions", of.dirty_evictions),
             ("dirty_lost", of.lost),
+            (LOST_PAGES, of.refused),
             ("write_back_requests", of.requests),
         ]);
     }

@@ -5,7 +5,8 @@ use super::levels::Spot;
 use super::table::Table;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// What a cache that writes back knows beside what every cache does.
 #[derive(State)]
@@ -26,6 +27,9 @@ pub(super) struct WriteBack {
     pub(super) ready: Time,
     /// Whether a dirty block was lost since the last flush.
     pub(super) has_lost: bool,
+    /// Blocks that the backing refused when they were written back last: what a level does not hold of them is lost.
+    #[state(varies)]
+    refused: BTreeSet<u64>,
     /// Blocks that the last loss of power took though they had been written.
     pub(super) blocks_lost: u64,
     pub(super) counts: Counts,
@@ -57,6 +61,8 @@ pub(super) struct Counts {
     pub(super) dirty_evictions: u64,
     /// Blocks whose data was lost before they were written back.
     pub(super) lost: u64,
+    /// Blocks that the backing refused.
+    pub(super) refused: u64,
     /// Requests that write back.
     pub(super) requests: u64,
     /// Dirty blocks when counting began.
@@ -74,6 +80,7 @@ impl WriteBack {
             leaving: BTreeMap::new(),
             ready: Time::ZERO,
             has_lost: false,
+            refused: BTreeSet::new(),
             blocks_lost: 0,
             counts: Counts::default(),
         }
@@ -120,6 +127,38 @@ impl WriteBack {
             table.note(block, None, Time::ZERO, floor);
         }
         true
+    }
+
+    /// The backing refused `block`, which a level holds or nobody does.
+    #[cold]
+    pub(super) fn refuse(&mut self, block: u64) {
+        self.refused.insert(block);
+        self.counts.refused += 1;
+        self.has_lost = true;
+    }
+
+    /// Whether the backing refused one of these blocks when it was written last.
+    #[inline]
+    pub(super) fn has_refused(&self, mut blocks: Range<u64>) -> bool {
+        !self.refused.is_empty() && blocks.any(|block| self.refused.contains(&block))
+    }
+
+    /// The backing took a part of `block`, or all of it.
+    #[inline]
+    pub(super) fn took(&mut self, block: u64, is_whole: bool) {
+        if self.refused.contains(&block) {
+            match is_whole {
+                true => drop(self.refused.remove(&block)),
+                false => self.refuse(block),
+            }
+        }
+    }
+
+    /// The power failed, and what the backing refused is not known any more. How many blocks that are beside the dirty
+    /// ones.
+    pub(super) fn forget_refused(&mut self) -> u64 {
+        let refused = std::mem::take(&mut self.refused);
+        refused.into_iter().filter(|&block| !self.dirty.contains(block)).count() as u64
     }
 
     /// Counting begins now.

@@ -73,9 +73,16 @@ impl ServerCache {
     /// Writes one block into the levels that hold it, which a whole one may enter. Whether it ends there.
     fn absorb_block(&mut self, block: u64, part: &Request, visit: &mut Visit<'_, '_>) -> bool {
         let start = visit.parts.start;
+        let is_whole = self.is_whole(part);
+        let is_lost = !is_whole && self.work().has_refused(block..block + 1);
+        if is_lost && self.levels.spot(block).is_none() {
+            // The rest of it is lost.
+            let mark = visit.breakdown.mark();
+            visit.add(Completion { done: start, status: Status::MediaError }, mark);
+            return true;
+        }
         let (found, enters) = self.use_for_write(block, part, visit);
         self.let_go(&mut visit.moves, start);
-        let is_whole = self.is_whole(part);
         let way = self.in_flight.way(block, start);
         self.write_in_transit(block, part, visit, true);
         if !is_whole && found.is_some() && way != Way::Idle {
@@ -123,9 +130,12 @@ impl ServerCache {
         let data = visit.data.part(within(&through, visit.request));
         let written = self.backing.submit(start, &through, data, visit.breakdown);
         visit.add(written, mark);
-        if written.status != Status::Done {
-            let (first, count) = through.blocks(1 << self.shift);
-            for block in first..first + count {
+        let (first, count) = through.blocks(1 << self.shift);
+        for block in first..first + count {
+            if written.status == Status::Done {
+                let is_whole = self.is_whole(&part_of(block, &through, self.shift));
+                self.work().took(block, is_whole);
+            } else {
                 self.drop_block(block, &mut visit.moves);
                 self.in_flight.forget(block, start);
             }

@@ -156,7 +156,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 13] = [
+const KEPT: [(&str, &str); 15] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -169,6 +169,8 @@ const KEPT: [(&str, &str); 13] = [
     ("no_share_of_invalid_pages", include_str!("kept/no_share_of_invalid_pages.crash")),
     ("torn_over_a_clean_page", include_str!("kept/torn_over_a_clean_page.crash")),
     ("refused_pages_are_told", include_str!("kept/refused_pages_are_told.crash")),
+    ("refused_and_read_as_before", include_str!("kept/refused_and_read_as_before.crash")),
+    ("refused_and_known_by_a_table", include_str!("kept/refused_and_known_by_a_table.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
 ];
 
