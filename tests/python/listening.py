@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -25,12 +27,16 @@ def sockets(pid: int | None = None) -> set[Path]:
     lines = Path("/proc/net/unix").read_text().splitlines()[1:]
     fields = [line.split(maxsplit=7) for line in lines]
     names = {f"socket:[{of[6]}]": Path(of[7]) for of in fields if int(of[3], 16) & _LISTENS}
-    opened = [
-        str(descriptor.readlink())
-        for process in _family(pid)
-        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir()
-    ]
+    opened = [one for process in _family(pid) for one in _opened(process)]
     return {names[one] for one in opened if one in names}
+
+
+def _opened(process: psutil.Process) -> Iterator[str]:
+    """What its descriptors lead to; it may close some, or end, while they are looked at."""
+    with suppress(FileNotFoundError):
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):
+                yield str(descriptor.readlink())
 
 
 def _family(pid: int | None) -> list[psutil.Process]:

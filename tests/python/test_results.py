@@ -144,6 +144,29 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
     )
 
 
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (
+            'RuntimeError("can\'t start new thread")',
+            "the system has no thread for it; see the limits",
+        ),
+        ("MemoryError()", "there is not enough memory"),
+    ],
+)
+def test_what_the_system_refuses_is_no_bug(tmp_path: Path, failure: str, told: str) -> None:
+    change = (
+        "import threading, nacre.cli.run as command\n"
+        f"def broken(*_, **__):\n    raise {failure}\n"
+        "{place} = broken\n"
+    )
+    for place in ("threading.Thread.start", "command.run_scenario"):
+        done = script(tmp_path, change.replace("{place}", place), "run", "small.toml")
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"error: {told}")
+        assert done.stderr.count("\n") == 1
+
+
 def test_an_error_without_a_file_is_not_blamed_on_standard_output(tmp_path: Path) -> None:
     change = (
         "import nacre.cli.run as command\n"

@@ -1,5 +1,6 @@
 """Engines: every one gives the same table, whatever happens to those who work."""
 
+import errno
 import json
 import os
 import signal
@@ -210,11 +211,79 @@ def test_a_worker_that_cannot_start_ends_the_study(monkeypatch: pytest.MonkeyPat
         nacre.study(STUDY, workers=1)
 
 
+THREADLESS = """
+import threading
+def start(thread):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+from nacre.study import worker
+worker.main()
+"""
+
+
+def test_a_worker_without_its_thread_ends_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "WORKER", ("-c", THREADLESS))
+    with pytest.raises(Error, match="did not start: RuntimeError: can't start new thread"):
+        nacre.study(STUDY, workers=1)
+
+
+def test_a_cluster_of_our_own_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any, **__: Any) -> Any:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "Popen", refused)
+        with pytest.raises(Error, match=r"of this machine could not be started: .*unavailable"):
+            nacre.study(STUDY, engine="dask")
+    monkeypatch.setattr(cluster, "WORKERS_S", 0.001)
+    with pytest.raises(Error, match="no worker of the cluster of this machine has started"):
+        nacre.study(STUDY, engine="dask")
+
+
+def test_what_was_finished_is_kept_where_the_system_has_no_further_worker(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    quick = STUDY | {"axis": STUDY["axis"][:1], "set": {"workload.requests": 100}}
+    expected = nacre.study(quick, workers=1).table
+    start = subprocess.Popen
+    started = 0
+
+    def refused(*arguments: Any, **settings: Any) -> Any:
+        nonlocal started
+        started += 1
+        if started > 1:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return start(*arguments, **settings)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(local, "WORKER", ("-c", DEADLY.format(deadly=("1.5",))))
+        patched.setattr(subprocess, "Popen", refused)
+        told = "a worker process could not be started: Resource temporarily unavailable; see"
+        with pytest.raises(Error, match=told):
+            nacre.study(quick, workers=1, out=tmp_path / "out")
+    run: list[Task] = []
+    outcomes = Local.outcomes
+
+    def noting(self: Local, base: Any, tasks: Any) -> Iterator[Outcome | None]:
+        run.extend(tasks)
+        return outcomes(self, base, tasks)
+
+    monkeypatch.setattr(Local, "outcomes", noting)
+    found = nacre.study(quick, workers=1, out=tmp_path / "out", resume=True).table
+    assert found.equals(expected)
+    assert 0 < len(run) < expected.height, "what came back before is not run again"
+
+
 def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
     endless = {"workload.requests": 10**12}
     file.write_text(toml.document(STUDY | {"axis": STUDY["axis"][:1], "set": endless}))
-    process = subprocess.Popen([NACRE, "study", file, "--out", tmp_path / "out"])
+    process = subprocess.Popen(
+        [NACRE, "study", file, "--out", tmp_path / "out"],
+        env=os.environ | {"TMPDIR": str(scratch)},
+    )
     children: list[int] = []
     deadline = time.monotonic() + 60
     while not children:
@@ -228,6 +297,7 @@ def test_workers_end_with_the_one_they_work_for(tmp_path: Path) -> None:
               for pid in children):  # fmt: skip
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    assert not list(scratch.iterdir()), "the folder that they had in common"
 
 
 def test_short_points_are_handed_out_many_at_a_time_and_long_ones_one_by_one() -> None:

@@ -112,7 +112,10 @@ def nacre(
 def start() -> None:
     """Runs the command the arguments name, and exits."""
     _open_streams()
-    heed()
+    try:
+        heed()
+    except (OSError, RuntimeError, MemoryError) as error:  # no descriptors, no thread
+        sys.exit(explain(error))
     try:
         app()
     except KeyboardInterrupt:

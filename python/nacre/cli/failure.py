@@ -36,6 +36,8 @@ _CORE_BUG = "a bug in Nacre"
 """How the text of an `Error` begins when an assertion of the model failed."""
 _PANIC = "PanicException"
 """What PyO3 raises when an assertion fails outside the places that turn it into an `Error`."""
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system refuses it a thread."""
 
 P = ParamSpec("P")
 
@@ -97,6 +99,10 @@ def failure_of(error: BaseException) -> Failure:
             return Failure(FAILED, [f"standard output: {os_words(error.cause, named=False)}"])
         case ConfigError() | TraceError():
             return Failure(MISTAKE, str(error).split("\n"), getattr(error, "problems", ()))
+        case MemoryError():
+            return Failure(FAILED, ["there is not enough memory"])
+        case RuntimeError() if str(error) == _NO_THREAD:
+            return Failure(FAILED, ["the system has no thread for it; see the limits of ulimit -a"])
         case OSError():
             status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
             return Failure(status, [os_words(error)])

@@ -130,12 +130,16 @@ class Cluster:
             return own_cluster.start(stack)
         except ImportError:
             raise config_error([MISSING_KEYS]) from None
+        except (OSError, RuntimeError) as error:
+            raise Error(f"the cluster {self._name} could not be started: {error}") from error
 
     def _check(self) -> None:
         """Makes sure that there are workers, and that they have this Nacre."""
         try:
             self._client.wait_for_workers(1, timeout=WORKERS_S)
         except TimeoutError:
+            if self._address is None:
+                raise Error(f"no worker of the cluster {self._name} has started") from None
             raise _mistake(
                 "the cluster has no workers",
                 f"start some with `dask worker {self._address}`",

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import Pipe
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Self
 
@@ -128,23 +128,19 @@ class _Worker:
     """A process that runs points. It holds nothing that would be missed."""
 
     def __init__(self, base: Base) -> None:
-        self.connection, theirs = Pipe()
         self.held: deque[Task] = deque()
         self.started = False
         self.is_trying = False
         self._ends: deque[int] = deque()
-        with theirs:
-            # A session of its own: Ctrl-C is for the one who waits for the points.
-            self._process = subprocess.Popen(  # noqa: S603 (our own interpreter)
-                [sys.executable, "-P", *WORKER, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-                start_new_session=True,
-            )
-        self.connection.send(base)
+        try:
+            self.connection, self._process = _started()
+        except OSError as error:
+            raise Error(
+                f"a worker process could not be started: {error.strerror or error};"
+                " see the limits of ulimit -a"
+            ) from error
+        with suppress(OSError):
+            self.connection.send(base)
 
     @property
     def chunks(self) -> int:
@@ -187,6 +183,27 @@ class _Worker:
         said = self._process.stderr.read() if self._process.stderr else b""
         lines = said.decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"it ended with {self._process.returncode}"
+
+
+def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
+    """A worker process, and our end of the pipe to it."""
+    ours, theirs = Pipe()
+    try:
+        with theirs:
+            # A session of its own: Ctrl-C is for the one who waits for the points.
+            process = subprocess.Popen(  # noqa: S603 (our own interpreter)
+                [sys.executable, "-P", *WORKER, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                start_new_session=True,
+            )
+    except OSError:
+        ours.close()
+        raise
+    return ours, process
 
 
 def cores() -> int:

@@ -1,17 +1,19 @@
 """A worker process: `python -m nacre.study.worker DESCRIPTOR`.
 
 Chunks of tasks come over the descriptor, outcomes go back. When the other side is gone, so is
-this one, in the middle of a point or not.
+this one, in the middle of a point or not, and so is the folder that the two had in common.
 """
 
 from __future__ import annotations
 
 import os
 import queue
+import shutil
 import sys
 import threading
 import time
 from multiprocessing.connection import Connection
+from typing import Never
 
 from nacre.study.task import Base, Outcome, Task, evaluate
 
@@ -23,9 +25,17 @@ def main() -> None:
     """Runs points until nobody wants any."""
     connection = Connection(int(sys.argv[1]))
     base: Base = connection.recv()
-    connection.send([])
+    try:
+        _work(connection, base)
+    except ConnectionError:
+        _leave(base)
+
+
+def _work(connection: Connection, base: Base) -> None:
     chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, chunks), daemon=True).start()
+    threading.Thread(target=_listen, args=(connection, base, chunks), daemon=True).start()
+    # It has started when it has all it needs.
+    connection.send([])
     while True:
         outcomes: list[Outcome] = []
         sent = time.monotonic()
@@ -38,13 +48,20 @@ def main() -> None:
             connection.send(outcomes)
 
 
-def _listen(connection: Connection, chunks: queue.SimpleQueue[list[Task]]) -> None:
+def _listen(connection: Connection, base: Base, chunks: queue.SimpleQueue[list[Task]]) -> None:
     """Takes chunks from the pipe at once, so that who sends them never waits."""
     while True:
         try:
             chunks.put(connection.recv())
         except (EOFError, OSError):
-            os._exit(0)
+            _leave(base)
+
+
+def _leave(base: Base) -> Never:
+    """Ends, in the middle of a point or not. The other side was killed, so it tidied up nothing."""
+    if base.folder is not None:
+        shutil.rmtree(base.folder, ignore_errors=True)
+    os._exit(0)
 
 
 if __name__ == "__main__":
