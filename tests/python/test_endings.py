@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import socket
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -13,9 +14,10 @@ from pathlib import Path
 import nacre
 import nbd_client
 import psutil
+import pytest
 from nacre.control import Control
 from nbd_client import Client, GoneError
-from serving import MIB, Server, missing, until
+from serving import MIB, NACRE, Server, missing, scenario, until
 
 LATE = ("--dilate", "1000000")
 """An answer of 100 us takes 100 s: longer than these tests wait for anything."""
@@ -102,6 +104,35 @@ def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(tmp_path
             assert client.read(0, 512) == bytes(512)
     finally:
         server.close()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "serve device.toml disk.img",
+        "serve device.toml disk.img --timing none",
+        "trace mrc trace.csv --policy lru -o curve.csv",
+    ],
+)
+def test_a_command_that_is_denied_its_threads_says_so(tmp_path: Path, arguments: str) -> None:
+    scenario(tmp_path, "device")
+    (tmp_path / "trace.csv").write_text("128166372003061629,host,0,Read,0,4096,100\n")
+    done = subprocess.run(
+        [NACRE, *arguments.split()],
+        cwd=tmp_path,
+        # No machine has room for such stacks, so the system refuses every thread of the core.
+        env=os.environ | {"RUST_MIN_STACK": str(1 << 46)},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: ")
+    assert "thread" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "bug" not in done.stderr
+    assert not (tmp_path / "curve.csv").exists()
 
 
 HOSTILE = int(os.environ.get("NACRE_HOSTILE", "300"))

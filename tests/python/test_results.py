@@ -149,7 +149,7 @@ def test_a_failed_assertion_of_the_model_is_one_line(tmp_path: Path, failure: st
     [
         (
             'RuntimeError("can\'t start new thread")',
-            "the system has no thread for it; see the limits",
+            "the system has no process or thread for it; see the limits",
         ),
         ("MemoryError()", "there is not enough memory"),
     ],

@@ -1,7 +1,7 @@
 //! Serving stacks of scenarios as block devices.
 
 use crate::bugs::detached;
-use crate::errors::config_error;
+use crate::errors::{config_error, error};
 use crate::progress::Reporter;
 use crate::run::{read_state, scenario_files};
 use nacre_machine::{Document, Problem, Problems};
@@ -86,7 +86,10 @@ pub(crate) fn serve(
     let life = detached(py, || server.run(&mut announce, &mut || reporter.report(()).is_break()))?;
     refused.map_or(Ok(()), Err)?;
     reporter.outcome()?;
-    Ok(told(&life).to_string())
+    match life.denied {
+        Some(what) => Err(error(py, what)),
+        None => Ok(told(&life).to_string()),
+    }
 }
 
 fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {

@@ -131,6 +131,7 @@ impl Server {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);
         let watch = Watch { disks: &self.disks, clients: &clients, began: now(), is_over: &is_over };
+        let mut denied = None;
         std::thread::scope(|scope| {
             let (watch, over) = (&watch, &is_over);
             let begun = [
@@ -146,7 +147,7 @@ impl Server {
                 }),
             ];
             if let Some(Err(error)) = begun.into_iter().flatten().find(Result::is_err) {
-                clients.note(format!("no thread for the control socket or the metrics: {error}"));
+                denied = Some(format!("no thread for the control socket or the metrics: {error}"));
                 over.store(true, Ordering::Relaxed);
             } else if !ready() {
                 over.store(true, Ordering::Relaxed);
@@ -165,7 +166,7 @@ impl Server {
             self.room.close();
             clients.send_home();
         });
-        let mut life = clients.life();
+        let mut life = Life { denied, ..clients.life() };
         for disk in &self.disks {
             // What was flushed is safe, and the kernel keeps the rest, unless the disk is broken.
             if let Err(error) = disk.close() {

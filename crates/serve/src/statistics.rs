@@ -69,6 +69,8 @@ pub struct Life {
     pub last_drop: Option<String>,
     /// Which image could not be brought to the disk at the end, and why.
     pub unsynced: Option<String>,
+    /// What the system denied it at its beginning; then it served nobody.
+    pub denied: Option<String>,
     /// What is known of each export.
     pub exports: Vec<ExportStatistics>,
 }

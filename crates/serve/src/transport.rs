@@ -22,6 +22,7 @@ use nacre_nbd::HEADER_BYTES;
 use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// Bytes of the answers that are measured.
@@ -97,7 +98,7 @@ fn measure(address: &Address) -> io::Result<(Rounds, Rounds)> {
     // Without it clients will find processors as they are found here.
     let _awake = Awake::keep();
     std::thread::scope(|scope| {
-        let echo = scope.spawn(move || answer(&server));
+        let echo = Builder::new().spawn_scoped(scope, move || answer(&server))?;
         let way = rounds(&client, SHORT).and_then(|short| Ok((short, rounds(&client, LONG)?)));
         client.end();
         // What it could not do shows on the way.

@@ -24,7 +24,9 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 _MISTAKES = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+_NO_THREAD_LEFT = "the system has no process or thread for it; see the limits of ulimit -a"
 _REMEDIES = {
+    errno.EAGAIN: _NO_THREAD_LEFT,
     errno.ENOSPC: "the disk is full: make room, or choose another place",
     errno.EDQUOT: "the disk quota is used up: make room, or choose another place",
     errno.EFBIG: "the file would be larger than this system allows",
@@ -102,7 +104,7 @@ def failure_of(error: BaseException) -> Failure:
         case MemoryError():
             return Failure(FAILED, ["there is not enough memory"])
         case RuntimeError() if str(error) == _NO_THREAD:
-            return Failure(FAILED, ["the system has no thread for it; see the limits of ulimit -a"])
+            return Failure(FAILED, [_NO_THREAD_LEFT])
         case OSError():
             status = MISTAKE if isinstance(error, _MISTAKES) else FAILED
             return Failure(status, [os_words(error)])

@@ -2,7 +2,7 @@
 
 use super::input::{each_batch, open};
 use super::wishes::{Wishes, option_error};
-use crate::errors::{config_error, trace_error};
+use crate::errors::{config_error, error, trace_error};
 use nacre_machine::Problems;
 use nacre_machine::policies::{Replacement, cache};
 use nacre_shape::miniature::{Amounts, Cache, Followed, Follower, Simulation};
@@ -47,18 +47,20 @@ pub(crate) fn trace_policies(
     let simulations =
         simulations(&policies, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
-    let (complete, simulations) = thread::scope(|scope| {
+    let (complete, simulations) = thread::scope(|scope| -> PyResult<_> {
         let mut workers = Vec::new();
         let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
         for mut own in dealt(simulations) {
             let (way, coming) = sync_channel::<Arc<Followed>>(WAITING);
             ways.push(way);
-            workers.push(scope.spawn(move || {
+            let simulate = move || {
                 for followed in coming {
                     own.iter_mut().for_each(|(_, simulation)| simulation.add(&followed));
                 }
                 own
-            }));
+            };
+            let begun = thread::Builder::new().spawn_scoped(scope, simulate);
+            workers.push(begun.map_err(|denied| error(py, format!("no thread for the caches: {denied}")))?);
         }
         let mut followed = Followed::default();
         let hand = |followed: &mut Followed| {
@@ -80,9 +82,8 @@ pub(crate) fn trace_policies(
         for own in done {
             all.extend(own.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        (complete, all)
-    });
-    let complete = complete?;
+        Ok((complete?, all))
+    })?;
     let tally = input.reader.tally();
     let all = follower.all();
     if all.accesses == [0.0; 2] {
