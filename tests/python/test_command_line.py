@@ -307,7 +307,7 @@ def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: P
 def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_path: Path) -> None:
     done = run("report", "small.toml", "--html", "page.html")
     assert done.returncode == 2
-    assert "small.toml is not a record" in done.stderr
+    assert "small.toml is a scenario, and no result" in done.stderr
     assert not (tmp_path / "page.html").exists()
     run("run", "small.toml", "--out", "out")
     assert run("report", "out", "--html", "page.html").stdout == "page.html: 1 record\n"

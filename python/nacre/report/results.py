@@ -44,6 +44,9 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
         return Mixes.load(path)
     if path.is_dir() and seal is None:
         raise config_error([Problem(problem=f"{path} holds no results", hint=_HINT)])
+    if path.is_file() and path.suffix == ".toml":
+        hint = f"give what `nacre run {path} --out results` writes"
+        raise config_error([Problem(problem=f"{path} is a scenario, and no result", hint=hint)])
     try:
         if seal == CRASH_FILE:
             return Crash.load(path)
