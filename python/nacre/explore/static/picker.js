@@ -7,15 +7,24 @@ import { put } from "./tree.js";
 /** The scenario that an address stands for, and the shipped one it comes from. */
 export async function scenarioOf(query, known, beginning, signal) {
   if (query.has("run")) return { name: `run:${query.get("run")}`, ...(await ofRun(query.get("run"), signal)) };
-  if (query.has("scenario")) return { name: "", from: null, tree: JSON.parse(query.get("scenario")) };
+  if (query.has("scenario")) return { name: "", from: null, tree: said(query.get("scenario")) };
   const from = query.get("from") ?? beginning;
   if (!known.scenarios[from]) throw new Error(`There is no shipped scenario called ${from}.`);
   const tree = structuredClone(known.scenarios[from].tree);
   for (const each of query.getAll("set")) {
     const [path, ...value] = each.split("=");
-    put(tree, path, JSON.parse(value.join("=")));
+    put(tree, path, said(value.join("=")));
   }
   return { name: query.has("set") ? "" : from, from, tree };
+}
+
+/** What an address says in JSON. */
+function said(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`This address is damaged: ${text.slice(0, 60)} is no value. Open the page from the menu.`);
+  }
 }
 
 async function ofRun(run, signal) {
