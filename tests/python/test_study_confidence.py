@@ -191,3 +191,23 @@ def test_a_run_goes_on_until_its_mean_is_known() -> None:
     assert abs(record.reads.mean_ns / 1e3 - mean_us(0.5)) <= 2 * within / 1e3
     with pytest.raises(ConfigError, match="until: it is not a share"):
         nacre.run(QUEUE, until="0.5")
+
+
+def test_the_front_is_drawn_with_the_intervals_of_its_means() -> None:
+    study = {
+        "scenario": QUEUE,
+        "seeds": [1, 2, 3],
+        "axis": [{"path": "stack.read", "values": ["100 us", "90 us"]}],
+        "objective": [{"of": "read_mean"}, {"of": "iops"}],
+    }
+    result = nacre.study(study, workers=1)
+    spec = result.plot_pareto().to_dict()
+    bars = [layer for layer in spec["layer"] if layer["mark"]["type"] == "rule"]
+    (upright,) = (layer for layer in bars if "y2" in layer["encoding"])
+    rows = spec["datasets"][upright["data"]["name"]]
+    drawn = sorted((row["y_low"], row["y_high"]) for row in rows)
+    means, within = (result.designs[name] for name in ("read_mean_ns", "read_mean_ns_within"))
+    assert drawn == sorted(zip(means - within, means + within, strict=True))
+    assert "bars: 95 % confidence intervals" in spec["title"]["subtitle"][0]
+    once = nacre.study({**study, "seeds": [1]}, workers=1).plot_pareto().to_dict()
+    assert all(layer["mark"]["type"] != "rule" for layer in once["layer"])

@@ -44,6 +44,8 @@ def pareto(result: StudyResult) -> alt.LayerChart:
             "label": printable(", ".join(str(row[n]) for n in names if row[n] is not None)),
             "up": cell(up, row[up]),
             "across": cell(across, row[across]),
+            **_interval("x", row, across),
+            **_interval("y", row, up),
         }
         for row in known
     ]
@@ -61,7 +63,8 @@ def pareto(result: StudyResult) -> alt.LayerChart:
             tooltip=[alt.Tooltip(name) for name in ("label:N", "up:N", "across:N")],
         )
     )
-    layers: list[Any] = [dots]
+    bars = _intervals(rows, x, y)
+    layers: list[Any] = [dots, *bars]
     if len(objectives) == 2 and best:
         step: Any = "step-after" if objectives[1].goal == "min" else "step-before"
         line = alt.Chart(theme.data(best)).mark_line(interpolate=step, color=theme.VERMILION)
@@ -79,9 +82,32 @@ def pareto(result: StudyResult) -> alt.LayerChart:
     chart = alt.layer(*layers).properties(
         width=theme.WIDTH,
         height=_HEIGHT,
-        title=theme.title(f"{result.name}: {title(up)} against {title(across)}", _said(result)),
+        title=theme.title(
+            f"{result.name}: {title(up)} against {title(across)}", _said(result, bool(bars))
+        ),
     )
     return theme.themed(cast("alt.LayerChart", chart))
+
+
+def _interval(key: str, row: dict[str, Any], column: str) -> dict[str, float]:
+    """Where the mean of the runs of a design may be; on a log axis that ends above nothing."""
+    value, within = row[column], row[f"{column}_within"] or 0.0
+    low = value - within
+    return {f"{key}_low": value if low <= 0 < value else low, f"{key}_high": value + within}
+
+
+def _intervals(rows: list[dict[str, Any]], x: Any, y: Any) -> list[alt.Chart]:
+    """Bars through the designs whose means are known so well and no better."""
+    found = []
+    for key, bounds in (
+        ("x", {"x": alt.X("x_low:Q"), "x2": "x_high:Q", "y": y}),
+        ("y", {"y": alt.Y("y_low:Q"), "y2": "y_high:Q", "x": x}),
+    ):
+        some = [row for row in rows if row[f"{key}_low"] < row[f"{key}_high"]]
+        if some:
+            rule: Any = alt.Chart(theme.data(some)).mark_rule(color=theme.INK, opacity=0.7)
+            found.append(rule.encode(**bounds))
+    return found
 
 
 def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]]) -> Any:
@@ -118,7 +144,7 @@ def _scale(rows: list[dict[str, Any]], key: str) -> Any:
     return "log" if min(values) > 0 and max(values) / min(values) > _WIDE else "linear"
 
 
-def _said(result: StudyResult) -> str:
+def _said(result: StudyResult, are_bars: bool) -> str:
     from nacre.study.summary import facts
 
-    return facts(result)[0]
+    return facts(result)[0] + ("; bars: 95 % confidence intervals" if are_bars else "")
