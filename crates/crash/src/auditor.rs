@@ -43,7 +43,7 @@ struct Version {
     safe: Time,
     /// Pages that the device counted as lost when a flush promised it.
     lost_before: u64,
-    /// A flush that was to save it failed: no later one promises it.
+    /// A flush that was to save it failed, or it was told as lost: no later flush promises it.
     is_given_up: bool,
     /// The transaction it is part of; 0 is none.
     transaction: u32,
@@ -406,6 +406,7 @@ impl Auditor {
         self.committed = None;
         for ((number, block), found) in self.blocks.iter_mut().zip(found.chunks(self.block_bytes)) {
             if unread.contains(number) {
+                block.versions.iter_mut().for_each(|version| version.is_given_up = true);
                 continue;
             }
             let before = std::mem::replace(block, Block::new(Content::found(found)));

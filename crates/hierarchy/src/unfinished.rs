@@ -12,14 +12,21 @@ const TORN_UNIT: u32 = 64;
 
 /// When what `backing` acknowledged by `done` survives a loss of power there. Where it promises only what was
 /// flushed, it is flushed, since the cache forgets what went back; where stored energy decides, all it does is waited
-/// for.
-pub(crate) fn safe_in(backing: &mut dyn Device, done: Time, scratch: &mut Breakdown) -> Time {
+/// for. A flush that fails is told with the next one of the host: something `has_lost`.
+pub(crate) fn safe_in(
+    backing: &mut dyn Device,
+    done: Time,
+    scratch: &mut Breakdown,
+    has_lost: &mut bool,
+) -> Time {
     let persistence = backing.capabilities().persistence;
     let mut safe = done;
     if persistence.needs_flush() {
         scratch.clear();
         let flush = Request { arrival: done, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        safe = backing.submit(done, &flush, Data::None, scratch).done;
+        let flushed = backing.submit(done, &flush, Data::None, scratch);
+        *has_lost |= flushed.status != Status::Done;
+        safe = flushed.done;
     }
     if persistence.is_up_to_energy() { safe.max(backing.busy_until()) } else { safe }
 }
@@ -32,11 +39,12 @@ pub(crate) fn write_again(
     address: u64,
     bytes: &[u8],
     scratch: &mut Breakdown,
+    has_lost: &mut bool,
 ) -> Option<Time> {
     scratch.clear();
     let request = Request { arrival: at, address, bytes: bytes.len() as u32, volume: 0, op: Op::Write };
     let written = backing.submit(at, &request, Data::Write(bytes), scratch);
-    (written.status == Status::Done).then(|| safe_in(backing, written.done, scratch))
+    (written.status == Status::Done).then(|| safe_in(backing, written.done, scratch, has_lost))
 }
 
 /// What happened to blocks lately.

@@ -40,9 +40,11 @@ pub(super) struct FlashCache<S> {
     #[state(skip = "from the configuration")]
     pub(super) carries_bytes: bool,
     pub(super) unfinished: Unfinished,
-    /// Pages of the disk whose data is lost.
+    /// Pages that the backing does not have as they were written last, and that are lost where the flash has none.
     #[state(varies)]
     pub(super) lost: BTreeSet<u64>,
+    /// Whether one was lost that no flush has told yet.
+    pub(super) has_lost: bool,
     /// What a loss of power kept from going back.
     #[state(varies)]
     pub(super) rescued: BTreeMap<u64, Vec<u8>>,
@@ -99,6 +101,7 @@ impl<S: Store> FlashCache<S> {
             config,
             unfinished: Unfinished::default(),
             lost: BTreeSet::new(),
+            has_lost: false,
             rescued: BTreeMap::new(),
             counts: Counts::default(),
             host: HostCounts::default(),

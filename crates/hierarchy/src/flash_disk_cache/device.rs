@@ -7,7 +7,7 @@ use super::report;
 use super::tables::NONE;
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured,
-    HostCounts, Op, Persistence, Random, Recovery, Request, Time, Transactions,
+    HostCounts, Op, Persistence, Random, Recovery, Request, Status, Time, Transactions,
 };
 use nacre_media::store::Store;
 
@@ -31,7 +31,13 @@ impl<S: Store> Device for FlashCache<S> {
                 self.trim(request);
                 self.backing.submit(start, request, Data::None, breakdown)
             }
-            Op::Flush => self.backing.submit(start, request, Data::None, breakdown),
+            Op::Flush => {
+                let mut flushed = self.backing.submit(start, request, Data::None, breakdown);
+                if std::mem::take(&mut self.has_lost) {
+                    flushed.status = Status::MediaError;
+                }
+                flushed
+            }
         }
     }
 

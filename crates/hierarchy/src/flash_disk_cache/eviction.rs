@@ -96,12 +96,16 @@ impl<S: Store> FlashCache<S> {
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
-        written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+        written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch, &mut self.has_lost);
         for (at, &(key, _)) in run.iter().enumerate() {
             if written.status != Status::Done {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
-            } else if self.carries_bytes {
+                self.has_lost = true;
+                continue;
+            }
+            self.lost.remove(&key);
+            if self.carries_bytes {
                 let bytes = bytes[at * FLASH_PAGE as usize..][..FLASH_PAGE as usize].to_vec();
                 self.unfinished.sent_back(key, written.done, bytes);
             }

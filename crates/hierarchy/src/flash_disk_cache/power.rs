@@ -47,13 +47,16 @@ impl<S: Store> FlashCache<S> {
         let mut own = Recovery { done: found, pages_scanned, ..Recovery::default() };
         let from = found.max(below.done);
         for (key, bytes) in std::mem::take(&mut self.rescued) {
-            let safe = write_again(&mut *self.backing, from, key << SHIFT, &bytes, &mut self.scratch);
+            let FlashCache { backing, scratch, has_lost, .. } = &mut *self;
+            let safe = write_again(&mut **backing, from, key << SHIFT, &bytes, scratch, has_lost);
             let Some(safe) = safe else {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
+                self.has_lost = true;
                 own.bytes_lost += FLASH_PAGE;
                 continue;
             };
+            self.lost.remove(&key);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
             self.unfinished.sent_back(key, safe, bytes);

@@ -209,6 +209,7 @@ impl<S: Store> FlashCache<S> {
         if status.is_dirty {
             self.counts.lost_pages += 1;
             self.lost.insert(status.key);
+            self.has_lost = true;
         } else {
             self.counts.refetched += 1;
         }

@@ -271,7 +271,6 @@ impl<S: Store> FlashCache<S> {
         if let Some(page) = old {
             self.drop_page(page);
         }
-        self.lost.remove(&key);
         let Some(place) = place else { return self.write_through(key, bytes, now, old_bytes, breakdown) };
         if S::CARRIES_BYTES {
             self.array.buffer[..FLASH_PAGE as usize].copy_from_slice(bytes);
@@ -305,6 +304,9 @@ impl<S: Store> FlashCache<S> {
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let written = self.backing.submit(now, &request, data, breakdown);
+        if written.status == Status::Done {
+            self.lost.remove(&key);
+        }
         if let Some(old) = old {
             // Until the backing has the new version, flash has the old one.
             self.unfinished.written(key, written.done, Some(old));

@@ -153,6 +153,7 @@ pub(crate) struct FrameCache<M> {
     /// When everything that went back was there.
     all_back: Time,
     unfinished: Unfinished,
+    /// Pages that the backing does not have as they were written last, and that are lost where no frame has them.
     #[state(varies)]
     lost: BTreeSet<u64>,
     /// Whether one was lost that no flush has told yet.

@@ -54,12 +54,14 @@ impl<M: Memory> FrameCache<M> {
         };
         for (key, bytes) in std::mem::take(&mut self.rescued) {
             let address = key << self.shift;
-            let safe = write_again(&mut *self.backing, below.done, address, &bytes, &mut self.scratch);
+            let FrameCache { backing, scratch, has_lost, .. } = &mut *self;
+            let safe = write_again(&mut **backing, below.done, address, &bytes, scratch, has_lost);
             let Some(safe) = safe else {
                 self.lose(key);
                 own.bytes_lost += self.settings.page.0;
                 continue;
             };
+            self.lost.remove(&key);
             own.programs_repeated += 1;
             own.done = own.done.max(safe);
             self.unfinished.sent_back(key, safe, bytes);

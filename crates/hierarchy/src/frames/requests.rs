@@ -98,12 +98,12 @@ impl<M: Memory> FrameCache<M> {
     #[cold]
     fn misread(&mut self, frame: u32, key: u64, done: Time) -> Option<Completion> {
         self.counts.uncorrectable += 1;
-        let is_dirty = self.is_dirty(frame);
+        let is_lost = self.is_dirty(frame) || self.lost.contains(&key);
         self.vacate(frame);
-        if is_dirty {
+        if is_lost {
             self.lose(key);
         }
-        is_dirty.then_some(Completion { done, status: Status::MediaError })
+        is_lost.then_some(Completion { done, status: Status::MediaError })
     }
 
     /// What the cache alone had of page `key` is lost.
@@ -226,12 +226,15 @@ impl<M: Memory> FrameCache<M> {
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
         if !M::IS_VOLATILE {
-            written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+            written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch, &mut self.has_lost);
         }
         if written.status != Status::Done {
             self.lose(key);
-        } else if self.carries_bytes && !M::IS_VOLATILE {
-            self.unfinished.sent_back(key, written.done, bytes.to_vec());
+        } else {
+            self.lost.remove(&key);
+            if self.carries_bytes && !M::IS_VOLATILE {
+                self.unfinished.sent_back(key, written.done, bytes.to_vec());
+            }
         }
         self.all_back = self.all_back.max(written.done);
         written.done
@@ -337,7 +340,6 @@ impl<M: Memory> FrameCache<M> {
             }
         }
         self.page = page;
-        self.lost.remove(&key);
         self.frames[frame as usize].arrives = access.done;
         if !self.is_dirty(frame) {
             self.dirty.insert(0, frame);

@@ -182,7 +182,10 @@ impl ServerCache {
         if self.work().table.is_none() {
             return now;
         }
-        safe_in(&mut *self.backing, now, &mut self.scratch)
+        let mut has_lost = false;
+        let safe = safe_in(&mut *self.backing, now, &mut self.scratch, &mut has_lost);
+        self.work().has_lost |= has_lost;
+        safe
     }
 
     /// What a cache knows that writes back.

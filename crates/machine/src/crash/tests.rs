@@ -156,7 +156,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 15] = [
+const KEPT: [(&str, &str); 18] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -171,6 +171,9 @@ const KEPT: [(&str, &str); 15] = [
     ("refused_pages_are_told", include_str!("kept/refused_pages_are_told.crash")),
     ("refused_and_read_as_before", include_str!("kept/refused_and_read_as_before.crash")),
     ("refused_and_known_by_a_table", include_str!("kept/refused_and_known_by_a_table.crash")),
+    ("lost_until_it_is_taken", include_str!("kept/lost_until_it_is_taken.crash")),
+    ("flush_behind_a_refused_page", include_str!("kept/flush_behind_a_refused_page.crash")),
+    ("told_and_flushed_again", include_str!("kept/told_and_flushed_again.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
 ];
 
