@@ -1357,6 +1357,8 @@ class NvramCardDevice(Table):
     """Transfers of a burst. Default: 8."""
     clock: str
     """One clock; data moves at both its edges."""
+    rounding: Literal["up", "ddr4"] | None = None
+    """How constraints in nanoseconds become clocks. Default: up."""
     read_latency: int
     """Clocks from a read to its data: CL."""
     write_latency: int

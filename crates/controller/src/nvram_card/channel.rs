@@ -58,8 +58,8 @@ impl Clocks {
     fn of(part: &Part) -> Clocks {
         Clocks {
             ps: part.clock.as_ps(),
-            activate_to_access: part.clocks(part.activate_to_access),
-            precharge: part.clocks(part.precharge),
+            activate_to_access: part.constraint(part.activate_to_access),
+            precharge: part.constraint(part.precharge),
             read_latency: part.read_latency,
             write_latency: part.write_latency,
             data: part.burst / 2,

@@ -178,7 +178,7 @@ impl Channel {
         let banks = ranks * part.banks_in_all() as usize;
         // Clocks between two bursts of a row.
         let far = part.access_to_access;
-        let spacing = part.access_to_access_in_group.map_or(far, |time| part.clocks(time)).max(far);
+        let spacing = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
         Channel {
             part,
             holds: from_fn(|kind| Holds::of(&all, kind, groups)),

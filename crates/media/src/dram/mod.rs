@@ -15,7 +15,8 @@
 //! before the newest one goes no earlier than that.
 //!
 //! # Sources
-//! jesd79-3 and jesd79-4 for the constraints; the numbers of parts are in the catalogue.
+//! jesd79-3 and jesd79-4 for the constraints, jedec-21c-spd-ddr4 for their rounding; the numbers of parts are in the
+//! catalogue.
 //!
 //! # Checks
 //! Every constraint by itself: a command is refused one clock early and taken in time. Random commands against a
@@ -31,4 +32,4 @@ mod tests;
 
 pub use channel::{Channel, Command, Place, Unready};
 pub use kind::Kind;
-pub use part::Part;
+pub use part::{Part, Rounding};

@@ -1,8 +1,18 @@
 //! Parts: what their data sheets say about size and time.
 
 use crate::charge::check_energies;
-use nacre_config::{Configuration, Reader};
+use nacre_config::{Choice, Configuration, Reader};
 use nacre_kernel::{Bytes, Energy, Time};
+
+/// How many whole clocks a constraint in nanoseconds takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Rounding {
+    /// As many as cover it.
+    Up,
+    /// As many as cover it but for 2.6 % of a clock, with which the standard of DDR4 makes good that clocks and times are
+    /// given in rounded figures.
+    Ddr4,
+}
 
 /// A memory part, and the ranks made of it. A time that a data sheet gives in nanoseconds and in clocks is here the
 /// longer of both.
@@ -30,6 +40,9 @@ pub struct Part {
     /// One clock; data moves at both its edges.
     #[config(min = "1 ps", max = "1 us")]
     pub clock: Time,
+    /// How constraints in nanoseconds become clocks.
+    #[config(default = "up", source = "assumed: nothing comes earlier than the data sheet says")]
+    pub rounding: Rounding,
     /// Clocks from a read to its data: CL.
     #[config(max = 256)]
     pub read_latency: u64,
@@ -99,6 +112,15 @@ impl Part {
     #[inline]
     pub fn clocks(&self, time: Time) -> u64 {
         time.as_ps().div_ceil(self.clock.as_ps())
+    }
+
+    /// Clocks that keep a constraint of `time`.
+    pub fn constraint(&self, time: Time) -> u64 {
+        match self.rounding {
+            Rounding::Up => self.clocks(time),
+            // jedec-21c-spd-ddr4 and jesd79-4: in thousandths of a clock, whose remainder is dropped too.
+            Rounding::Ddr4 => (time.as_ps() * 1000 / self.clock.as_ps() + 974) / 1000,
+        }
     }
 
     /// Banks of a rank.

@@ -28,7 +28,7 @@ pub(super) struct Rule {
 
 /// Every constraint of `part`.
 pub(super) fn rules(part: &Part) -> Vec<Rule> {
-    let clocks = |time| part.clocks(time);
+    let clocks = |time| part.constraint(time);
     let (data, rl, wl) = (part.burst / 2, part.read_latency, part.write_latency);
     let far = part.access_to_access;
     let near = part.access_to_access_in_group.map_or(far, clocks).max(far);

@@ -16,6 +16,7 @@ fn ddr3() -> Part {
         groups: 1,
         burst: 8,
         clock: Time::from_ps(1250),
+        rounding: Rounding::Up,
         read_latency: 11,
         write_latency: 8,
         activate_to_access: ns(1375),
@@ -47,6 +48,7 @@ fn ddr4() -> Part {
         groups: 4,
         banks: 4,
         clock: Time::from_ps(833),
+        rounding: Rounding::Ddr4,
         read_latency: 17,
         write_latency: 12,
         activate_to_access: ns(1416),
@@ -62,6 +64,29 @@ fn ddr4() -> Part {
         refresh: Some(Time::from_ns(350)),
         ..ddr3()
     }
+}
+
+/// The clocks that a data sheet of DDR4-2400 has beside the nanoseconds of each constraint; tRFC of 350 ns takes one more
+/// at 0.833 ns than at the 0.8333 ns behind it.
+#[test]
+fn constraints_of_ddr4_in_nanoseconds_take_the_clocks_of_the_standard() {
+    let clocks = |hundredths| ddr4().constraint(ns(hundredths));
+    for (name, hundredths, expected) in [
+        ("tRCD and tRP", 1416, 17),
+        ("tRAS", 3200, 39),
+        ("tRRD_L", 490, 6),
+        ("tFAW", 2100, 26),
+        ("tCCD_L", 500, 6),
+        ("tWR", 1500, 18),
+        ("tWTR_S", 250, 3),
+        ("tWTR_L", 750, 9),
+        ("tRTP", 750, 9),
+        ("tRFC", 35_000, 421),
+    ] {
+        assert_eq!(clocks(hundredths), expected, "{name}");
+    }
+    // 2.6 % of a clock of 0.833 ns are 0.0217 ns.
+    assert_eq!((clocks(835), clocks(836)), (10, 11));
 }
 
 /// 256 Mbit of STT-MRAM behind DDR3 commands at 1066 MT/s, 8-47-36: everspin-emd3d256m.
@@ -159,11 +184,11 @@ fn groups_of_ddr4_are_kept_apart() {
     assert_eq!(wait(part.clone(), &[open, at(Activate, 0, 1, 1)], 0), 6);
     assert_eq!(wait(part.clone(), &[open, at(Activate, 0, 4, 1)], 0), 4);
     let two = [open, at(Activate, 0, 4, 1), read, at(Read, 0, 4, 1)];
-    assert_eq!((wait(part.clone(), &[open, read, read], 1), wait(part.clone(), &two, 2)), (7, 4));
+    assert_eq!((wait(part.clone(), &[open, read, read], 1), wait(part.clone(), &two, 2)), (6, 4));
     let two = [open, at(Activate, 0, 4, 1), write, at(Read, 0, 4, 1)];
     assert_eq!(
         (wait(part.clone(), &[open, write, read], 1), wait(part.clone(), &two, 2)),
-        (12 + 4 + 10, 12 + 4 + 4)
+        (12 + 4 + 9, 12 + 4 + 3)
     );
 }
 
@@ -179,9 +204,16 @@ fn what_the_state_does_not_allow_is_told_from_what_is_early() {
     assert_eq!(channel.open_row(Place { rank: 0, bank: 0, row: 0 }), Some(1));
 }
 
+/// Clocks of `time` by trying them: the first whose length, and 26 thousandths of a clock for DDR4, cover it.
+fn rounded(part: &Part, time: Time) -> u64 {
+    let (time, clock) = (time.as_ps() as f64, part.clock.as_ps() as f64);
+    let short = if part.rounding == Rounding::Ddr4 { 0.026 } else { 0.0 };
+    (0..).find(|&clocks| (clocks as f64 + short) * clock >= time - 1e-6).expect("there is one")
+}
+
 /// The same constraints once more, as conditions on a pair of commands: clocks that the later one has to keep.
 fn between(part: &Part, earlier: Command, later: Command) -> u64 {
-    let clocks = |time: Time| time.as_ps().div_ceil(part.clock.as_ps());
+    let clocks = |time: Time| rounded(part, time);
     let near = |time: Option<Time>, far: u64| time.map_or(far, clocks).max(far);
     let (a, b) = (earlier.place, later.place);
     let same_rank = a.rank == b.rank;
@@ -236,7 +268,7 @@ fn slow_earliest(part: &Part, given: &[(Command, u64)], command: Command, from: 
         .collect();
     opened.reverse();
     let window = opened.get(3).filter(|_| command.kind == Activate);
-    let window = window.map_or(0, |clock| clock + part.four_activates.as_ps().div_ceil(part.clock.as_ps()));
+    let window = window.map_or(0, |clock| clock + rounded(part, part.four_activates));
     let mut earliest = pairs.max().unwrap_or(0).max(window).max(from);
     while given.iter().any(|&(_, clock)| clock == earliest) {
         earliest += 1;
