@@ -1410,7 +1410,9 @@ class NvramCardDevice(Table):
     chips: int | None = None
     """Chips of a rank that hold data. Default: 8."""
     interleave: str | None = None
-    """Neighbouring bytes that lie in one bank; absent means a row of a rank."""
+    """Neighbouring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank."""
+    interleave_groups: bool | None = None
+    """Whether neighbouring bursts lie in neighbouring groups of banks, where there are groups: then no burst waits for the one before in its group. Default: true."""
     scheduler: MemoryScheduling | None = None
     """What the memory controller serves first. Default: fr_fcfs."""
     rows: Literal["open", "closed", "open_for_reads"] | None = None
@@ -1935,7 +1937,7 @@ class FcfsMemoryScheduling(Table):
 
 @dataclass(frozen=True, kw_only=True)
 class FrFcfsMemoryScheduling(Table):
-    """Open rows first, and rows opened ahead."""
+    """Ready banks and open rows first, and rows opened ahead."""
 
     queue: int | None = None
     """Accesses that the controller sees at one time. Default: 32."""

@@ -39,11 +39,14 @@ pub fn build(
     (room_of(ROOMS, slot).build)(slot, &mut Controller { families })
 }
 
-/// Neighbouring bursts of one row that are read or written together.
+/// Neighbouring bursts that are read or written together: of one row, or of one row in each of several groups of
+/// banks, which they take in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// The row.
+    /// The row, or that of the first burst.
     pub place: Place,
+    /// Groups that are taken in turn.
+    pub groups: u32,
     /// Bursts.
     pub bursts: u64,
 }

@@ -34,8 +34,10 @@ pub(super) struct MemoryChannel {
     clocks: Clocks,
     /// Of each rank, when its next refresh is due.
     due: Vec<u64>,
-    /// When the latest accesses had asked for their last burst, the oldest first.
-    asked: VecDeque<u64>,
+    /// When accesses ask for their last burst and leave the scheduler's queue, the first first.
+    leaving: VecDeque<u64>,
+    #[state(skip = "of no meaning between two requests")]
+    places: Vec<Place>,
     /// When the last data is over the lines.
     busy_until: Time,
     pub(super) book: Book,
@@ -105,7 +107,8 @@ impl MemoryChannel {
             rows: config.rows,
             clocks: Clocks::of(&config.part),
             due: vec![interval; config.ranks as usize],
-            asked: VecDeque::new(),
+            leaving: VecDeque::new(),
+            places: Vec::new(),
             busy_until: Time::ZERO,
             book: Book::default(),
         }
@@ -130,15 +133,17 @@ impl MemoryChannel {
 
     #[inline]
     fn access(&mut self, from: u64, access: &Access, is_write: bool, is_first: bool, served: &mut Served) {
-        let is_full = self.asked.len() >= self.ahead;
-        let before = if is_full { self.asked.pop_front() } else { None };
-        let from = before.map_or(from, |before| from.max(before + 1));
+        let from = self.enter(from);
         self.refresh(access.place.rank, from);
-        let place = access.place;
-        let opening = self.open(place, from);
+        let mut places = std::mem::take(&mut self.places);
+        self.rows_of(access, &mut places);
+        let mut opening = 0;
+        for &place in &places {
+            opening = self.open(place, from).max(opening);
+        }
         let kind = if is_write { Kind::Write } else { Kind::Read };
-        let (first, last) = self.channel.give_bursts(Command { kind, place }, from, access.bursts);
-        self.asked.push_back(last);
+        let (first, last) = self.channel.give_bursts(kind, &places, from, access.bursts);
+        self.leave(last);
         let clocks = self.clocks;
         let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
         let moving = clocks.time(clocks.data * access.bursts);
@@ -152,9 +157,45 @@ impl MemoryChannel {
             RowPolicy::Open => false,
         };
         if closes {
-            let clock = self.channel.close_by_itself(place, last);
-            served.closed = served.closed.max(clocks.time(clock + clocks.precharge));
+            for &place in &places {
+                let clock = self.channel.close_by_itself(place, first);
+                served.closed = served.closed.max(clocks.time(clock + clocks.precharge));
+            }
         }
+        self.places = places;
+    }
+
+    /// When an access that comes at `from` has a place in the scheduler's queue: the first that leaves gives its own.
+    #[inline]
+    fn enter(&mut self, from: u64) -> u64 {
+        let is_full = self.leaving.len() >= self.ahead;
+        let first = if is_full { self.leaving.pop_front() } else { None };
+        first.map_or(from, |first| from.max(first + 1))
+    }
+
+    /// The access that entered last leaves at `clock`.
+    #[inline]
+    fn leave(&mut self, clock: u64) {
+        let later = self.leaving.iter().rev().take_while(|&&other| other > clock).count();
+        if later == 0 {
+            self.leaving.push_back(clock);
+        } else {
+            self.leaving.insert(self.leaving.len() - later, clock);
+        }
+    }
+
+    /// The rows of `access`, in the order of their first bursts.
+    #[inline]
+    fn rows_of(&self, access: &Access, places: &mut Vec<Place>) {
+        places.clear();
+        if access.groups == 1 {
+            return places.push(access.place);
+        }
+        let Place { bank, .. } = access.place;
+        let (banks, all) = (self.channel.part().banks, self.channel.part().banks_in_all());
+        places.extend(
+            (0..access.groups).map(|turn| Place { bank: (bank + turn * banks) % all, ..access.place }),
+        );
     }
 
     /// Opens the row of `place` where it is not open; gives the clocks that takes at least.
@@ -212,7 +253,7 @@ impl MemoryChannel {
     /// Everything is lost that was under way, and the power is back at `at`.
     pub(super) fn clear(&mut self, at: Time) {
         self.channel.clear();
-        self.asked.clear();
+        self.leaving.clear();
         self.busy_until = Time::ZERO;
         let part = self.channel.part();
         if let Some((every, _)) = part.refreshing() {

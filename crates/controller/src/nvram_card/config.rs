@@ -61,9 +61,13 @@ pub struct Config {
         source = "standard: jesd79-3, 64 data lines of chips with eight"
     )]
     pub chips: u32,
-    /// Neighbouring bytes that lie in one bank; absent means a row of a rank.
+    /// Neighbouring bytes that lie in one bank, or in one bank of each group; absent means a row of a rank.
     #[config(min = "8 B", max = "1 MiB")]
     pub interleave: Option<Bytes>,
+    /// Whether neighbouring bursts lie in neighbouring groups of banks, where there are groups: then no burst waits for
+    /// the one before in its group.
+    #[config(default = true, source = "assumed: how controllers of DDR4 come to its full bandwidth")]
+    pub interleave_groups: bool,
     /// What the memory controller serves first.
     #[config(default = "fr_fcfs", source = "assumed: usual in memory controllers")]
     pub scheduler: Slot<MemorySchedulingFamily>,

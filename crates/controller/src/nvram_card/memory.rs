@@ -25,7 +25,9 @@ struct Map {
     burst: u32,
     span: u32,
     row: u32,
-    /// Channels, groups, banks of a group, ranks, as shifts.
+    /// Groups that neighbouring bursts take in turn, as a shift.
+    in_turn: u32,
+    /// Channels, groups that spans take in turn, banks of a group, ranks, as shifts.
     channels: u32,
     groups: u32,
     banks: u32,
@@ -34,18 +36,21 @@ struct Map {
 
 impl Map {
     fn new(config: &Config) -> Map {
+        let groups = config.part.groups.trailing_zeros();
+        let in_turn = if config.interleave_groups { groups } else { 0 };
         Map {
             burst: config.burst_bytes().trailing_zeros(),
             span: config.span().trailing_zeros(),
             row: config.row_bytes().trailing_zeros(),
+            in_turn,
             channels: config.channels.trailing_zeros(),
-            groups: config.part.groups.trailing_zeros(),
+            groups: groups - in_turn,
             banks: config.part.banks.trailing_zeros(),
             ranks: config.ranks.trailing_zeros(),
         }
     }
 
-    /// The channel and the place of a span.
+    /// The channel and the place of a span, in the first of the groups that its bursts take in turn.
     #[inline]
     fn place(&self, span: u64) -> (usize, Place) {
         let mut rest = span;
@@ -58,6 +63,23 @@ impl Map {
             (take(self.channels), take(self.groups), take(self.banks), take(self.ranks));
         let row = (rest >> (self.row - self.span)) as u32;
         (channel as usize, Place { rank, bank: (group << self.banks) | bank, row })
+    }
+
+    /// The channel of `bursts` from number `burst` on, which lie in one span, and how they are accessed.
+    #[inline]
+    fn access(&self, burst: u64, bursts: u64) -> (usize, Access) {
+        let (channel, mut place) = self.place(burst >> self.in_span());
+        let groups = 1 << self.in_turn;
+        if self.in_turn > 0 {
+            place.bank |= (burst as u32 & (groups - 1)) << self.banks;
+        }
+        (channel, Access { place, groups: groups.min(bursts as u32), bursts })
+    }
+
+    /// Bursts of a span, as a shift.
+    #[inline]
+    fn in_span(&self) -> u32 {
+        self.span - self.burst + self.in_turn
     }
 }
 
@@ -73,13 +95,12 @@ impl Memory {
     pub(super) fn serve(&mut self, at: Time, address: u64, bytes: u64, is_write: bool) -> Served {
         let map = self.map;
         let (first, last) = (address >> map.burst, (address + bytes - 1) >> map.burst);
-        let in_span = map.span - map.burst;
+        let in_span = map.in_span();
         let mut burst = first;
         while burst <= last {
-            let span = burst >> in_span;
-            let end = ((span + 1) << in_span).min(last + 1);
-            let (channel, place) = map.place(span);
-            self.accesses[channel].push(Access { place, bursts: end - burst });
+            let end = (((burst >> in_span) + 1) << in_span).min(last + 1);
+            let (channel, access) = map.access(burst, end - burst);
+            self.accesses[channel].push(access);
             burst = end;
         }
         let mut all: Option<Served> = None;
@@ -105,7 +126,7 @@ mod tests {
 
     #[test]
     fn neighbouring_spans_lie_in_neighbouring_channels_groups_banks_and_ranks() {
-        let map = Map { burst: 6, span: 9, row: 10, channels: 1, groups: 1, banks: 1, ranks: 1 };
+        let map = Map { burst: 6, span: 9, row: 10, in_turn: 0, channels: 1, groups: 1, banks: 1, ranks: 1 };
         let place = |span| {
             let (channel, Place { rank, bank, row }) = map.place(span);
             (channel, rank, bank, row)
@@ -118,5 +139,25 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), 128, "two spans to a row");
+    }
+    #[test]
+    fn neighbouring_bursts_take_the_groups_in_turn() {
+        let map = Map { burst: 6, span: 9, row: 10, in_turn: 2, channels: 1, groups: 0, banks: 1, ranks: 0 };
+        let access = |burst, bursts| map.access(burst, bursts);
+        let at = |bank, row| Place { rank: 0, bank, row };
+        // Eight bursts in each of four groups, then the other channel, the other bank, and the rest of the row.
+        assert_eq!(access(0, 32), (0, Access { place: at(0, 0), groups: 4, bursts: 32 }));
+        assert_eq!(access(3, 2), (0, Access { place: at(6, 0), groups: 2, bursts: 2 }));
+        assert_eq!(access(32, 1), (1, Access { place: at(0, 0), groups: 1, bursts: 1 }));
+        assert_eq!(access(65, 1), (0, Access { place: at(3, 0), groups: 1, bursts: 1 }));
+        let mut places: Vec<_> = (0..512)
+            .map(|burst| {
+                let (channel, Access { place: Place { bank, row, .. }, .. }) = access(burst, 1);
+                (channel, bank, row)
+            })
+            .collect();
+        places.sort_unstable();
+        assert!(places.chunk_by(|a, b| a == b).all(|bursts| bursts.len() == 16), "16 bursts of a row");
+        assert_eq!(places.chunk_by(|a, b| a == b).count(), 32);
     }
 }

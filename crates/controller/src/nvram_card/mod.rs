@@ -3,8 +3,9 @@
 //! # Models
 //! A request comes over the `host` interface in pieces (NVMe: pages of 4 KiB; loads and stores: lines). One of the
 //! `processors` works on it for `processing`, unless it is a load or a store. Each piece lies in rows of the
-//! channels' banks: neighbouring spans of `interleave` bytes lie in neighbouring channels, then groups, banks and
-//! ranks. The `scheduler` orders accesses to rows, and every command (activate, read, write, precharge, refresh) is
+//! channels' banks: neighbouring spans of `interleave` bytes lie in neighbouring channels, then banks and ranks, and
+//! neighbouring bursts in neighbouring groups (`interleave_groups`; otherwise spans do, after channels). The
+//! `scheduler` orders accesses to rows, and every command (activate, read, write, precharge, refresh) is
 //! given as the constraints of the memory part allow. `rows` stay open, are closed after each access, or only after
 //! a write. A refresh goes before what comes after it, when the rows of its rank are closed. The card holds each
 //! piece as a whole between link and memory.
@@ -20,8 +21,8 @@
 //! whether it is done then or when its data is written, when a flush waits for the rest.
 //!
 //! # Leaves out
-//! Requests are served by the memory in the order of their submission; a refresh is given when the first command
-//! after it comes, as many as 32 accesses late. Error correction of the memory itself, and reads of bursts that are
+//! A later request puts off no earlier one: it goes before it only where the memory leaves room. A refresh is given when
+//! the first command after it comes, as many as 32 accesses late. Error correction of the memory itself, and reads of bursts that are
 //! written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors
 //! and pages of flash. Changes within a page of flash that the capacitor could not save are lost as a whole.
 //!
@@ -63,7 +64,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "nvram_card",
         "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",
         &["zuolo-2017", "jesd79-3", "everspin-emd3d256m"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -1,16 +1,15 @@
 //! The channel: open rows, and when the next command may be given.
 
+use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
 use super::kind::Kind;
+use super::moved::{ALL_GROUPS, Moved, Train};
+use super::opened::Opened;
 use super::part::Part;
-use super::rules::{Rule, Scope, rules};
+use super::rules::rules;
 use super::slots::Slots;
 use nacre_kernel::state::{State, Value};
 use std::array::from_fn;
 
-/// Kinds of commands.
-const KINDS: usize = 5;
-/// Rows that are opened within a window.
-const WINDOW: usize = 4;
 /// No row is open.
 const CLOSED: u32 = u32::MAX;
 
@@ -47,83 +46,15 @@ pub enum Unready {
     NeedsNoRefresh,
 }
 
-/// The first clock that the constraints leave for a command of each kind.
-type Earliest = [i64; KINDS];
-/// As far back as no constraint reaches.
-const NEVER_BINDS: i64 = i64::MIN / 2;
-
-/// What a command of one kind holds back, and where.
-#[derive(Clone, Debug)]
-struct Holds {
-    bank: Held,
-    group: Held,
-    rank: Held,
-    /// In other ranks, by the kind that is held back.
-    other_ranks: [i64; KINDS],
-}
-
-/// Kinds of commands that are held back, each for so many clocks.
-#[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    count: usize,
-    of: [(usize, i64); KINDS],
-}
-
-impl Holds {
-    /// What commands of kind number `earlier` hold back. With one group of banks, what holds in it holds in its rank.
-    fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
-        let all = |scopes: &[Scope]| {
-            let is_of = |rule: &&Rule| {
-                rule.earlier as usize == earlier && rule.nth == 1 && scopes.contains(&rule.scope)
-            };
-            let mut held = Held::default();
-            for later in 0..KINDS {
-                let of_kind = rules.iter().filter(is_of).filter(|rule| rule.later as usize == later);
-                if let Some(clocks) = of_kind.map(|rule| rule.clocks).max() {
-                    held.of[held.count] = (later, clocks.cast_signed());
-                    held.count += 1;
-                }
-            }
-            held
-        };
-        let (group, rank): (&[Scope], &[Scope]) =
-            if groups == 1 { (&[], &[Scope::Group, Scope::Rank]) } else { (&[Scope::Group], &[Scope::Rank]) };
-        Holds {
-            bank: all(&[Scope::Bank]),
-            group: all(group),
-            rank: all(rank),
-            other_ranks: all(&[Scope::OtherRanks]).by_kind(),
-        }
-    }
-}
-
-impl Held {
-    /// Clocks by kind; [`NEVER_BINDS`] of those that are not held back.
-    fn by_kind(&self) -> [i64; KINDS] {
-        let mut clocks = [NEVER_BINDS; KINDS];
-        self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
-        clocks
-    }
-
-    /// A command at `clock` holds these back.
-    #[inline]
-    fn since(&self, clock: i64, earliest: &mut Earliest) {
-        for &(later, clocks) in &self.of[..self.count] {
-            earliest[later] = earliest[later].max(clock + clocks);
-        }
-    }
-}
-
-/// The last command of a kind that moves data, and the last one before it in another rank. They are given in the order
-/// of their clocks.
+/// The latest command of a kind that moves data, and the latest in another rank than its own.
 #[derive(Clone, Copy, Debug, Value)]
-struct Moved {
+struct Latest {
     rank: usize,
     clock: i64,
     before: i64,
 }
 
-impl Moved {
+impl Latest {
     /// The last one that was not in `rank`.
     #[inline]
     fn in_others(&self, rank: usize) -> i64 {
@@ -132,17 +63,21 @@ impl Moved {
 
     #[inline]
     fn note(&mut self, rank: usize, clock: i64) {
-        if self.rank != rank {
-            (self.rank, self.before) = (rank, self.clock);
+        if self.rank == rank {
+            self.clock = self.clock.max(clock);
+        } else if clock > self.clock {
+            *self = Latest { rank, clock, before: self.clock };
+        } else {
+            self.before = self.before.max(clock);
         }
-        self.clock = clock;
     }
 }
 
 /// A channel with equal ranks.
 ///
-/// Commands to a bank, commands that open rows of a rank, and commands that move data are given in the order of
-/// their clocks. Others may go before what was given already: a row is opened while data of another one moves.
+/// Commands to a bank are given in the order of their clocks, and refreshes of a rank after what was given before.
+/// Others may go before what was given already, where they leave it its clock: a row is opened and read while another
+/// one waits for its bank.
 #[derive(Clone, Debug, State)]
 pub struct Channel {
     #[state(skip = "from the configuration")]
@@ -150,18 +85,16 @@ pub struct Channel {
     /// By the kind that comes first.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
-    /// In which at most [`WINDOW`] rows of a rank are opened.
-    #[state(skip = "from the configuration")]
-    window: i64,
-    #[state(skip = "from the configuration")]
-    spacing: u64,
     ranks: Vec<Earliest>,
     groups: Vec<Earliest>,
     banks: Vec<Earliest>,
     /// The last read and the last write.
-    moved: [Moved; 2],
-    /// Of each rank, when the last rows were opened, the latest first; [`NEVER_BINDS`] where there was none.
-    opened: Vec<[i64; WINDOW]>,
+    latest: [Latest; 2],
+    /// Of each bank, the last read or write.
+    accessed: Vec<i64>,
+    /// Of each rank.
+    opened: Vec<Opened>,
+    moved: Moved,
     open: Vec<u32>,
     slots: Slots,
     /// Commands of each kind.
@@ -172,26 +105,24 @@ impl Channel {
     /// A channel with so many `ranks` of `part`, all rows closed.
     pub fn new(part: Part, ranks: u32) -> Channel {
         let all = rules(&part);
-        let window =
-            all.iter().find(|rule| rule.nth == WINDOW).map_or(NEVER_BINDS, |rule| rule.clocks.cast_signed());
         let (ranks, groups) = (ranks as usize, part.groups);
         let banks = ranks * part.banks_in_all() as usize;
-        // Clocks between two bursts of a row.
+        // Clocks between two bursts of a row, and between those of rows in several groups.
         let far = part.access_to_access;
-        let spacing = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
+        let near = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
         Channel {
-            part,
             holds: from_fn(|kind| Holds::of(&all, kind, groups)),
-            window,
-            spacing,
             ranks: vec![Earliest::default(); ranks],
             groups: vec![Earliest::default(); ranks * groups as usize],
             banks: vec![Earliest::default(); banks],
-            moved: [Moved { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS }; 2],
-            opened: vec![[NEVER_BINDS; WINDOW]; ranks],
+            latest: [Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS }; 2],
+            accessed: vec![NEVER_BINDS; banks],
+            opened: vec![Opened::new(&all, groups); ranks],
+            moved: Moved::new(&part, &all),
             open: vec![CLOSED; banks],
-            slots: Slots::new(spacing),
+            slots: Slots::new((1..=u64::from(groups)).map(|groups| near.div_ceil(groups).max(far))),
             given: [0; KINDS],
+            part,
         }
     }
 
@@ -203,7 +134,7 @@ impl Channel {
     /// The first clock from `from` on at which `command` may be given, as the channel is now. Errors: not at any.
     pub fn probe(&self, command: Command, from: u64) -> Result<u64, Unready> {
         self.allowed(command)?;
-        Ok(self.slots.first_free(self.earliest(command, from)))
+        Ok(self.first_clock(command, from))
     }
 
     /// Gives `command` at `clock`.
@@ -213,37 +144,42 @@ impl Channel {
     pub fn issue(&mut self, command: Command, clock: u64) {
         let earliest = self.probe(command, clock);
         assert!(earliest == Ok(clock), "{command:?} at {clock}: {earliest:?}");
-        self.slots.take(clock);
-        self.note(command, clock, 1);
+        self.give(command, clock);
     }
 
     /// Gives `command`, which the state allows, as early as possible from `from` on; gives the clock.
     #[inline]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
+        let Command { kind, place } = command;
+        if matches!(kind, Kind::Read | Kind::Write) {
+            return self.give_bursts(kind, &[place], from, 1).0;
+        }
         debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        let clock = self.slots.first_free(self.earliest(command, from));
+        let clock = self.first_clock(command, from);
         self.slots.take(clock);
-        self.note(command, clock, 1);
+        self.note(command, clock.cast_signed(), 1);
         clock
     }
 
-    /// Gives as many reads or writes of the open row, each as early as possible; gives the clocks of the first and
-    /// the last. It is what [`Channel::give`] does one by one, and faster.
+    /// Gives `count` reads or writes of the open rows of `places`, which lie in as many groups of a rank and are taken
+    /// in turn, each as early as possible; gives the clocks of the first and the last. Of one place, it is what
+    /// [`Channel::give`] does one by one, and faster, where they do not go before others; there they go together.
     #[inline]
-    pub fn give_bursts(&mut self, command: Command, from: u64, count: u64) -> (u64, u64) {
-        debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        let spacing = self.spacing;
-        let first = self.slots.first_free(self.earliest(command, from));
-        let (mut clock, mut left) = (first, count);
+    pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
+        let (ready, train) = self.train(kind, places, from, count);
+        if let Some(first) = self.room(train, ready, places.len(), count) {
+            return self.give_train(kind, places, first, 0, count);
+        }
+        let mut clock = self.slots.first_free(self.behind_all(kind, places, ready));
+        let (first, mut left) = (clock, count);
         loop {
-            let given = self.slots.take_train(clock, left);
+            let given = self.slots.free_train(clock, left, places.len());
+            let (_, last) = self.give_train(kind, places, clock, count - left, given);
             left -= given;
-            let last = clock + (given - 1) * spacing;
             if left == 0 {
-                self.note(command, last, count);
                 return (first, last);
             }
-            clock = self.slots.first_free(last + spacing);
+            clock = self.slots.first_free(last + self.slots.spacing(places.len()));
         }
     }
 
@@ -252,9 +188,9 @@ impl Channel {
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
         let command = Command { kind: Kind::Precharge, place };
-        let clock = self.earliest(command, from);
+        let clock = self.earliest(command, from.cast_signed());
         self.note(command, clock, 1);
-        clock
+        clock.cast_unsigned()
     }
 
     /// The row that is open in the bank of `place`.
@@ -296,28 +232,109 @@ impl Channel {
         }
     }
 
-    /// The first clock from `from` on that all constraints leave.
+    /// The first clock from `from` on that constraints and the bus leave.
     #[inline]
-    fn earliest(&self, command: Command, from: u64) -> u64 {
+    fn first_clock(&self, command: Command, from: u64) -> u64 {
+        let Command { kind, place } = command;
+        match kind {
+            Kind::Read | Kind::Write => {
+                let (ready, train) = self.train(kind, &[place], from, 1);
+                let room = self.room(train, ready, 1, 1);
+                room.unwrap_or_else(|| self.slots.first_free(self.behind_all(kind, &[place], ready)))
+            }
+            Kind::Activate => {
+                let opened = &self.opened[place.rank as usize];
+                let mut clock = self.earliest(command, from.cast_signed());
+                loop {
+                    let allowed = opened.earliest(clock, self.group_in_rank(place));
+                    let free = self.slots.first_free(allowed.cast_unsigned());
+                    clock = free.cast_signed();
+                    if clock == allowed {
+                        return free;
+                    }
+                }
+            }
+            _ => self.slots.first_free(self.earliest(command, from.cast_signed()).cast_unsigned()),
+        }
+    }
+
+    /// The first clock from `from` on that refreshes, the bank and its group leave; of data, behind all that was given.
+    #[inline]
+    fn earliest(&self, command: Command, from: i64) -> i64 {
         let (place, kind) = (command.place, command.kind as usize);
-        let rank = place.rank as usize;
         let near = self.banks[self.bank(place)][kind].max(self.groups[self.group(place)][kind]);
-        let mut earliest = from.cast_signed().max(self.ranks[rank][kind]).max(near);
-        if self.ranks.len() > 1 && matches!(command.kind, Kind::Read | Kind::Write) {
-            for (moved, earlier) in self.moved.iter().zip([Kind::Read, Kind::Write]) {
-                let held = self.holds[earlier as usize].other_ranks[kind];
-                earliest = earliest.max(moved.in_others(rank).max(NEVER_BINDS) + held);
+        from.max(self.ranks[place.rank as usize][kind]).max(near)
+    }
+
+    /// Reads or writes of `places` in turn: when their banks are ready, and what they take.
+    #[inline]
+    fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
+        let spacing = self.slots.spacing(places.len()).cast_signed();
+        let mut ready = from.cast_signed();
+        for (turn, &place) in (0..).zip(places) {
+            debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
+            let bank = self.bank(place);
+            ready = ready.max(self.banks[bank][kind as usize].max(self.accessed[bank] + 1) - turn * spacing);
+        }
+        let group = if let [place] = places { self.group_in_rank(*place) } else { ALL_GROUPS };
+        (ready, Train::new(kind, places[0], group, (count.cast_signed() - 1) * spacing))
+    }
+
+    /// The first clock from `ready` on at which all of `train` goes before others, if it can.
+    #[inline]
+    fn room(&self, train: Train, ready: i64, places: usize, count: u64) -> Option<u64> {
+        let mut from = ready;
+        loop {
+            let clock = self.moved.room(train, from)?.cast_unsigned();
+            let free = self.slots.first_free(clock);
+            if free == clock && self.slots.free_train(clock, count, places) == count {
+                return Some(clock);
+            }
+            from = free.max(clock + 1).cast_signed();
+        }
+    }
+
+    /// The first clock from `ready` on at which reads or writes of `places` may begin behind all that was given.
+    #[inline]
+    fn behind_all(&self, kind: Kind, places: &[Place], ready: i64) -> u64 {
+        let spacing = self.slots.spacing(places.len()).cast_signed();
+        let mut first = ready;
+        for (turn, &place) in (0..).zip(places) {
+            first = first.max(self.earliest(Command { kind, place }, ready) - turn * spacing);
+        }
+        if self.ranks.len() > 1 {
+            for (latest, earlier) in self.latest.iter().zip([Kind::Read, Kind::Write]) {
+                let held = self.holds[earlier as usize].other_ranks[kind as usize];
+                first = first.max(latest.in_others(places[0].rank as usize).max(NEVER_BINDS) + held);
             }
         }
-        earliest.cast_unsigned()
+        first.cast_unsigned()
+    }
+
+    /// Gives `given` reads or writes of `places`, of which `begun` were given before, from `clock` on; gives the clocks
+    /// of the first and the last.
+    #[inline]
+    fn give_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
+        self.slots.take_train(clock, given, places.len());
+        let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
+        let last = clock + (given - 1) * spacing;
+        let group = if let [place] = places { self.group_in_rank(*place) } else { ALL_GROUPS };
+        self.moved
+            .note(Train::new(kind, places[0], group, (last - clock).cast_signed()).at(clock.cast_signed()));
+        // What follows depends on the last of each place only.
+        for before_last in 0..turns.min(given) {
+            let place = places[((begun + given - 1 - before_last) % turns) as usize];
+            let counts = if before_last == 0 { given } else { 0 };
+            self.note(Command { kind, place }, (last - before_last * spacing).cast_signed(), counts);
+        }
+        (clock, last)
     }
 
     /// `command` was given, the last time at `clock`: what may come from when on follows.
     #[inline]
-    fn note(&mut self, command: Command, clock: u64, count: u64) {
+    fn note(&mut self, command: Command, clock: i64, count: u64) {
         let Command { kind, place } = command;
         let (bank, group, rank) = (self.bank(place), self.group(place), place.rank as usize);
-        let clock = clock.cast_signed();
         self.given[kind as usize] += count;
         let holds = &self.holds[kind as usize];
         holds.bank.since(clock, &mut self.banks[bank]);
@@ -326,22 +343,27 @@ impl Channel {
         match kind {
             Kind::Activate => {
                 self.open[bank] = place.row;
-                let opened = &mut self.opened[rank];
-                *opened = [clock, opened[0], opened[1], opened[2]];
-                // The next one is the fifth, counted from the oldest of these.
-                let next = &mut self.ranks[rank][Kind::Activate as usize];
-                *next = (opened[WINDOW - 1] + self.window).max(*next);
+                let group = self.group_in_rank(place);
+                self.opened[rank].note(clock, group);
             }
             Kind::Precharge => self.open[bank] = CLOSED,
-            Kind::Read => self.moved[0].note(rank, clock),
-            Kind::Write => self.moved[1].note(rank, clock),
+            Kind::Read | Kind::Write => {
+                self.latest[usize::from(kind == Kind::Write)].note(rank, clock);
+                self.accessed[bank] = clock;
+            }
             Kind::Refresh => {}
         }
     }
 
     #[inline]
+    fn group_in_rank(&self, place: Place) -> u32 {
+        // Most parts have one, and a division is long.
+        if self.part.groups == 1 { 0 } else { place.bank / self.part.banks }
+    }
+
+    #[inline]
     fn group(&self, place: Place) -> usize {
-        (place.rank * self.part.groups + place.bank / self.part.banks) as usize
+        (place.rank * self.part.groups + self.group_in_rank(place)) as usize
     }
 
     #[inline]

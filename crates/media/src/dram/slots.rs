@@ -14,18 +14,32 @@ pub(super) struct Slots {
     taken: Vec<u64>,
     /// The clock after the last whose bit means anything, a multiple of 64.
     end: u64,
-    /// Clocks between two commands of a train, and a bit for each of those that begin with a word.
+    /// Of trains that take one row, two rows in turn, and so on.
     #[state(skip = "from the configuration")]
-    spacing: u64,
-    #[state(skip = "from the configuration")]
+    spacings: Vec<Spacing>,
+}
+
+/// Clocks between two commands of a train, and a bit for each of those that begin with a word.
+#[derive(Clone, Copy, Debug)]
+struct Spacing {
+    clocks: u64,
     train: u64,
 }
 
 impl Slots {
-    /// A free bus whose trains have a command every `spacing` clocks.
-    pub(super) fn new(spacing: u64) -> Slots {
-        let train = (0..64).step_by(spacing as usize).fold(0, |train, clock| train | 1 << clock);
-        Slots { taken: vec![0; WORDS], end: CLOCKS, spacing, train }
+    /// A free bus whose trains have so many clocks between two commands, by how many rows they take in turn.
+    pub(super) fn new(spacings: impl Iterator<Item = u64>) -> Slots {
+        let spacings = spacings.map(|clocks| {
+            let train = (0..64).step_by(clocks as usize).fold(0, |train, clock| train | 1 << clock);
+            Spacing { clocks, train }
+        });
+        Slots { taken: vec![0; WORDS], end: CLOCKS, spacings: spacings.collect() }
+    }
+
+    /// Clocks between two commands of a train that takes so many rows in turn.
+    #[inline]
+    pub(super) fn spacing(&self, rows: usize) -> u64 {
+        self.spacings[rows - 1].clocks
     }
 
     /// The first clock from `from` on without a command.
@@ -49,32 +63,33 @@ impl Slots {
         self.taken[word_of(clock)] |= 1 << (clock % 64);
     }
 
-    /// Commands are given at `clock`, which [`Slots::first_free`] named, and every so many clocks after it, as many
-    /// of `count` as find their clock free. Gives how many.
+    /// How many of `count` commands of a train of so many `rows` find their clocks free from `clock` on, which
+    /// [`Slots::first_free`] named.
     #[inline]
-    pub(super) fn take_train(&mut self, clock: u64, count: u64) -> u64 {
-        self.reach(clock + self.spacing * (count - 1));
-        let (mut at, mut given) = (clock, 0);
-        while given < count {
-            let word = &mut self.taken[word_of(at)];
-            let mut wanted = self.train << (at % 64);
-            let mut these = u64::from(wanted.count_ones());
-            if these > count - given {
-                these = count - given;
-                let last = at % 64 + (these - 1) * self.spacing;
-                wanted &= u64::MAX >> (63 - last);
+    pub(super) fn free_train(&self, clock: u64, count: u64, rows: usize) -> u64 {
+        let mut free = 0;
+        for (at, wanted, these) in Words::of(self.spacings[rows - 1], clock, count) {
+            if at >= self.end {
+                return count;
             }
-            let taken = *word & wanted;
+            let taken = self.taken[word_of(at)] & wanted;
             if taken != 0 {
-                wanted &= (1 << taken.trailing_zeros()) - 1;
-                *word |= wanted;
-                return given + u64::from(wanted.count_ones());
+                let before = wanted & ((1 << taken.trailing_zeros()) - 1);
+                return free + u64::from(before.count_ones());
             }
-            *word |= wanted;
-            given += these;
-            at += these * self.spacing;
+            free += these;
         }
         count
+    }
+
+    /// The commands of such a train are given, whose clocks are free.
+    #[inline]
+    pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) {
+        let spacing = self.spacings[rows - 1];
+        self.reach(clock + spacing.clocks * (count - 1));
+        for (at, wanted, _) in Words::of(spacing, clock, count) {
+            self.taken[word_of(at)] |= wanted;
+        }
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -95,6 +110,42 @@ impl Slots {
             (self.end..end).step_by(64).for_each(|clock| self.taken[word_of(clock)] = 0);
         }
         self.end = end;
+    }
+}
+
+/// The words of a train: a clock within, the bits of its commands, and how many these are.
+struct Words {
+    spacing: Spacing,
+    at: u64,
+    left: u64,
+}
+
+impl Words {
+    #[inline]
+    fn of(spacing: Spacing, clock: u64, count: u64) -> Words {
+        Words { spacing, at: clock, left: count }
+    }
+}
+
+impl Iterator for Words {
+    type Item = (u64, u64, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u64, u64, u64)> {
+        if self.left == 0 {
+            return None;
+        }
+        let Spacing { clocks, train } = self.spacing;
+        let at = self.at;
+        let mut wanted = train << (at % 64);
+        let mut these = u64::from(wanted.count_ones());
+        if these > self.left {
+            these = self.left;
+            wanted &= u64::MAX >> (63 - (at % 64 + (these - 1) * clocks));
+        }
+        self.left -= these;
+        self.at += these * clocks;
+        Some((at, wanted, these))
     }
 }
 

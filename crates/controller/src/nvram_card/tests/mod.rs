@@ -2,9 +2,12 @@
 
 mod laws;
 mod power;
+mod queue;
 
-use crate::workbench::workbench;
+use crate::workbench::{rooms, workbench};
+use nacre_config::{Configuration, Slot};
 use nacre_kernel::{Device, Op, Request, Streams, Time};
+use nacre_media::dram::Part;
 use nacre_testkit::{Seen, closed_loop};
 
 /// 1 GiB of DDR3-1066 of 1 Gbit: jesd79-3, speed bin F.
@@ -41,6 +44,17 @@ pub(super) const NVME: &str =
 
 pub(super) fn built(toml: &str) -> Box<dyn Device> {
     workbench(1).build(toml).unwrap_or_else(|problems| panic!("{toml}: {problems}"))
+}
+
+/// The memory part of a card.
+pub(super) fn part(toml: &str) -> Part {
+    #[derive(Debug, Configuration)]
+    struct Document {
+        /// The card.
+        device: Slot<nacre_device::DeviceFamily>,
+    }
+    let document: Document = workbench(1).read(&format!("[device]\n{toml}")).expect("it is legal");
+    document.device.config::<super::Config>(rooms()).part
 }
 
 /// Requests of `bytes` at random, `depth` at a time.

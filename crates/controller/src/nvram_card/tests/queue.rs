@@ -1,0 +1,65 @@
+//! What a queue reaches that serves ready banks first, against a scheduler that looks at every clock.
+
+use super::*;
+use nacre_media::dram::{Channel, Command, Kind, Part, Place};
+use nacre_testkit::assert_close;
+
+/// Clocks of a request of 64 B at random, by a controller with so many `entries` that is never without requests: in
+/// every clock the oldest one whose row is open, else the oldest one whose bank is free, is given its command. Rows close
+/// by themselves.
+fn by_the_clock(part: &Part, ranks: u32, op: Op, entries: usize) -> f64 {
+    const COUNT: u64 = 8000;
+    let kind = if op == Op::Read { Kind::Read } else { Kind::Write };
+    let mut random = Streams::new(7).stream("accesses");
+    let mut any = || {
+        let bank = random.below(u64::from(part.banks_in_all())) as u32;
+        (Place { rank: random.below(u64::from(ranks)) as u32, bank, row: random.below(512) as u32 }, false)
+    };
+    let mut channel = Channel::new(part.clone(), ranks);
+    let mut queue: Vec<(Place, bool)> = (0..entries).map(|_| any()).collect();
+    let (mut clock, mut served) = (0, 0);
+    while served < COUNT {
+        let can = |kind, place| {
+            channel.probe(Command { kind, place }, clock).is_ok_and(|earliest| earliest == clock)
+        };
+        let open = queue.iter().position(|&(place, is_open)| is_open && can(kind, place));
+        if let Some(number) = open {
+            let (place, _) = queue.remove(number);
+            channel.issue(Command { kind, place }, clock);
+            channel.close_by_itself(place, clock);
+            queue.push(any());
+            served += 1;
+        } else if let Some(entry) =
+            queue.iter_mut().find(|(place, is_open)| !is_open && can(Kind::Activate, *place))
+        {
+            channel.issue(Command { kind: Kind::Activate, place: entry.0 }, clock);
+            entry.1 = true;
+        }
+        clock += 1;
+    }
+    clock as f64 / COUNT as f64
+}
+
+/// A completion that was said cannot be put off: of several ranks a scheduler that looks at every clock reads one after
+/// the other more often, and one that serves each request where it finds room leaves gaps between them.
+#[test]
+fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_first() {
+    let host = format!("processing = \"0 s\"\n{NO_HOST}");
+    for (name, card, ranks, tolerance) in [
+        ("DDR3", unrefreshed(), 1, 0.12),
+        ("MRAM", MRAM.to_string(), 1, 0.03),
+        ("MRAM", MRAM.to_string(), 4, 0.2),
+    ] {
+        let part = part(&card);
+        for op in [Op::Read, Op::Write] {
+            for (entries, tolerance) in [(1, 0.03), (4, 0.05), (32, tolerance)] {
+                let queue = format!("[device.scheduler]\nkind = \"fr_fcfs\"\nqueue = {entries}\n");
+                let seen = at_random(&format!("{card}ranks = {ranks}\n{host}{queue}"), op, 64, 128, 10_000);
+                let found = 1e9 / seen.per_second() / (part.clock.as_ps() as f64 / 1e3);
+                let expected = by_the_clock(&part, ranks, op, entries);
+                let what = format!("{name}, {ranks} ranks, {op:?}, {entries} entries");
+                assert_close(&what, found, expected, tolerance);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What commands hold back: tables of first clocks.
+
+use super::kind::Kind::Activate;
+use super::rules::{Rule, Scope};
+
+/// Kinds of commands.
+pub(super) const KINDS: usize = 5;
+
+/// The first clock that the constraints leave for a command of each kind.
+pub(super) type Earliest = [i64; KINDS];
+/// As far back as no constraint reaches.
+pub(super) const NEVER_BINDS: i64 = i64::MIN / 2;
+
+/// What a command of one kind holds back, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Holds {
+    pub(super) bank: Held,
+    pub(super) group: Held,
+    pub(super) rank: Held,
+    /// In other ranks, by the kind that is held back.
+    pub(super) other_ranks: [i64; KINDS],
+}
+
+/// Kinds of commands that are held back, each for so many clocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Held {
+    count: usize,
+    of: [(usize, i64); KINDS],
+}
+
+impl Holds {
+    /// What commands of kind number `earlier` hold back. With one group of banks, what holds in it holds in its rank.
+    pub(super) fn of(rules: &[Rule], earlier: usize, groups: u32) -> Holds {
+        let all = |scopes: &[Scope]| {
+            let is_of = |rule: &&Rule| {
+                // `Opened` knows what openings of rows hold back of each other.
+                let is_opening =
+                    rule.earlier == Activate && rule.later == Activate && rule.scope != Scope::Bank;
+                rule.earlier as usize == earlier && !is_opening && scopes.contains(&rule.scope)
+            };
+            let mut held = Held::default();
+            for later in 0..KINDS {
+                let of_kind = rules.iter().filter(is_of).filter(|rule| rule.later as usize == later);
+                if let Some(clocks) = of_kind.map(|rule| rule.clocks).max() {
+                    held.of[held.count] = (later, clocks.cast_signed());
+                    held.count += 1;
+                }
+            }
+            held
+        };
+        let (group, rank): (&[Scope], &[Scope]) =
+            if groups == 1 { (&[], &[Scope::Group, Scope::Rank]) } else { (&[Scope::Group], &[Scope::Rank]) };
+        Holds {
+            bank: all(&[Scope::Bank]),
+            group: all(group),
+            rank: all(rank),
+            other_ranks: all(&[Scope::OtherRanks]).by_kind(),
+        }
+    }
+}
+
+impl Held {
+    /// Clocks by kind; [`NEVER_BINDS`] of those that are not held back.
+    fn by_kind(&self) -> [i64; KINDS] {
+        let mut clocks = [NEVER_BINDS; KINDS];
+        self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
+        clocks
+    }
+
+    /// A command at `clock` holds these back.
+    #[inline]
+    pub(super) fn since(&self, clock: i64, earliest: &mut Earliest) {
+        for &(later, clocks) in &self.of[..self.count] {
+            earliest[later] = earliest[later].max(clock + clocks);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! When data moved: where reads and writes find room between others.
+
+use super::holds::NEVER_BINDS;
+use super::part::Part;
+use super::rules::{Rule, Scope};
+use super::{Kind, Place};
+use nacre_kernel::state::{State, Value};
+use std::collections::VecDeque;
+
+/// Trains that are kept: what is asked for before them moves as late as what the last forgotten one leaves.
+const KEPT: usize = 64;
+/// Clocks from the first to the last command of trains for which room is remembered.
+const LENGTHS: [i64; 4] = [0, 16, 60, 120];
+/// A train that takes the groups of its rank in turn.
+pub(super) const ALL_GROUPS: u32 = u32::MAX;
+
+/// Reads or writes of one row, or of one row in each of several groups, that follow each other.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Train {
+    /// The clock of the first.
+    pub(super) first: i64,
+    /// The clock of the last.
+    pub(super) last: i64,
+    pub(super) is_write: bool,
+    pub(super) rank: u32,
+    /// The group of banks, or [`ALL_GROUPS`].
+    pub(super) group: u32,
+}
+
+impl Train {
+    /// A train of `kind` to the bank of `place` in `group`, of so many clocks from its first to its last command.
+    #[inline]
+    pub(super) fn new(kind: Kind, place: Place, group: u32, length: i64) -> Train {
+        Train { first: 0, last: length, is_write: kind == Kind::Write, rank: place.rank, group }
+    }
+
+    /// Whether `other` does the same in the same rank and group.
+    #[inline]
+    fn is_of_one(&self, other: &Train) -> bool {
+        (self.is_write, self.rank, self.group) == (other.is_write, other.rank, other.group)
+    }
+
+    /// The same from `clock` on.
+    #[inline]
+    pub(super) fn at(self, clock: i64) -> Train {
+        Train { first: clock, last: clock + self.last - self.first, ..self }
+    }
+}
+
+/// Trains in the order of clocks; none overlaps another.
+#[derive(Clone, Debug, State)]
+pub(super) struct Moved {
+    #[state(skip = "from the configuration")]
+    holds: Holds,
+    #[state(varies)]
+    log: VecDeque<Train>,
+    /// Nothing goes between trains before this clock.
+    begin: i64,
+    /// From here on no train has room before it for another of so many clocks, by [`LENGTHS`].
+    filled_from: [i64; LENGTHS.len()],
+}
+
+/// Clocks from a read or write to the next read or write, by what both are.
+#[derive(Clone, Copy, Debug)]
+struct Holds {
+    /// In the same group, in the same rank, in other ranks.
+    by_scope: [[[i64; 2]; 2]; 3],
+    /// The longest of them.
+    reach: i64,
+    /// The fewest from one train to the next with one between.
+    room: i64,
+    /// The same between two of a kind, rank and group.
+    room_within: i64,
+}
+
+impl Holds {
+    fn of(part: &Part, rules: &[Rule]) -> Holds {
+        let kinds = [Kind::Read, Kind::Write];
+        let longest = |scopes: &[Scope]| {
+            kinds.map(|earlier| {
+                kinds.map(|later| {
+                    let is_of = |rule: &&Rule| {
+                        rule.earlier == earlier && rule.later == later && scopes.contains(&rule.scope)
+                    };
+                    rules.iter().filter(is_of).map(|rule| rule.clocks.cast_signed()).max().unwrap_or(0)
+                })
+            })
+        };
+        let group = longest(&[Scope::Group, Scope::Rank]);
+        let rank = if part.groups == 1 { group } else { longest(&[Scope::Rank]) };
+        let by_scope = [group, rank, longest(&[Scope::OtherRanks])];
+        let reach = by_scope.iter().flatten().flatten().copied().max().unwrap_or(0);
+        let shortest = |earlier: usize, later: usize| {
+            by_scope.iter().map(|scope| scope[earlier][later]).min().expect("there are scopes")
+        };
+        let beside = |kind: usize| {
+            (0..2).map(|other| shortest(other, kind)).min().expect("there are two")
+                + (0..2).map(|other| shortest(kind, other)).min().expect("there are two")
+        };
+        let within = part.access_to_access.min(part.burst / 2 + part.rank_to_rank);
+        Holds { by_scope, reach, room: beside(0).min(beside(1)), room_within: 2 * within.cast_signed() }
+    }
+
+    /// Clocks from the last command of `earlier` to the first of `later`.
+    #[inline]
+    fn between(&self, earlier: &Train, later: &Train) -> i64 {
+        let scope = if earlier.rank != later.rank {
+            2
+        } else {
+            let is_near =
+                earlier.group == later.group || earlier.group == ALL_GROUPS || later.group == ALL_GROUPS;
+            usize::from(!is_near)
+        };
+        self.by_scope[scope][usize::from(earlier.is_write)][usize::from(later.is_write)]
+    }
+}
+
+impl Moved {
+    pub(super) fn new(part: &Part, rules: &[Rule]) -> Moved {
+        Moved {
+            holds: Holds::of(part, rules),
+            log: VecDeque::with_capacity(KEPT + 1),
+            begin: NEVER_BINDS,
+            filled_from: [NEVER_BINDS; LENGTHS.len()],
+        }
+    }
+
+    /// The first clock from `from` on at which `train` finds room before one that was given, if it does.
+    #[inline]
+    pub(super) fn room(&self, train: Train, from: i64) -> Option<i64> {
+        let mut clock = from.max(self.begin);
+        if clock >= self.filled_from[0] {
+            return None;
+        }
+        let class = LENGTHS.iter().skip(1).filter(|&&length| length <= train.last).count();
+        if clock + train.last >= self.filled_from[class] {
+            return None;
+        }
+        let mut next = self.log.len();
+        while next > 0 && self.log[next - 1].first > clock {
+            next -= 1;
+        }
+        while next < self.log.len() {
+            let before = if next == 0 { NEVER_BINDS } else { self.log[next - 1].last };
+            if self.log[next].first - before >= self.holds.room + train.last {
+                clock = self.after(next, train.at(clock));
+                if self.is_before(next, train.at(clock)) {
+                    return Some(clock);
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// The first clock from that of `train` on that the trains before number `next` leave it.
+    #[inline]
+    fn after(&self, next: usize, mut train: Train) -> i64 {
+        for earlier in self.log.range(..next).rev() {
+            if earlier.last + self.holds.reach <= train.first {
+                break;
+            }
+            let clock = earlier.last + self.holds.between(earlier, &train);
+            train = train.at(clock.max(train.first));
+        }
+        train.first
+    }
+
+    /// Whether `train` leaves number `next` and those after it where they are.
+    #[inline]
+    fn is_before(&self, next: usize, train: Train) -> bool {
+        let mut soon = self.log.range(next..).take_while(|later| later.first < train.last + self.holds.reach);
+        soon.all(|later| later.first >= train.last + self.holds.between(&train, later))
+    }
+
+    /// `train` was given.
+    #[inline]
+    pub(super) fn note(&mut self, train: Train) {
+        let mut at = self.log.len();
+        while at > 0 && self.log[at - 1].first > train.first {
+            at -= 1;
+        }
+        if at == self.log.len() {
+            let gap = self.log.back().map_or(i64::MAX, |last| train.first - last.last);
+            if let Some(last) = self.log.back_mut().filter(|last| last.is_of_one(&train)) {
+                if gap < self.holds.room_within {
+                    // Nothing fits between: it is the same train.
+                    last.last = train.last;
+                    return;
+                }
+            }
+            for (filled_from, length) in self.filled_from.iter_mut().zip(LENGTHS) {
+                if gap >= self.holds.room + length {
+                    *filled_from = train.first;
+                }
+            }
+            self.log.push_back(train);
+        } else {
+            self.log.insert(at, train);
+        }
+        if self.log.len() > KEPT {
+            let forgotten = self.log.pop_front().expect("there are many");
+            self.begin = forgotten.last + self.holds.reach;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! When rows of a rank were opened: where one more may be opened between.
+
+use super::holds::NEVER_BINDS;
+use super::kind::Kind::Activate;
+use super::rules::{Rule, Scope};
+use nacre_kernel::state::{State, Value};
+use std::collections::VecDeque;
+
+/// Rows that are opened within tFAW.
+const WINDOW: usize = 4;
+/// Openings that are kept: what comes before them is opened as late as what the last forgotten one leaves.
+const KEPT: usize = 64;
+
+/// Rows of a rank that were opened, in the order of clocks.
+#[derive(Clone, Debug, State)]
+pub(super) struct Opened {
+    #[state(skip = "from the configuration")]
+    spans: Spans,
+    #[state(varies)]
+    log: VecDeque<Opening>,
+    /// Nothing goes before this clock.
+    begin: i64,
+    /// No opening from here on has room for another before it.
+    filled_from: i64,
+}
+
+/// Clocks between openings: of two banks, of two of a group, and of five.
+#[derive(Clone, Copy, Debug)]
+struct Spans {
+    far: i64,
+    near: i64,
+    window: i64,
+}
+
+#[derive(Clone, Copy, Debug, Value)]
+struct Opening {
+    clock: i64,
+    group: u32,
+}
+
+impl Opened {
+    /// No row was opened, and `rules` hold for banks in so many `groups`.
+    pub(super) fn new(rules: &[Rule], groups: u32) -> Opened {
+        let clocks = |scope, nth| {
+            let is_of = |rule: &&Rule| {
+                (rule.scope, rule.earlier, rule.later, rule.nth) == (scope, Activate, Activate, nth)
+            };
+            rules.iter().filter(is_of).map(|rule| rule.clocks.cast_signed()).max().unwrap_or(0)
+        };
+        let far = clocks(Scope::Rank, 1);
+        let near = clocks(Scope::Group, 1).max(far);
+        // With one group of banks all are of it.
+        let far = if groups == 1 { near } else { far };
+        Opened {
+            spans: Spans { far, near, window: clocks(Scope::Rank, WINDOW) },
+            log: VecDeque::with_capacity(KEPT + 1),
+            begin: NEVER_BINDS,
+            filled_from: NEVER_BINDS,
+        }
+    }
+
+    /// The first clock from `from` on at which a row of `group` may be opened.
+    #[inline]
+    pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
+        let mut clock = from.max(self.begin);
+        let mut next = self.log.len();
+        if clock < self.filled_from {
+            while next > 0 && self.log[next - 1].clock > clock {
+                next -= 1;
+            }
+        }
+        while next < self.log.len() {
+            if self.has_room(next) {
+                clock = self.after(next, clock, group);
+                if self.is_before(next, clock, group) {
+                    return clock;
+                }
+            }
+            next += 1;
+        }
+        self.after(next, clock, group)
+    }
+
+    /// Whether one more fits before opening number `next`, whenever that is.
+    #[inline]
+    fn has_room(&self, next: usize) -> bool {
+        let Spans { far, window, .. } = self.spans;
+        let clock = |number: usize| self.log[number].clock;
+        // Of five that follow each other with one between, one, two or three come before it.
+        (next == 0 || clock(next) - clock(next - 1) >= 2 * far)
+            && (1..WINDOW).all(|before| {
+                let fifth = next + WINDOW - 1 - before;
+                before > next || fifth >= self.log.len() || clock(fifth) - clock(next - before) >= window
+            })
+    }
+
+    /// The first clock from `clock` on that the openings before number `next` leave.
+    #[inline]
+    fn after(&self, next: usize, clock: i64, group: u32) -> i64 {
+        let Spans { far, near, window } = self.spans;
+        let mut clock = clock;
+        if next > 0 {
+            clock = clock.max(self.log[next - 1].clock + far);
+        }
+        if next >= WINDOW {
+            clock = clock.max(self.log[next - WINDOW].clock + window);
+        }
+        if near > far {
+            let mut before = self.log.range(..next).rev().take_while(|opening| opening.clock + near > clock);
+            if let Some(same) = before.find(|opening| opening.group == group) {
+                clock = same.clock + near;
+            }
+        }
+        clock
+    }
+
+    /// Whether one at `clock` leaves opening number `next` and those after it where they are.
+    #[inline]
+    fn is_before(&self, next: usize, clock: i64, group: u32) -> bool {
+        let Spans { far, near, window } = self.spans;
+        if clock + far > self.log[next].clock {
+            return false;
+        }
+        let mut soon = self.log.range(next..).take_while(|opening| opening.clock < clock + near);
+        if near > far && soon.any(|opening| opening.group == group) {
+            return false;
+        }
+        // The fifth from this one on; `has_room` has looked at the others.
+        let fifth = self.log.get(next + WINDOW - 1);
+        fifth.is_none_or(|fifth| fifth.clock >= clock + window)
+    }
+
+    /// A row of `group` is opened at `clock`, which [`Opened::earliest`] allowed.
+    #[inline]
+    pub(super) fn note(&mut self, clock: i64, group: u32) {
+        let mut at = self.log.len();
+        while at > 0 && self.log[at - 1].clock > clock {
+            at -= 1;
+        }
+        let gap = if at == 0 { i64::MAX } else { clock - self.log[at - 1].clock };
+        if gap >= 2 * self.spans.far {
+            self.filled_from = self.filled_from.max(clock);
+        }
+        if at == self.log.len() {
+            self.log.push_back(Opening { clock, group });
+        } else {
+            self.log.insert(at, Opening { clock, group });
+        }
+        if self.log.len() > KEPT {
+            let forgotten = self.log.pop_front().expect("there are many");
+            self.begin = forgotten.clock + self.spans.window.max(self.spans.near);
+        }
+    }
+}
