@@ -167,14 +167,18 @@ impl Channel {
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
         let (ready, train) = self.train(kind, places, from, count);
-        if let Some(first) = self.room(train, ready, places.len(), count) {
-            return self.give_train(kind, places, first, 0, count);
+        let behind = self.behind_all(kind, places, ready);
+        if behind.cast_signed() > ready
+            && let Some(first) = self.room(train, ready, places.len(), count)
+        {
+            self.slots.take_train(first, count, places.len());
+            return self.note_train(kind, places, first, 0, count);
         }
-        let mut clock = self.slots.first_free(self.behind_all(kind, places, ready));
+        let mut clock = self.slots.first_free(behind);
         let (first, mut left) = (clock, count);
         loop {
-            let given = self.slots.free_train(clock, left, places.len());
-            let (_, last) = self.give_train(kind, places, clock, count - left, given);
+            let given = self.slots.take_train(clock, left, places.len());
+            let (_, last) = self.note_train(kind, places, clock, count - left, given);
             left -= given;
             if left == 0 {
                 return (first, last);
@@ -239,8 +243,10 @@ impl Channel {
         match kind {
             Kind::Read | Kind::Write => {
                 let (ready, train) = self.train(kind, &[place], from, 1);
-                let room = self.room(train, ready, 1, 1);
-                room.unwrap_or_else(|| self.slots.first_free(self.behind_all(kind, &[place], ready)))
+                let behind = self.behind_all(kind, &[place], ready);
+                let waits = behind.cast_signed() > ready;
+                let room = if waits { self.room(train, ready, 1, 1) } else { None };
+                room.unwrap_or_else(|| self.slots.first_free(behind))
             }
             Kind::Activate => {
                 let opened = &self.opened[place.rank as usize];
@@ -270,14 +276,20 @@ impl Channel {
     #[inline]
     fn train(&self, kind: Kind, places: &[Place], from: u64, count: u64) -> (i64, Train) {
         let spacing = self.slots.spacing(places.len()).cast_signed();
+        let length = (count.cast_signed() - 1) * spacing;
         let mut ready = from.cast_signed();
+        if let &[place] = places {
+            debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
+            let bank = self.bank(place);
+            ready = ready.max(self.banks[bank][kind as usize]).max(self.accessed[bank] + 1);
+            return (ready, Train::new(kind, place, self.group_in_rank(place), length));
+        }
         for (turn, &place) in (0..).zip(places) {
             debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
             let bank = self.bank(place);
             ready = ready.max(self.banks[bank][kind as usize].max(self.accessed[bank] + 1) - turn * spacing);
         }
-        let group = if let [place] = places { self.group_in_rank(*place) } else { ALL_GROUPS };
-        (ready, Train::new(kind, places[0], group, (count.cast_signed() - 1) * spacing))
+        (ready, Train::new(kind, places[0], ALL_GROUPS, length))
     }
 
     /// The first clock from `ready` on at which all of `train` goes before others, if it can.
@@ -300,7 +312,8 @@ impl Channel {
         let spacing = self.slots.spacing(places.len()).cast_signed();
         let mut first = ready;
         for (turn, &place) in (0..).zip(places) {
-            first = first.max(self.earliest(Command { kind, place }, ready) - turn * spacing);
+            let earliest = self.groups[self.group(place)][kind as usize];
+            first = first.max(earliest.max(self.ranks[place.rank as usize][kind as usize]) - turn * spacing);
         }
         if self.ranks.len() > 1 {
             for (latest, earlier) in self.latest.iter().zip([Kind::Read, Kind::Write]) {
@@ -311,16 +324,19 @@ impl Channel {
         first.cast_unsigned()
     }
 
-    /// Gives `given` reads or writes of `places`, of which `begun` were given before, from `clock` on; gives the clocks
-    /// of the first and the last.
+    /// So many reads or writes of `places` were given from `clock` on, and `begun` before them; gives the clocks of the
+    /// first and the last.
     #[inline]
-    fn give_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
-        self.slots.take_train(clock, given, places.len());
+    fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
         let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
         let last = clock + (given - 1) * spacing;
         let group = if let [place] = places { self.group_in_rank(*place) } else { ALL_GROUPS };
         self.moved
             .note(Train::new(kind, places[0], group, (last - clock).cast_signed()).at(clock.cast_signed()));
+        if let &[place] = places {
+            self.note(Command { kind, place }, last.cast_signed(), given);
+            return (clock, last);
+        }
         // What follows depends on the last of each place only.
         for before_last in 0..turns.min(given) {
             let place = places[((begun + given - 1 - before_last) % turns) as usize];

@@ -5,9 +5,8 @@ use super::part::Part;
 use super::rules::{Rule, Scope};
 use super::{Kind, Place};
 use nacre_kernel::state::{State, Value};
-use std::collections::VecDeque;
 
-/// Trains that are kept: what is asked for before them moves as late as what the last forgotten one leaves.
+/// Trains that are kept at least: what is asked for before them moves as late as what the last forgotten one leaves.
 const KEPT: usize = 64;
 /// Clocks from the first to the last command of trains for which room is remembered.
 const LENGTHS: [i64; 4] = [0, 16, 60, 120];
@@ -53,7 +52,7 @@ pub(super) struct Moved {
     #[state(skip = "from the configuration")]
     holds: Holds,
     #[state(varies)]
-    log: VecDeque<Train>,
+    log: Vec<Train>,
     /// Nothing goes between trains before this clock.
     begin: i64,
     /// From here on no train has room before it for another of so many clocks, by [`LENGTHS`].
@@ -119,7 +118,7 @@ impl Moved {
     pub(super) fn new(part: &Part, rules: &[Rule]) -> Moved {
         Moved {
             holds: Holds::of(part, rules),
-            log: VecDeque::with_capacity(KEPT + 1),
+            log: Vec::with_capacity(2 * KEPT),
             begin: NEVER_BINDS,
             filled_from: [NEVER_BINDS; LENGTHS.len()],
         }
@@ -156,7 +155,7 @@ impl Moved {
     /// The first clock from that of `train` on that the trains before number `next` leave it.
     #[inline]
     fn after(&self, next: usize, mut train: Train) -> i64 {
-        for earlier in self.log.range(..next).rev() {
+        for earlier in self.log[..next].iter().rev() {
             if earlier.last + self.holds.reach <= train.first {
                 break;
             }
@@ -169,7 +168,8 @@ impl Moved {
     /// Whether `train` leaves number `next` and those after it where they are.
     #[inline]
     fn is_before(&self, next: usize, train: Train) -> bool {
-        let mut soon = self.log.range(next..).take_while(|later| later.first < train.last + self.holds.reach);
+        let mut soon =
+            self.log[next..].iter().take_while(|later| later.first < train.last + self.holds.reach);
         soon.all(|later| later.first >= train.last + self.holds.between(&train, later))
     }
 
@@ -181,26 +181,27 @@ impl Moved {
             at -= 1;
         }
         if at == self.log.len() {
-            let gap = self.log.back().map_or(i64::MAX, |last| train.first - last.last);
-            if let Some(last) = self.log.back_mut().filter(|last| last.is_of_one(&train)) {
-                if gap < self.holds.room_within {
-                    // Nothing fits between: it is the same train.
-                    last.last = train.last;
-                    return;
-                }
+            let gap = self.log.last().map_or(i64::MAX, |last| train.first - last.last);
+            if let Some(last) = self.log.last_mut().filter(|last| last.is_of_one(&train))
+                && gap < self.holds.room_within
+            {
+                // Nothing fits between: it is the same train.
+                last.last = train.last;
+                return;
             }
             for (filled_from, length) in self.filled_from.iter_mut().zip(LENGTHS) {
                 if gap >= self.holds.room + length {
                     *filled_from = train.first;
                 }
             }
-            self.log.push_back(train);
+            self.log.push(train);
         } else {
             self.log.insert(at, train);
         }
-        if self.log.len() > KEPT {
-            let forgotten = self.log.pop_front().expect("there are many");
-            self.begin = forgotten.last + self.holds.reach;
+        if self.log.len() == 2 * KEPT {
+            let last = self.log[KEPT - 1].last;
+            self.log.drain(..KEPT);
+            self.begin = last + self.holds.reach;
         }
     }
 }

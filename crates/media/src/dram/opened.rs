@@ -4,11 +4,10 @@ use super::holds::NEVER_BINDS;
 use super::kind::Kind::Activate;
 use super::rules::{Rule, Scope};
 use nacre_kernel::state::{State, Value};
-use std::collections::VecDeque;
 
 /// Rows that are opened within tFAW.
 const WINDOW: usize = 4;
-/// Openings that are kept: what comes before them is opened as late as what the last forgotten one leaves.
+/// Openings that are kept at least: what comes before them is opened as late as what the last forgotten one leaves.
 const KEPT: usize = 64;
 
 /// Rows of a rank that were opened, in the order of clocks.
@@ -17,7 +16,7 @@ pub(super) struct Opened {
     #[state(skip = "from the configuration")]
     spans: Spans,
     #[state(varies)]
-    log: VecDeque<Opening>,
+    log: Vec<Opening>,
     /// Nothing goes before this clock.
     begin: i64,
     /// No opening from here on has room for another before it.
@@ -53,7 +52,7 @@ impl Opened {
         let far = if groups == 1 { near } else { far };
         Opened {
             spans: Spans { far, near, window: clocks(Scope::Rank, WINDOW) },
-            log: VecDeque::with_capacity(KEPT + 1),
+            log: Vec::with_capacity(2 * KEPT),
             begin: NEVER_BINDS,
             filled_from: NEVER_BINDS,
         }
@@ -106,7 +105,7 @@ impl Opened {
             clock = clock.max(self.log[next - WINDOW].clock + window);
         }
         if near > far {
-            let mut before = self.log.range(..next).rev().take_while(|opening| opening.clock + near > clock);
+            let mut before = self.log[..next].iter().rev().take_while(|opening| opening.clock + near > clock);
             if let Some(same) = before.find(|opening| opening.group == group) {
                 clock = same.clock + near;
             }
@@ -121,7 +120,7 @@ impl Opened {
         if clock + far > self.log[next].clock {
             return false;
         }
-        let mut soon = self.log.range(next..).take_while(|opening| opening.clock < clock + near);
+        let mut soon = self.log[next..].iter().take_while(|opening| opening.clock < clock + near);
         if near > far && soon.any(|opening| opening.group == group) {
             return false;
         }
@@ -141,14 +140,11 @@ impl Opened {
         if gap >= 2 * self.spans.far {
             self.filled_from = self.filled_from.max(clock);
         }
-        if at == self.log.len() {
-            self.log.push_back(Opening { clock, group });
-        } else {
-            self.log.insert(at, Opening { clock, group });
-        }
-        if self.log.len() > KEPT {
-            let forgotten = self.log.pop_front().expect("there are many");
-            self.begin = forgotten.clock + self.spans.window.max(self.spans.near);
+        self.log.insert(at, Opening { clock, group });
+        if self.log.len() == 2 * KEPT {
+            let last = self.log[KEPT - 1].clock;
+            self.log.drain(..KEPT);
+            self.begin = last + self.spans.window.max(self.spans.near);
         }
     }
 }

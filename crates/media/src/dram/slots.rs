@@ -82,14 +82,25 @@ impl Slots {
         count
     }
 
-    /// The commands of such a train are given, whose clocks are free.
+    /// The commands of such a train are given that find their clocks free, up to the first that does not; gives how
+    /// many.
     #[inline]
-    pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) {
+    pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
         self.reach(clock + spacing.clocks * (count - 1));
-        for (at, wanted, _) in Words::of(spacing, clock, count) {
-            self.taken[word_of(at)] |= wanted;
+        let mut given = 0;
+        for (at, wanted, these) in Words::of(spacing, clock, count) {
+            let word = &mut self.taken[word_of(at)];
+            let taken = *word & wanted;
+            if taken != 0 {
+                let before = wanted & ((1 << taken.trailing_zeros()) - 1);
+                *word |= before;
+                return given + u64::from(before.count_ones());
+            }
+            *word |= wanted;
+            given += these;
         }
+        count
     }
 
     fn check(&mut self) -> Result<(), String> {
