@@ -79,6 +79,20 @@ impl Timeline {
         }
     }
 
+    /// Reserves all free time from `start` on until it is `duration`: something stands still while the server is
+    /// reserved. Returns when it ends.
+    pub fn reserve_standing_still(&mut self, start: Time, duration: Time) -> Time {
+        debug_assert!(start >= self.forgotten, "{start} was forgotten");
+        let (mut at, mut left) = (start, duration);
+        while !left.is_zero() {
+            let (begin, end) = self.busy.free_span(at);
+            let span = left.min(end - begin);
+            self.busy.reserve_far(begin, span, self.forgotten);
+            (at, left) = (begin + span, left - span);
+        }
+        at
+    }
+
     /// Forgets intervals that end at or before `time`; nothing may be reserved before it any more.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
@@ -168,6 +182,38 @@ impl Pool {
         let start = server.reserve(earliest, duration);
         self.note(best);
         start
+    }
+
+    /// Has one server work for `duration` as early as possible from `earliest` on; returns when that is done.
+    ///
+    /// A server that is free all the time begins at once. Where there is none, the one takes it that is done first, in all
+    /// its free time: it turns to what was reserved before when the time of that comes, and goes on then. No server is
+    /// idle while there is work.
+    #[inline]
+    pub fn work(&mut self, earliest: Time, duration: Time) -> Time {
+        if earliest >= self.latest_start || duration.is_zero() {
+            return self.reserve(earliest, duration) + duration;
+        }
+        for (index, server) in self.servers.iter_mut().enumerate() {
+            if server.busy.reserve_if_free(earliest, duration, self.forgotten).is_ok() {
+                server.forget_before(self.forgotten);
+                self.note(index);
+                return earliest + duration;
+            }
+        }
+        self.work_standing_still(earliest, duration)
+    }
+
+    #[cold]
+    fn work_standing_still(&mut self, earliest: Time, duration: Time) -> Time {
+        let ends = self.servers.iter().map(|server| server.end_standing_still(earliest, duration));
+        let first = ends.enumerate().min_by_key(|&(_, end)| end);
+        let (best, _) = first.expect("a pool has a server");
+        let server = &mut self.servers[best];
+        server.forget_before(self.forgotten);
+        let end = server.reserve_standing_still(earliest, duration);
+        self.note(best);
+        end
     }
 
     /// Notes when the last reservation of the server at `index` starts and ends.

@@ -32,6 +32,17 @@ impl Oracle {
         last.map_or(start, |last| last + 1)
     }
 
+    /// Takes every free picosecond from `start` on, `duration` of them.
+    fn reserve_standing_still(&mut self, start: u64, duration: u64) -> u64 {
+        let end = self.end_standing_still(start, duration);
+        if duration > 0 {
+            let is_free = |at: u64| self.reservations.iter().all(|&(from, to)| at < from || at >= to);
+            let taken: Vec<u64> = (start..end).filter(|&at| is_free(at)).collect();
+            self.reservations.extend(taken.into_iter().map(|at| (at, at + 1)));
+        }
+        end
+    }
+
     fn reserve(&mut self, earliest: u64, duration: u64) -> u64 {
         let start = self.earliest_start(earliest, duration);
         if duration > 0 {
@@ -76,6 +87,28 @@ proptest! {
         let last = oracle.reservations.iter().map(|&(_, to)| to).max().unwrap_or(0);
         prop_assert_eq!(timeline.free_from().as_ps(), last);
         prop_assert_eq!(unordered.free_from().as_ps(), last);
+    }
+
+    #[test]
+    fn work_takes_all_free_time_of_the_server_that_is_done_first(calls in calls(), servers in 1..5u32) {
+        let (mut pool, mut forgotten) = (Pool::new(servers), 0);
+        let mut oracles = vec![Oracle::default(); servers as usize];
+        for (earliest, duration, forget) in calls {
+            let earliest = earliest.max(forgotten);
+            let end = |oracle: &Oracle| match duration {
+                0 => oracle.earliest_start(earliest, 0),
+                _ => oracle.end_standing_still(earliest, duration),
+            };
+            let ends: Vec<u64> = oracles.iter().map(end).collect();
+            let best = (0..ends.len()).min_by_key(|&server| (ends[server], server)).expect("there are servers");
+            oracles[best].reserve_standing_still(earliest, duration);
+            prop_assert_eq!(pool.work(ps(earliest), ps(duration)).as_ps(), ends[best]);
+            if forget {
+                forgotten = earliest;
+                pool.forget_before(ps(forgotten));
+            }
+            pool.check_invariants();
+        }
     }
 
     #[test]

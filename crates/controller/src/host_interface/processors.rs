@@ -26,6 +26,17 @@ impl Processors {
         Step { there: self.pool.reserve(at, time) + time, software: time, ..Step::default() }
     }
 
+    /// One of them works for `time` from `at` on, and turns meanwhile to work that was to begin then: none of them is idle
+    /// while there is work.
+    #[inline]
+    pub(crate) fn work_in_parts(&mut self, at: Time, time: Time) -> Step {
+        if time.is_zero() {
+            return Step::none(at);
+        }
+        self.busy.charge(Activity::Software, time);
+        Step { there: self.pool.work(at, time), software: time, ..Step::default() }
+    }
+
     pub(crate) fn advance(&mut self, to: Time) {
         self.pool.forget_before(to);
     }

@@ -208,6 +208,15 @@ impl Intervals {
         end
     }
 
+    /// The first free time from `from` on: when it begins and ends.
+    pub(super) fn free_span(&self, from: Time) -> Interval {
+        if self.row.is_empty() {
+            return (from, Time::MAX);
+        }
+        let (at, start) = self.gap(from, Time::from_ps(1));
+        (start, self.row[at].0)
+    }
+
     /// The place behind the first gap of `duration` from `earliest` on, and where it starts.
     #[inline]
     fn gap(&self, earliest: Time, duration: Time) -> (usize, Time) {

@@ -54,6 +54,24 @@ fn with_memory_that_takes_no_time_the_card_is_its_link() {
     }
 }
 
+/// A closed loop that its CPUs bound: as many of them over the time of driver and completion.
+#[test]
+fn processors_of_the_host_are_never_idle_while_there_is_work() {
+    for (notice, software_ns) in [("polling", 1500.0), ("interrupt", 3000.0)] {
+        for cpus in [1, 2, 3] {
+            let host = format!("[device.host]\nkind = \"nvme\"\nnotice = \"{notice}\"\ncpus = {cpus}\n");
+            for card in [DDR3, MRAM] {
+                for depth in [32, 256] {
+                    let seen = at_random(&format!("{card}{host}"), Op::Read, 4096, depth, 20_000);
+                    let law = f64::from(cpus) * 1e9 / software_ns;
+                    let what = format!("{cpus} CPUs, {notice}, depth {depth}");
+                    assert_close(&what, seen.per_second(), law.min(1.0 / crossing(busiest(Op::Read))), 0.01);
+                }
+            }
+        }
+    }
+}
+
 /// Requests over time and time in the card: each counted by itself.
 #[test]
 fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
@@ -65,18 +83,25 @@ fn as_many_requests_are_in_the_card_as_come_in_a_second_times_their_seconds() {
     }
 }
 
-/// Clocks that a request of `bytes` takes when 16 of them are always there.
-fn clocks(toml: &str, clock_ns: f64, op: Op, bytes: u32, address: impl Fn(u64) -> u64) -> f64 {
+/// Clocks that a request of `bytes` takes when `depth` of them are always there.
+pub(super) fn clocks_at(
+    toml: &str,
+    clock_ns: f64,
+    depth: u32,
+    request: impl Fn(u64) -> (Op, u32, u64),
+) -> f64 {
     const COUNT: u64 = 20_000;
     let mut device = built(toml);
-    let seen = closed_loop(&mut *device, 16, COUNT, |number| Request {
-        arrival: Time::ZERO,
-        address: address(number),
-        bytes,
-        volume: 0,
-        op,
+    let seen = closed_loop(&mut *device, depth, COUNT, |number| {
+        let (op, bytes, address) = request(number);
+        Request { arrival: Time::ZERO, address, bytes, volume: 0, op }
     });
     1e9 / seen.per_second() / clock_ns
+}
+
+/// Clocks that a request of `bytes` takes when 16 of them are always there.
+fn clocks(toml: &str, clock_ns: f64, op: Op, bytes: u32, address: impl Fn(u64) -> u64) -> f64 {
+    clocks_at(toml, clock_ns, 16, |number| (op, bytes, address(number)))
 }
 
 #[test]
