@@ -45,6 +45,9 @@ pub(super) struct Lines {
     /// The line that is with the device.
     #[state(skip = "of no meaning between two requests")]
     line: Step,
+    /// Whether the device owes its answer.
+    #[state(skip = "of no meaning between two requests")]
+    is_owed: bool,
 }
 
 impl Lines {
@@ -56,6 +59,7 @@ impl Lines {
             answers: VecDeque::new(),
             issued: Step::default(),
             line: Step::default(),
+            is_owed: false,
         }
     }
 
@@ -83,7 +87,7 @@ impl HostInterface for Lines {
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         self.answers.clear();
         // What is only answered was brought when it was asked for.
-        (self.issued, self.line) = (Step::none(now), Step::none(now));
+        (self.issued, self.line, self.is_owed) = (Step::none(now), Step::none(now), false);
         Step::none(now)
     }
 
@@ -94,9 +98,10 @@ impl HostInterface for Lines {
         let is_full = self.answers.len() == self.rules.outstanding as usize;
         let answered = if is_full { self.answers.pop_front() } else { None };
         let before = answered.filter(|answered| answered.there > self.issued.there).unwrap_or(self.issued);
-        self.issued = before.then(self.processors.work(before.there, self.rules.issue));
+        self.issued = before.then(self.processors.work_in_parts(before.there, self.rules.issue));
         let (there, link) = self.cross(Way::ToDevice, self.issued.there, self.crossing(op).down);
         self.line = self.issued.then(Step { there, link, ..Step::default() });
+        self.is_owed = op == Op::Write && self.rules.is_answered;
         self.line
     }
 
@@ -104,6 +109,7 @@ impl HostInterface for Lines {
         if op != Op::Read && !self.rules.is_answered {
             return Step::none(at);
         }
+        self.is_owed = false;
         let (there, link) = self.cross(Way::ToHost, at, self.crossing(op).up);
         let answer = Step { there, link, ..Step::default() };
         let device = at - self.line.there;
@@ -117,6 +123,10 @@ impl HostInterface for Lines {
             Op::Write => self.rules.is_answered,
             Op::Flush => false,
         };
+        if self.is_owed {
+            let (there, link) = self.cross(Way::ToHost, at, self.rules.write.up);
+            return Step { there, link, ..Step::default() };
+        }
         if knows {
             return Step::none(at);
         }

@@ -105,35 +105,71 @@ impl Step {
     }
 }
 
-/// The data of a write of so many bytes comes from `at` on, piece by piece: the piece that is there last.
+/// How a read was asked for of a device that serves it as a whole: it begins when it is asked for the first piece.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked {
+    /// Since when its pieces are asked for.
+    from: Time,
+    /// How the first of them was.
+    pub(crate) first: Step,
+}
+
+/// The first piece of a read of so many bytes is asked for from `at` on.
+pub(crate) fn ask(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Asked {
+    let bytes = bytes.min(host.piece());
+    Asked { from: at, first: host.bring(at, Op::Read, bytes) }
+}
+
+/// The data of a write of so many bytes comes from `at` on, piece by piece: the piece that is there last. The device
+/// takes it as a whole: what answers the last piece comes with the end of the request.
 pub(crate) fn bring_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Step {
-    last_piece(host, bytes, |host, bytes| {
-        let brought = host.bring(at, Op::Write, bytes);
-        let answered = host.answer(brought.there, Op::Write, bytes);
-        brought.then(answered)
-    })
-}
-
-/// So many bytes that were read leave for the host from `at` on, piece by piece: the piece that is there last.
-pub(crate) fn answer_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Step {
-    last_piece(host, bytes, |host, bytes| host.answer(at, Op::Read, bytes))
-}
-
-fn last_piece(
-    host: &mut dyn HostInterface,
-    bytes: u64,
-    mut of: impl FnMut(&mut dyn HostInterface, u64) -> Step,
-) -> Step {
     let (piece, mut left) = (host.piece(), bytes);
-    let mut last = Step::default();
+    let mut last = Step::none(at);
     while left > 0 {
-        let step = of(host, left.min(piece));
-        if step.there >= last.there {
-            last = step;
+        let bytes = left.min(piece);
+        let brought = host.bring(at, Op::Write, bytes);
+        if brought.there >= last.there {
+            last = brought;
         }
-        left -= left.min(piece);
+        left -= bytes;
+        if left > 0 {
+            host.answer(brought.there, Op::Write, bytes);
+        }
     }
     last
+}
+
+/// So many bytes that were read leave for the host from `at` on, piece by piece, as it asks for them: what the piece that
+/// is there last takes from then on. `is_first` says that it was asked for the first of these pieces already.
+pub(crate) fn answer_all(
+    host: &mut dyn HostInterface,
+    asked: Asked,
+    is_first: bool,
+    at: Time,
+    bytes: u64,
+) -> Step {
+    let (piece, mut left) = (host.piece(), bytes);
+    let mut last = Step::none(at);
+    while left > 0 {
+        let size = left.min(piece);
+        let was_asked = is_first && left == bytes;
+        let brought = if was_asked { asked.first } else { host.bring(asked.from, Op::Read, size) };
+        let answered = host.answer(brought.there.max(at), Op::Read, size);
+        if answered.there >= last.there {
+            last = since(at, asked.first, brought, answered);
+        }
+        left -= size;
+    }
+    last
+}
+
+/// What a piece that is `answered` took from `at` on. Its way until it was `brought` begins with that of the `first` piece.
+fn since(at: Time, first: Step, brought: Step, answered: Step) -> Step {
+    // All of it went before, where it was asked for in time.
+    let before = if brought.there > at { answered.there - at - answered.link } else { Time::ZERO };
+    let link = brought.link.saturating_sub(first.link).min(before);
+    let software = brought.software.saturating_sub(first.software).min(before - link);
+    Step { there: answered.there, software, link: link + answered.link, device: Time::ZERO }
 }
 
 /// How a host reaches a device. The steps of one request follow each other before those of the next.

@@ -2,7 +2,7 @@
 
 use super::config::{CompletionPoint, Config};
 use super::controller::{Controller, Part};
-use crate::host_interface::{self, HostInterface, Places, Step};
+use crate::host_interface::{self, Asked, HostInterface, Places, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Completion, ComponentId, HostCounts, Ledger, Link, Op, Recovery, Request, Status,
@@ -83,6 +83,8 @@ pub(super) struct Path {
     medium: Time,
     /// On ring and link.
     carried: Time,
+    /// Of the host, for pieces of its data after the first.
+    software: Time,
 }
 
 /// A request on its way through the drive.
@@ -96,6 +98,9 @@ pub(super) struct Visit {
     pub(super) start: Time,
     /// What went before the pipeline between host and drive.
     begun: Step,
+    /// How it was asked for, where it is a read, and whether its first piece was answered.
+    asked: Asked,
+    is_answered: bool,
     /// Time of the driver and of the pipeline.
     software: Time,
     last: Path,
@@ -156,9 +161,15 @@ impl<S: Store> Onyx<S> {
         let op = request.op;
         let in_order = now >= self.latest;
         self.latest = self.latest.max(now);
-        let begun = self.host.begin(now.max(self.ready), request);
+        let mut begun = self.host.begin(now.max(self.ready), request);
+        let mut asked = Asked::default();
+        if op == Op::Read {
+            asked = host_interface::ask(&mut *self.host, begun.there, u64::from(request.bytes));
+            begun = begun.then(asked.first);
+        }
         let (issued, software) = (begun.there, begun.software);
-        let mut visit = Visit { op, now, in_order, start: issued, begun, software, last: Path::default() };
+        let (is_answered, last) = (false, Path::default());
+        let mut visit = Visit { op, now, in_order, start: issued, begun, asked, is_answered, software, last };
         if matches!(op, Op::Read | Op::Write) {
             let tagged = if in_order { self.tags.admit(issued) } else { issued };
             self.book.tag_waits += u64::from(tagged > issued);
@@ -177,9 +188,11 @@ impl<S: Store> Onyx<S> {
         let worked = self.controllers[controller].read(visit.start, part);
         let ring = self.ring.time_for(part.bytes);
         let there = self.ring.cross(worked.done, ring);
-        let answered = host_interface::answer_all(&mut *self.host, there, part.bytes);
+        let is_first = !std::mem::replace(&mut visit.is_answered, true);
+        let answered = host_interface::answer_all(&mut *self.host, visit.asked, is_first, there, part.bytes);
         let carried = ring + answered.link;
-        visit.part_done(Path { done: answered.there, medium: worked.alone, carried });
+        let software = answered.software;
+        visit.part_done(Path { done: answered.there, medium: worked.alone, carried, software });
     }
 
     /// One part of a write, and what wear levelling moves for it, its bytes included.
@@ -207,12 +220,12 @@ impl<S: Store> Onyx<S> {
         }
         visit.part_done(match self.config.completion {
             CompletionPoint::Early => {
-                Path { done: buffered, medium: Time::ZERO, carried: ring + brought.link }
+                Path { done: buffered, carried: ring + brought.link, ..Path::default() }
             }
             CompletionPoint::Late => {
                 // Chunks that overtake each other in gaps of the lines can be done a little earlier.
                 let medium = worked.alone.min(worked.done - buffered);
-                Path { done: worked.done, medium, carried: ring + brought.link }
+                Path { done: worked.done, medium, carried: ring + brought.link, ..Path::default() }
             }
         });
     }
@@ -225,7 +238,7 @@ impl<S: Store> Onyx<S> {
             self.tags.hold(path.done);
         }
         let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
-        let carried = begun.link + path.carried;
+        let (carried, software) = (begun.link + path.carried, software + path.software);
         breakdown.add(self.id, Activity::Software, software);
         breakdown.add(self.id, Activity::Queue, path.done - now - software - path.medium - carried);
         breakdown.add(self.id, Activity::Link, carried);

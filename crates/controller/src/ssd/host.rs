@@ -1,7 +1,7 @@
 //! The way between host and flash: driver, link, places for requests, processors.
 
 use super::config::{Config, Translator};
-use crate::host_interface::{self, HostInterface as _, Places, Plain, Processors};
+use crate::host_interface::{self, Asked, HostInterface as _, Places, Plain, Processors, Step};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Breakdown, ComponentId, Op, Request, Resource, Time};
 
@@ -48,9 +48,10 @@ impl Costs {
     }
 }
 
-/// Bytes that go to the host: how long they wait, how long they take and when they are there.
+/// Bytes that go to the host: how long they wait, what software and the link take, and when they are there.
 pub(super) struct Crossing {
     pub(super) waits: Time,
+    pub(super) software: Time,
     pub(super) takes: Time,
     pub(super) there: Time,
 }
@@ -72,6 +73,9 @@ pub(super) struct HostInterface {
     /// What the request is that entered last.
     #[state(skip = "of no meaning between two requests")]
     op: Op,
+    /// How it was asked for, where it is a read.
+    #[state(skip = "of no meaning between two requests")]
+    asked: Asked,
     /// When the requests under way end, where there may be so many only.
     under_way: Option<UnderWay>,
 }
@@ -126,6 +130,7 @@ impl HostInterface {
             at_device: Costs::new(config.firmware + at_device.0, at_device.1),
             front,
             op: Op::Read,
+            asked: Asked::default(),
             under_way: config.queue_depth.map(|depth| UnderWay {
                 places: Places::new(depth),
                 latest: Time::ZERO,
@@ -167,13 +172,14 @@ impl HostInterface {
     #[inline(always)]
     pub(super) fn answer(&mut self, at: Time, bytes: u64) -> Crossing {
         if let Some(front) = &mut self.front {
-            let step = host_interface::answer_all(&mut **front, at, bytes);
-            return Crossing { waits: step.there - at - step.link, takes: step.link, there: step.there };
+            let Step { there, software, link, .. } =
+                host_interface::answer_all(&mut **front, self.asked, true, at, bytes);
+            return Crossing { waits: there - at - software - link, software, takes: link, there };
         }
         let takes = self.plain.to_host.time_for(bytes);
         // Reads end in another order than they came in.
         let there = self.plain.to_host.cross_unordered(at, takes);
-        Crossing { waits: there - at - takes, takes, there }
+        Crossing { waits: there - at - takes, software: Time::ZERO, takes, there }
     }
 
     /// A request that entered over a front: the host's software, its command, the data of a write.
@@ -188,9 +194,14 @@ impl HostInterface {
         let front = self.front.as_mut().expect("it has one");
         self.op = request.op;
         let mut step = front.begin(now, request);
-        if request.op == Op::Write {
-            let data = host_interface::bring_all(&mut **front, step.there, u64::from(request.bytes));
-            step = step.then(data);
+        let bytes = u64::from(request.bytes);
+        match request.op {
+            Op::Write => step = step.then(host_interface::bring_all(&mut **front, step.there, bytes)),
+            Op::Read => {
+                self.asked = host_interface::ask(&mut **front, step.there, bytes);
+                step = step.then(self.asked.first);
+            }
+            Op::Trim | Op::Flush => {}
         }
         let mut at = step.there;
         step.tell(self.id, now, breakdown);

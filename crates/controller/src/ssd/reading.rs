@@ -66,6 +66,9 @@ impl<S: Store> Ssd<S> {
             breakdown.add(self.id, Activity::Translate, translated - at);
             breakdown.add_all(self.id, link);
         }
+        if !crossing.software.is_zero() {
+            breakdown.add(self.id, Activity::Software, crossing.software);
+        }
         let done = self.interface.leave(crossing.there, breakdown);
         Completion { done, status: Status::Done }
     }

@@ -8,13 +8,14 @@
 //!
 //! # Leaves out
 //! Lines that a cache already holds, and those it reads before it writes them; back-invalidation; credits; slots that
-//! go empty.
+//! go empty. `ssd` and `onyx` serve a read as a whole when its first line is asked for, and a write when all of it is
+//! there: they answer its last line when they are done, and the others at once.
 //!
 //! # Sources
 //! cxl-2.0 for flits and slots; li-2023 for latencies.
 //!
 //! # Checks
-//! A line alone, slot by slot; lines under way over their round trip.
+//! A line alone, slot by slot; lines under way over their round trip; the same before drives, on top of what these take.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -58,7 +59,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "cxl_mem",
         "CXL.mem: the device is memory of the host's",
         &["cxl-2.0", "li-2023"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, host| {

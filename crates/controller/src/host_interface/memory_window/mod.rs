@@ -9,14 +9,15 @@
 //!
 //! # Leaves out
 //! Buffers of the CPU that fill and stores that it puts in another order; caches, which hold nothing of a window;
-//! a CPU that stands still meanwhile takes no time of the others. Trims take no time. Before `ssd` and `onyx`, which
-//! answer a read as a whole, the loads' way to the device.
+//! a CPU that stands still meanwhile takes no time of the others. Trims take no time. `ssd` and `onyx` serve a read as a
+//! whole when its first load is there, and a write when all of it is.
 //!
 //! # Sources
 //! neugebauer-2018 for latencies of the link; `kernel::pcie` for packets; what CPUs do is assumed.
 //!
 //! # Checks
-//! A store and a load alone, byte by byte; a read takes a round trip for as many lines as are under way.
+//! A store and a load alone, byte by byte; a read takes a round trip for as many lines as are under way; the same before
+//! drives, on top of what these take.
 
 use super::HostInterfaceFamily;
 use super::express::ExpressConfig;
@@ -62,7 +63,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "memory_window",
         "loads and stores through a window of PCI Express, with write combining",
         &["neugebauer-2018"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, host| {

@@ -46,6 +46,30 @@ fn behind_nvme_it_takes_driver_queues_and_link_on_top() {
     }
 }
 
+/// Each line of a read has its way to the drive; those beside the first are on it while the drive reads, and so is the
+/// question after the last store of a write while it writes.
+#[test]
+fn behind_loads_and_stores_it_takes_their_way_on_top() {
+    let bare = "driver = \"0 s\"\nlink = \"100000 GB/s\"\n";
+    for (host, beside_ns) in [
+        ("kind = \"memory_window\"", 4.0),
+        ("kind = \"cxl_mem\"\nlines = 1", 0.0),
+        ("kind = \"cxl_mem\"", 45.0),
+    ] {
+        for op in [Op::Read, Op::Write] {
+            let mut interface = crate::host_interface::tests::built(host);
+            let front = crate::host_interface::tests::served_at_once(&mut *interface, Time::ZERO, op, 4096);
+            let (without, _) = latency(&mut *drive(bare), op);
+            let (found, _) = latency(&mut *drive(&format!("{bare}[device.host]\n{host}\n")), op);
+            let off = found.as_ns_f64() - without.as_ns_f64() - front.as_ns_f64();
+            assert!(
+                off > -beside_ns - 1.0 && off < 1.0,
+                "{host}, {op:?}: {found}, of which {without} and {front}"
+            );
+        }
+    }
+}
+
 #[test]
 fn behind_nvme_it_keeps_the_contract() {
     let nvme = "ranks = 8\nchip = \"64 KiB\"\n[device.host]\nkind = \"nvme\"\nqueue_depth = 8\n";

@@ -37,8 +37,45 @@ fn a_drive_behind_nvme_takes_driver_queues_and_link_on_top() {
     }
 }
 
+/// A drive without time over loads and stores takes what these take, line by line, and one with time that on top. Of lines
+/// that are under way beside the first the drive has them all when it has the data: they need not be issued then.
+#[test]
+fn a_drive_behind_loads_and_stores_takes_their_way_on_top() {
+    for (host, issue_ns, beside) in [
+        ("kind = \"memory_window\"", 10, 0),
+        ("kind = \"memory_window\"\nwrite_combining = false", 10, 0),
+        ("kind = \"cxl_mem\"\nlines = 1", 5, 0),
+        ("kind = \"cxl_mem\"", 5, 9),
+    ] {
+        for op in [Op::Read, Op::Write] {
+            let mut interface = crate::host_interface::tests::built(host);
+            let front = crate::host_interface::tests::served_at_once(&mut *interface, Time::ZERO, op, 4096);
+            let (bare, _) = latency(DRIVE, op);
+            let (found, breakdown) = latency(&format!("{DRIVE}[device.host]\n{host}\n"), op);
+            let off = found.as_ns_f64() - front.as_ns_f64() - bare.as_ns_f64();
+            let before_ns = if op == Op::Read { f64::from(issue_ns * beside) } else { 0.0 };
+            assert!(
+                off > -before_ns - 1.0 && off < 1.0,
+                "{host}, {op:?}: {found}, of which {bare} and {front}"
+            );
+            if beside == 0 && op == Op::Read {
+                let lines = 4096 / interface.piece();
+                let software = |of: &&nacre_kernel::Span| of.activity == Activity::Software;
+                let sum =
+                    breakdown.spans().iter().filter(software).fold(Time::ZERO, |sum, span| sum + span.time);
+                assert_eq!(sum, Time::from_ns(lines * issue_ns as u64), "{host}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_drive_behind_nvme_keeps_the_contract() {
     let nvme = format!("{DRIVE}[device.host]\nkind = \"nvme\"\nqueue_depth = 8\n");
+    let window = format!("{DRIVE}[device.host]\nkind = \"memory_window\"\nloads = 4\n");
+    // So many lines are more than a link remembers gaps between.
+    nacre_testkit::conformance_in_order(|| {
+        crate::workbench::workbench(1).build(&window).expect("it is legal")
+    });
     nacre_testkit::conformance(|| crate::workbench::workbench(1).build(&nvme).expect("it is legal"));
 }
