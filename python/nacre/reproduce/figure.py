@@ -118,20 +118,10 @@ def _simulated(results: Results, drawing: Drawing) -> Data:
             series = " ".join(
                 part for part in (dict(point.labels).get(drawing.series), name) if part
             )
-            row = {"series": series, "value": value} | _interval(results, drawing, point, value)
+            ends = results.interval(point, drawing.interval, value)
+            row = {"series": series, "value": value} | ends
             found.append(_place(results, drawing, point) | row)
     return found
-
-
-def _interval(results: Results, drawing: Drawing, point: Point, value: float) -> dict[str, float]:
-    """The ends of a value's interval, where the figure has them and the run was long enough."""
-    if not drawing.interval:
-        return {}
-    try:
-        half_width = value * results.reading(point, drawing.interval).value / 100
-    except UnknownError:
-        return {}
-    return {"low": value - half_width, "high": value + half_width}
 
 
 def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:

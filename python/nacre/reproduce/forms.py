@@ -29,7 +29,10 @@ Data = list[dict[str, Any]]
 
 
 def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """At every place on x, a column for each label of the series with its number over it."""
+    """At every place on x, a column for each label of the series with its number over it.
+
+    Where the figure has intervals they stand at the ends of the columns in place of the numbers.
+    """
     (measure,) = drawing.measures.values()
     rows: Data = []
     for point in results.paper.points(drawing.points) if drawing.points else []:
@@ -39,7 +42,8 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
         except UnknownError:
             continue
         row = {"x": labels[drawing.x], "series": labels.get(drawing.series, ""), "value": value}
-        rows.append(row | {"said": significant(value)})
+        ends = results.interval(point, drawing.interval, value)
+        rows.append(row | ends | {"said": significant(value)})
     if not rows:
         raise Error("there is nothing to draw: no run of this figure has ended")
     places = list(dict.fromkeys(row["x"] for row in rows))
@@ -59,7 +63,10 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
     tooltip = ["x:O", "series:N", alt.Tooltip("value:Q", format=",.4~g")]
     bars = base.mark_bar().encode(x=x, xOffset=offset, y=y, color=colour, tooltip=tooltip)
     layers: list[alt.Chart] = [bars]
-    if theme.WIDTH / len(rows) > _ROOM / 2:
+    if drawing.interval:
+        rules = base.mark_rule(strokeWidth=2, color=theme.INK)
+        layers.append(rules.encode(x=x, xOffset=offset, y="low:Q", y2="high:Q"))
+    elif theme.WIDTH / len(rows) > _ROOM / 2:
         words = base.mark_text(dy=-7, fontSize=10.5)
         layers.append(words.encode(x=x, xOffset=offset, y=y, text="said:N"))
     chart = alt.layer(*layers).properties(width=theme.WIDTH, height=_HEIGHT)

@@ -64,6 +64,19 @@ class Results:
             raise UnknownError(f"{point.name}: the record has no {measure}")
         return Reading(point, float(value))
 
+    def interval(self, point: Point, measure: str, value: float) -> dict[str, float]:
+        """The ends of a value's interval, whose half-width `measure` gives in percent of it.
+
+        Nothing where there is no such measure, or the run was too short for it.
+        """
+        if not measure:
+            return {}
+        try:
+            half_width = value * self.reading(point, measure).value / 100
+        except UnknownError:
+            return {}
+        return {"low": value - half_width, "high": value + half_width}
+
     def x(self, point: Point, axis: str) -> float:
         """Where a point lies on an axis of numbers."""
         value = self.paper.plan[point.group].axis(axis).value(dict(point.labels)[axis])

@@ -1,5 +1,6 @@
 //! The card: contract, laws, and what a loss of power takes.
 
+mod constraints;
 mod laws;
 mod power;
 mod queue;
