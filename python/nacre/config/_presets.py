@@ -125,6 +125,7 @@ class NvramCardSettings(TypedDict, total=False):
     groups: int
     burst: int
     clock: str
+    rounding: Literal['up', 'ddr4']
     read_latency: int
     write_latency: int
     activate_to_access: str
@@ -151,6 +152,7 @@ class NvramCardSettings(TypedDict, total=False):
     ranks: int
     chips: int
     interleave: str
+    interleave_groups: bool
     scheduler: MemoryScheduling
     rows: Literal['open', 'closed', 'open_for_reads']
     processors: int
