@@ -143,9 +143,10 @@ impl Dirty {
         all.len() as u64
     }
 
-    /// When the last of those being written back is clean; zero without any.
+    /// When the backing has the last of those being written back, those included that left; zero without any.
     pub(super) fn last_until(&self) -> Time {
-        self.under_way.last().map_or(Time::ZERO, |&(until, _)| until)
+        let last = |of: &BTreeSet<(Time, u64)>| of.last().map_or(Time::ZERO, |&(until, _)| until);
+        last(&self.under_way).max(last(&self.landing))
     }
 
     /// `block` leaves the cache; what it was if it was dirty.

@@ -156,7 +156,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 18] = [
+const KEPT: [(&str, &str); 19] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -174,6 +174,7 @@ const KEPT: [(&str, &str); 18] = [
     ("lost_until_it_is_taken", include_str!("kept/lost_until_it_is_taken.crash")),
     ("flush_behind_a_refused_page", include_str!("kept/flush_behind_a_refused_page.crash")),
     ("told_and_flushed_again", include_str!("kept/told_and_flushed_again.crash")),
+    ("flush_passes_what_left", include_str!("kept/flush_passes_what_left.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
 ];
 
