@@ -1,5 +1,6 @@
 //! The channel: open rows, and when the next command may be given.
 
+use super::command::{Command, Place};
 use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
 use super::kind::Kind;
 use super::moved::{ALL_GROUPS, Moved, Train};
@@ -12,26 +13,6 @@ use std::array::from_fn;
 
 /// No row is open.
 const CLOSED: u32 = u32::MAX;
-
-/// Where an access goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The rank.
-    pub rank: u32,
-    /// The bank, counted over all groups of the rank.
-    pub bank: u32,
-    /// The row.
-    pub row: u32,
-}
-
-/// A command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// What it does.
-    pub kind: Kind,
-    /// Where. A refresh is for the whole rank.
-    pub place: Place,
-}
 
 /// Why a command cannot be given, however long one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

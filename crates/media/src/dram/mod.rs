@@ -27,6 +27,7 @@
 //! against as many one by one.
 
 mod channel;
+mod command;
 mod holds;
 mod kind;
 mod moved;
@@ -37,6 +38,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{Channel, Command, Place, Unready};
+pub use channel::{Channel, Unready};
+pub use command::{Command, Place};
 pub use kind::Kind;
 pub use part::{Part, Rounding};

@@ -1,9 +1,10 @@
 //! When data moved: where reads and writes find room between others.
 
+use super::command::Place;
 use super::holds::NEVER_BINDS;
+use super::kind::Kind;
 use super::part::Part;
 use super::rules::{Rule, Scope};
-use super::{Kind, Place};
 use nacre_kernel::state::{State, Value};
 
 /// Trains that are kept at least: what is asked for before them moves as late as what the last forgotten one leaves.

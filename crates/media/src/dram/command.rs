@@ -1,0 +1,23 @@
+//! Commands, and where they go.
+
+use super::kind::Kind;
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The rank.
+    pub rank: u32,
+    /// The bank, counted over all groups of the rank.
+    pub bank: u32,
+    /// The row.
+    pub row: u32,
+}
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What it does.
+    pub kind: Kind,
+    /// Where. A refresh is for the whole rank.
+    pub place: Place,
+}
