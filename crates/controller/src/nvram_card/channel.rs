@@ -36,6 +36,8 @@ pub(super) struct MemoryChannel {
     due: Vec<u64>,
     /// When accesses ask for their last burst and leave the scheduler's queue, the first first.
     leaving: VecDeque<u64>,
+    /// When the latest access came.
+    latest: u64,
     #[state(skip = "of no meaning between two requests")]
     places: Vec<Place>,
     /// When the last data is over the lines.
@@ -108,6 +110,7 @@ impl MemoryChannel {
             clocks: Clocks::of(&config.part),
             due: vec![interval; config.ranks as usize],
             leaving: VecDeque::new(),
+            latest: 0,
             places: Vec::new(),
             busy_until: Time::ZERO,
             book: Book::default(),
@@ -165,9 +168,14 @@ impl MemoryChannel {
         self.places = places;
     }
 
-    /// When an access that comes at `from` has a place in the scheduler's queue: the first that leaves gives its own.
+    /// When an access that comes at `from` has a place in the scheduler's queue: the first that leaves gives its own. One
+    /// that comes before others that were served already, as those of a later line of a load, finds these not yet there.
     #[inline]
     fn enter(&mut self, from: u64) -> u64 {
+        if from < self.latest {
+            return from;
+        }
+        self.latest = from;
         let is_full = self.leaving.len() >= self.ahead;
         let first = if is_full { self.leaving.pop_front() } else { None };
         first.map_or(from, |first| from.max(first + 1))
@@ -176,6 +184,9 @@ impl MemoryChannel {
     /// The access that entered last leaves at `clock`.
     #[inline]
     fn leave(&mut self, clock: u64) {
+        if self.leaving.len() >= self.ahead {
+            return;
+        }
         let later = self.leaving.iter().rev().take_while(|&&other| other > clock).count();
         if later == 0 {
             self.leaving.push_back(clock);
@@ -254,6 +265,7 @@ impl MemoryChannel {
     pub(super) fn clear(&mut self, at: Time) {
         self.channel.clear();
         self.leaving.clear();
+        self.latest = 0;
         self.busy_until = Time::ZERO;
         let part = self.channel.part();
         if let Some((every, _)) = part.refreshing() {
