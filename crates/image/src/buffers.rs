@@ -112,6 +112,11 @@ impl Buffers {
         Ok(())
     }
 
+    /// Of the pages that wait, keeps those whose places are `wanted`.
+    pub(crate) fn retain(&mut self, wanted: impl Fn(u64) -> bool) {
+        self.waiting.retain(|&offset, _| wanted(offset));
+    }
+
     /// Forgets what was read ahead.
     pub(crate) fn forget(&mut self) {
         self.ahead.bytes.clear();

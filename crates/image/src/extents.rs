@@ -229,6 +229,11 @@ impl Extents {
         self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.now.clone()));
     }
 
+    /// Bytes of the file that only the last checkpoint uses, so that the next one frees them.
+    pub(crate) fn freed_by_checkpoint(&self) -> u64 {
+        self.old.len() as u64 * self.geometry.extent_bytes()
+    }
+
     /// How long the file has to be to hold every programmed page.
     pub(crate) fn needed_length(&self) -> u64 {
         let page_bytes = u64::from(self.geometry.page_bytes);

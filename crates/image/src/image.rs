@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+mod full;
+
 /// Room for the journal of a new image. With half of it filled a checkpoint is due; the other half is
 /// for the record that comes first.
 const JOURNAL_BYTES: u64 = 128 << 20;
@@ -163,6 +165,7 @@ impl Image {
             }
             // The next record takes its place.
             Err(error) if is_full(&error) => {
+                held.is_tight = true;
                 Err(ImageError::new(&self.path, Problem::io("appending to its journal", &error)))
             }
             Err(error) => Err(held.fail("appending to its journal", &error)),
@@ -175,13 +178,18 @@ impl Image {
         if held.reserved >= journal.min(end + SPARE_BYTES) {
             return Ok(());
         }
-        let upto = journal.min(end + 2 * SPARE_BYTES);
-        match self.disk.reserve(JOURNAL_START + held.reserved, upto - held.reserved) {
-            Ok(()) => held.reserved = upto,
-            Err(error) if is_full(&error) && is_short && end <= held.reserved => {}
-            Err(error) => return Err(error),
+        let mut reserve = |upto: u64| {
+            self.disk.reserve(JOURNAL_START + held.reserved, upto - held.reserved)?;
+            held.reserved = upto;
+            Ok(())
+        };
+        match reserve(journal.min(end + 2 * SPARE_BYTES)) {
+            Err(error) if is_full(&error) => match reserve(journal.min(end + SPARE_BYTES)) {
+                Err(error) if is_full(&error) && is_short && end <= held.reserved => Ok(()),
+                reserved => reserved,
+            },
+            reserved => reserved,
         }
-        Ok(())
     }
 
     /// The longest record that [`Image::append`] takes, bytes.
@@ -253,14 +261,22 @@ impl Image {
             checksum: checksum.finalize(),
         };
         checkpoint.offset = held.extents.space.take(checkpoint.bytes());
-        let written = held
-            .buffers
-            .drain(&*self.disk)
-            .and_then(|()| self.disk.write_at(checkpoint.offset, &table))
-            .and_then(|()| self.disk.write_at(checkpoint.offset + checkpoint.table_bytes, state))
-            .and_then(|()| self.disk.sync());
+        let write = |held: &mut Held| {
+            held.buffers.drain(&*self.disk)?;
+            self.disk.write_at(checkpoint.offset, &table)?;
+            self.disk.write_at(checkpoint.offset + checkpoint.table_bytes, state)?;
+            self.disk.sync()
+        };
+        let mut written = write(&mut held);
+        if written.as_ref().is_err_and(is_full) {
+            written = self.make_room(&mut held).and_then(|()| write(&mut held));
+        }
         written.map_err(|error| {
             held.extents.space.give(checkpoint.offset, checkpoint.bytes());
+            // As much of it as was written would keep its room.
+            if is_full(&error) {
+                let _ = self.disk.zero_at(checkpoint.offset, checkpoint.bytes(), false);
+            }
             held.fail_or_wait("writing a checkpoint", &error)
         })?;
         let generation = held.superblock.generation + 1;
@@ -277,6 +293,10 @@ impl Image {
         held.extents.keep();
         if let Some(old) = old {
             held.extents.space.give(old.offset, old.bytes());
+        }
+        if std::mem::take(&mut held.is_tight) {
+            let given = self.give_back(&mut held);
+            given.map_err(|error| held.fail("giving room back", &error))?;
         }
         Ok(())
     }
@@ -382,6 +402,8 @@ pub(crate) struct Held {
     synced: u64,
     /// Bytes of the journal for which there is room on the disk.
     reserved: u64,
+    /// Whether the disk was full since the last checkpoint.
+    is_tight: bool,
     error: Option<ImageError>,
     /// For a record, or a page being copied.
     pub(crate) buffer: Vec<u8>,
@@ -400,6 +422,7 @@ impl Held {
             journal_bytes: 0,
             synced: 0,
             reserved: 0,
+            is_tight: false,
             error: None,
             buffer: Vec::new(),
         }

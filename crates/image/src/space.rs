@@ -52,6 +52,11 @@ impl Space {
         true
     }
 
+    /// What is unused before `end`, each with its bytes.
+    pub(crate) fn unused_before(&self, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.unused.range(..end).map(move |(&offset, &room)| (offset, room.min(end - offset)))
+    }
+
     /// The `bytes` at `offset` are unused again.
     pub(crate) fn give(&mut self, offset: u64, bytes: u64) {
         let (mut start, mut end) = (offset, offset + units(bytes));

@@ -50,6 +50,8 @@ pub struct Kept {
     work: u64,
     /// Something was not kept, so that the journal does not lead to what the device is: a checkpoint comes first.
     is_behind: bool,
+    /// Something changed since a checkpoint was last tried: where the disk is full another one may make room.
+    has_changed: bool,
     /// Whether the journal ended in a record that was not wholly written.
     pub(crate) was_torn: bool,
 }
@@ -95,6 +97,7 @@ impl Kept {
             steps: 0,
             work: 0,
             is_behind: false,
+            has_changed: true,
             was_torn: false,
         }
     }
@@ -122,14 +125,9 @@ impl Kept {
                 self.make_room(&image, step)?;
             }
             if !self.is_behind {
-                let reads = self.reads.len();
-                step.encode(now, &mut self.reads);
-                if let Err(error) = image.append(&self.reads) {
-                    self.reads.truncate(reads);
-                    return Err(error.into());
-                }
-                self.reads.clear();
+                self.append(&image, now, step)?;
             }
+            self.has_changed = true;
         }
         Ok(self.apply(now, step, &mut []))
     }
@@ -185,6 +183,7 @@ impl Kept {
     /// Makes the device as it is the beginning of the journal.
     pub fn checkpoint(&mut self) -> Result<(), NotTaken> {
         let Some(image) = self.journal().cloned() else { return Ok(()) };
+        self.has_changed = false;
         let mut state = StateWriter::new();
         state.section("device");
         self.books.save(&mut state);
@@ -282,10 +281,12 @@ impl Kept {
     /// the disk is full it is done and not kept, for a trimmed byte may be as it was.
     fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
-        if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() {
-            let can_do_without = matches!(step, Step::Trim { .. } | Step::Flush);
+        let is_pressed = takes_room && self.has_changed && image.is_full();
+        if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() || is_pressed {
             match self.checkpoint() {
-                Err(NotTaken::Image(error)) if error.is_full() && can_do_without => self.is_behind = true,
+                Err(NotTaken::Image(error)) if error.is_full() && is_done_without_room(step) => {
+                    self.is_behind = true;
+                }
                 made => made?,
             }
         }
@@ -293,6 +294,30 @@ impl Kept {
             image.retry()?;
         }
         Ok(())
+    }
+
+    /// Puts `step` into a record, after the reads before it. A full disk may have room for it when the journal is empty.
+    fn append(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
+        let mut reads = self.reads.len();
+        step.encode(now, &mut self.reads);
+        let mut kept = image.append(&self.reads);
+        if kept.as_ref().is_err_and(ImageError::is_full) {
+            if is_done_without_room(step) {
+                self.is_behind = true;
+                kept = Ok(());
+            } else if self.has_power && self.has_changed {
+                self.reads.truncate(reads);
+                self.checkpoint()?;
+                reads = 0;
+                step.encode(now, &mut self.reads);
+                kept = image.append(&self.reads);
+            }
+        }
+        match kept {
+            Ok(()) => self.reads.clear(),
+            Err(_) => self.reads.truncate(reads),
+        }
+        Ok(kept?)
     }
 
     /// Puts the reads so far into a record. Where they cannot be kept they are forgotten: nobody waits for that.
@@ -393,6 +418,11 @@ impl Kept {
         self.books.written.insert(0..self.capacity);
         Ok(())
     }
+}
+
+/// Whether the device may do `step` though it is not kept: a trimmed byte may be as it was.
+fn is_done_without_room(step: Step<'_>) -> bool {
+    matches!(step, Step::Trim { .. } | Step::Flush)
 }
 
 impl std::fmt::Debug for Kept {

@@ -14,6 +14,7 @@ use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+mod full;
 mod pcm;
 mod stacks;
 mod states;
