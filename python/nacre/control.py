@@ -9,7 +9,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from nacre.errors import Error, Problem, config_error
 from nacre.record import Component
@@ -131,6 +131,22 @@ class ExportStatistics(View):
         return Record(self.to_dict(), arrays)
 
 
+class Sample(NamedTuple):
+    """What a device has served so far: two of them tell its rates and latencies in between.
+
+    `read_ns` and `write_ns` are the modelled latencies of `timed_reads` and `timed_writes`
+    requests together.
+    """
+
+    up_s: float
+    reads: int
+    writes: int
+    timed_reads: int = 0
+    timed_writes: int = 0
+    read_ns: float = 0.0
+    write_ns: float = 0.0
+
+
 class Statistics(View):
     """What is known of a server."""
 
@@ -147,6 +163,16 @@ class Statistics(View):
                 return export
         known = ", ".join(export.name for export in self.exports)
         raise Error(f'there is no export "{name}"; there is {known}')
+
+    def sample(self, name: str | None = None) -> Sample:
+        """What the device has served so far, for `nacre.figures.served`."""
+        export = self.export(name)
+        timed, taken_ns = [], []
+        for took in (export.modelled["read"], export.modelled["write"]):
+            timed.append(took.count if took else 0)
+            taken_ns.append(took.count * took.mean_ns if took else 0.0)
+        asked = export.requests
+        return Sample(self.up_s, asked.read.requests, asked.write.requests, *timed, *taken_ns)
 
 
 class Control:

@@ -75,6 +75,12 @@ def test_statistics_count_what_clients_did(client: Client, control: Control) -> 
         values = [summary[mark] for mark in marks]
         assert values == sorted(values)
     assert export.wall.write.p50_ns >= 0.9 * export.modelled.write.p50_ns
+    sample = found.sample("drive")
+    assert (sample.reads, sample.writes) == (
+        export.requests.read.requests,
+        export.requests.write.requests,
+    )
+    assert sample.write_ns / sample.timed_writes == pytest.approx(export.modelled.write.mean_ns)
     assert export.simulated_s > 0
     assert export.components[0].counters
     assert sum(export.energy_j.values()) > 0

@@ -323,7 +323,9 @@ def test_a_served_device_is_watched_and_loses_its_power(inside: Client, tmp_path
         image = str(served.image)
         found = inside.get("/api/device", params={"image": image}).json()
         (export,) = found["exports"]
-        assert (export["reads"], export["writes"]) == (0, 0)
+        assert (export["sample"]["reads"], export["sample"]["writes"]) == (0, 0)
+        drawing = inside.get("/api/device/served").json()
+        assert drawing["data"]["name"] == drawing["usermeta"]["data"]
         asked = {"image": image, "export": export["name"]}
         requests = [["write", 0, 4096], ["read", 0, 4096]]
         (table,) = inside.post("/api/device/step", json=asked | {"requests": requests}).json()[

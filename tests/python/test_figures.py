@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nacre.figures import drawings, export, mean_latency, record_figures, title
+from nacre.control import Sample
+from nacre.figures import drawings, export, mean_latency, record_figures, served, title
 from nacre.figures.axes import deviate
 from nacre.figures.latency import curve
 from nacre.record import Record
@@ -202,3 +203,24 @@ def test_a_record_without_requests_of_a_kind_says_so() -> None:
     assert list(record_figures(reads)) == ["latency", "throughput", "time_spent", "time_split"]
     with pytest.raises(nacre.Error, match="no write latency to draw"):
         reads.plot_latency("write")
+
+
+def test_what_a_served_device_does_is_drawn_from_samples() -> None:
+    """A second of 200 reads of 80 us each, then two seconds of 50 reads and 30 writes in all."""
+    samples = [
+        Sample(5.0, reads=1000, writes=0, timed_reads=1000, read_ns=9e7),
+        Sample(6.0, reads=1200, writes=0, timed_reads=1200, read_ns=9e7 + 200 * 80_000),
+        Sample(8.0, 1250, 30, 1250, 30, 9e7 + 200 * 80_000 + 50 * 120_000, 30 * 2e6),
+    ]
+    drawing = ElementTree.fromstring(export.svg(served(samples)))
+    said = {text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"25 reads/s", "15 writes/s", "reads 120 us", "writes 2 ms"} <= said
+    first = ElementTree.fromstring(export.svg(served(samples[:2])))
+    said = {text.text for text in first.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"200 reads/s", "0 writes/s", "reads 80 us"} <= said
+    assert not any(text and text.startswith("writes ") for text in said)
+
+
+def test_a_page_gets_the_figure_of_a_served_device_without_samples() -> None:
+    spec = served().to_dict()
+    assert spec["data"] == {"name": spec["usermeta"]["data"], "values": []}

@@ -38,6 +38,7 @@ def routes() -> list[Route]:
     answering = answers.answering
     return [
         Route("/api/device", answering(watched)),
+        Route("/api/device/served", answering(served)),
         Route("/api/device/wear", answering(wear)),
         Route("/api/device/power-fail", answering(pulled, takes_document=True), methods=["POST"]),
         Route("/api/device/media-error", answering(hurt, takes_document=True), methods=["POST"]),
@@ -52,9 +53,18 @@ def watched(request: Request) -> dict[str, Any]:
         found = control.stats()
     return {
         "facts": answers.lines(server_facts(found)),
-        "up_s": found.up_s,
-        "exports": [_told(export) for export in found.exports],
+        "exports": [
+            {**_told(export), "sample": found.sample(export.name)._asdict()}
+            for export in found.exports
+        ],
     }
+
+
+def served(_request: Request) -> dict[str, Any]:
+    """The figure that the page feeds with the samples of a device."""
+    from nacre import figures
+
+    return answers.figure(figures.served)
 
 
 def wear(request: Request) -> dict[str, Any]:
@@ -136,8 +146,6 @@ def _told(export: ExportStatistics) -> dict[str, Any]:
         "name": export.name,
         "facts": answers.lines(export_facts(export)),
         "tables": answers.tables(*(part() for part in parts)),
-        "reads": export.requests.read.requests,
-        "writes": export.requests.write.requests,
         "has_wear": any(part.get("wear") for part in export.components),
     }
 

@@ -18,6 +18,7 @@ from nacre.figures.mean_latency import mean_latency
 from nacre.figures.mixes import mixes
 from nacre.figures.pareto import pareto
 from nacre.figures.sensitivity import sensitivity
+from nacre.figures.served import served
 from nacre.figures.theme import title
 from nacre.figures.throughput import throughput
 from nacre.figures.tiers import tiers
@@ -42,6 +43,7 @@ __all__ = [
     "record_figures",
     "save",
     "sensitivity",
+    "served",
     "study_figures",
     "throughput",
     "tiers",

@@ -2,9 +2,8 @@
 
 import { glance, post } from "./api.js";
 import { fill, h } from "./dom.js";
-import { figure } from "./figure.js";
+import { Fed, figure } from "./figure.js";
 import { facts, table, trouble } from "./show.js";
-import { SPAN, rates } from "./rates.js";
 import { bytesOf, changing, requestsOf } from "./requests.js";
 
 const PERIOD = 1000;
@@ -14,7 +13,7 @@ const HARMS = { reads: "reads fail, until they are written", writes: "writes fai
 /** Watches what is served from an image, in a place of the page, until `signal` says so. */
 export class Attached {
   constructor(place, image, signal, foot) {
-    Object.assign(this, { place, image, signal, foot, past: new Map(), looks: 0, still: 0 });
+    Object.assign(this, { place, image, signal, foot, looks: 0, still: 0 });
   }
 
   /** Looks once a second while somebody can see it, and less often where nothing happens for a while. */
@@ -41,27 +40,26 @@ export class Attached {
       // What is as it was is not drawn again: a device that nobody uses costs next to nothing to watch.
       afresh(own.facts, [...found.facts, ...each.facts], (lines) => fill(own.facts, facts(lines)));
       afresh(own.tables, each.tables, (tables) => fill(own.tables, tables.map(table)));
-      const past = [...(this.past.get(each.name) ?? []), { at: found.up_s, reads: each.reads, writes: each.writes }].filter(({ at }) => at > found.up_s - SPAN);
-      this.past.set(each.name, past);
-      const before = past.at(-2);
-      if (before?.reads !== each.reads || before?.writes !== each.writes) this.still = 0;
-      const isIdle = past[0].reads === each.reads && past[0].writes === each.writes;
-      if (!isIdle || !own.wasIdle) fill(own.chart, rates(past));
-      own.wasIdle = isIdle;
+      const { before } = own;
+      const isNews = before?.reads !== each.sample.reads || before?.writes !== each.sample.writes;
+      if (isNews) this.still = 0;
+      own.served.take(each.sample, Boolean(before) && isNews);
+      own.before = each.sample;
     });
     this.looks += 1;
     this.place.dataset.looks = String(this.looks);
   }
 
   frame({ name, has_wear: hasWear }) {
-    const own = { chart: h("div", { class: "chart" }), facts: h("div"), tables: h("div"), said: h("div", { role: "status" }), wear: h("div") };
+    const own = { facts: h("div"), tables: h("div"), said: h("div", { role: "status" }), wear: h("div") };
     const asked = { image: this.image, export: name };
     const query = new URLSearchParams(asked);
+    own.served = new Fed("/api/device/served", "requests per second", this.signal);
     const fail = async () => {
       if (!confirm("The power of this device fails: its clients are cut off, and it loses what its design does not keep.")) return;
       await this.tell(own.said, "/api/device/power-fail", asked);
     };
-    own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.chart, own.facts, own.tables,
+    own.whole = h("div", { class: "export" }, h("h2", {}, name || "The device"), own.served.place, own.facts, own.tables,
       h("div", { class: "row" }, h("button", { type: "button", onclick: fail }, "Let the power fail"),
         hasWear ? h("button", { type: "button", class: "quiet", onclick: () => fill(own.wear, figure(`/api/device/wear?${query}`, "wear by block", this.signal)) }, "Show the wear of each block") : null),
       own.said, own.wear, this.requests(asked), this.harm(asked));

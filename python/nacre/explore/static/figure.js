@@ -11,13 +11,13 @@ const vega = () => (loading ??= import("/vega.js").then(() => window.vegaEmbed))
 /** Has Vega ready before there is anything to draw. */
 export const warm = () => { vega().catch(() => {}); };
 
-/** Draws the figure that the server tells at a path. */
-export function figure(path, name, signal) {
+/** Draws the figure that the server tells at a path, and says to `done` what was made. */
+export function figure(path, name, signal, done = () => {}) {
   const place = h("figure", { class: "drawing", "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));
   const make = async () => {
     try {
       const [embed, spec] = await Promise.all([vega(), get(path, signal)]);
-      await draw(embed, place, spec, name);
+      done(await draw(embed, place, spec, name), spec);
     } catch (error) {
       if (error.name !== "AbortError") fill(place, h("p", { class: "soft" }, `${name}: ${error.message}`));
     }
@@ -32,14 +32,49 @@ export async function drawn(place, spec, name) {
   await draw(await vega(), place, spec, name);
 }
 
+/** A figure of what goes on: drawn once, and from then on fed with samples. */
+export class Fed {
+  constructor(path, name, signal) {
+    Object.assign(this, { waiting: [], drawn: 0, changed: -Infinity });
+    this.place = figure(path, name, signal, ({ view, finalize }, { usermeta }) => {
+      signal.addEventListener("abort", finalize);
+      Object.assign(this, { view, data: usermeta.data, span: usermeta.span_s });
+      this.show();
+    });
+  }
+
+  /** Takes a sample that says something new, or the same again; an earlier time begins anew. */
+  take(sample, isNews) {
+    if (sample.up_s < this.last) Object.assign(this, { waiting: [], isAnew: true, changed: -Infinity });
+    this.last = sample.up_s;
+    if (isNews) this.changed = sample.up_s;
+    this.waiting.push(sample);
+    if (this.waiting[0].up_s < this.last - this.span) this.waiting.shift();
+    this.show();
+  }
+
+  /** Draws what was taken, unless all that the figure has room for is as it was. */
+  show() {
+    if (!this.view) return;
+    const { isAnew, span, view, waiting } = this;
+    const from = this.last - span;
+    const isCalm = this.changed < from;
+    if (isCalm && this.wasCalm && this.drawn > 1) return;
+    const changes = view.changeset().remove(({ up_s: at }) => isAnew || at < from).insert(waiting);
+    view.change(this.data, changes).runAsync();
+    Object.assign(this, { waiting: [], isAnew: false, wasCalm: isCalm, drawn: this.drawn + waiting.length });
+  }
+}
+
 async function draw(embed, place, spec, name) {
   const drawing = h("div", { role: "img", "aria-label": said(spec) || name });
   // Expressions are interpreted, so that the page needs no right to make code.
-  await embed(drawing, spec, {
+  const made = await embed(drawing, spec, {
     ast: true, renderer: "svg", defaultStyle: false, actions: false, mode: "vega-lite",
     tooltip: { disableDefaultStyle: true, theme: "own" }, loader: { load: () => Promise.reject(new Error("nothing is fetched")) },
   });
   fill(place, drawing);
+  return made;
 }
 
 const said = (spec) => {

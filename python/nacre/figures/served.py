@@ -1,0 +1,138 @@
+"""What a served device does while it is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+import altair as alt
+
+from nacre.control import Sample
+from nacre.figures import theme
+from nacre.figures.axes import COUNT_LABEL, TIME_LABEL
+
+SAMPLES = "samples"
+"""The data set; a page puts rows into it that have the fields of `Sample`."""
+SPAN_S = 120
+"""Seconds before the last sample that are drawn."""
+
+_ERRORS_ONLY = 1
+_FOR_PAGES = {
+    "data": SAMPLES,
+    "span_s": SPAN_S,
+    "embedOptions": {"logLevel": _ERRORS_ONLY},
+}
+"""Vega warns of axes without values, with which a figure that is fed begins."""
+
+_SAID_WIDTH = 150
+_LABELS = 44
+"""Pixels beside an axis: a figure that is fed does not move as its labels change."""
+
+
+class _Panel(NamedTuple):
+    """What is drawn of each kind of request: expressions with `{0}` for the kind."""
+
+    title: str
+    least: int
+    """The value that the axis reaches at least."""
+    value: str
+    label: str
+    """How the axis says `datum.value`."""
+    said: str
+    """How the last value is said, with `{0}` for what the axis would say."""
+    line: Literal["linear", "step-before"]
+    """Rates hold since the sample before; a latency may be missing, so it has a point alone."""
+    height: int
+
+
+_TIMED = "datum.timed_{0}s - datum.timed_{0}s_before"
+_PANELS = (
+    _Panel(
+        "requests/s",
+        1,
+        "(datum.{0}s - datum.{0}s_before) / (datum.up_s - datum.up_s_before)",
+        COUNT_LABEL,
+        "({0}) + ' ' + datum.kind + 's/s'",
+        "step-before",
+        130,
+    ),
+    _Panel(
+        "mean latency",
+        1000,
+        f"{_TIMED} > 0 ? (datum.{{0}}_ns - datum.{{0}}_ns_before) / ({_TIMED}) : null",
+        TIME_LABEL,
+        "datum.kind + 's ' + ({0})",
+        "linear",
+        80,
+    ),
+)
+
+
+def served(samples: Iterable[Sample] = ()) -> alt.VConcatChart:
+    """Requests per second and their mean latency, between one sample and the next.
+
+    Without samples it is what a page draws once and then feeds.
+    """
+    rows = theme.data(sample._asdict() for sample in samples)
+    rows["name"] = SAMPLES
+    between = _between(alt.Chart(rows))
+    panels = alt.vconcat(*(_panel(between, each) for each in _PANELS), spacing=30)
+    title = theme.title(
+        "Requests per second and their mean latency",
+        f"as the device is modelled, over the last {SPAN_S} seconds",
+    )
+    # The place grows with what is said above the panels once there are samples.
+    size = alt.AutoSizeParams(type="pad", resize=True)
+    return theme.themed(panels.properties(title=title, usermeta=_FOR_PAGES, autosize=size))
+
+
+def _between(chart: alt.Chart) -> alt.Chart:
+    """Each sample with the one before, and how long ago it was."""
+    before: list[Any] = [
+        {"op": "lag", "field": field, "as": f"{field}_before"} for field in Sample._fields
+    ]
+    return (
+        chart.transform_window(window=before, sort=[alt.SortField("up_s")])
+        .transform_joinaggregate(last_s="max(up_s)")
+        .transform_filter("isValid(datum.up_s_before)")
+        .transform_calculate(ago_s="datum.up_s - datum.last_s")
+        .transform_filter(f"datum.ago_s >= {-SPAN_S}")
+    )
+
+
+def _panel(between: alt.Chart, panel: _Panel) -> alt.LayerChart:
+    """A line for each kind of request, and above them what the last sample says."""
+    kinds: list[Any] = list(theme.OP_COLOURS)
+    values = between.transform_calculate(**{kind: panel.value.format(kind) for kind in kinds})
+    values = values.transform_fold(kinds, as_=["kind", "value"])
+    x = alt.X("ago_s:Q", title=None).scale(domain=[-SPAN_S, 0], nice=False)
+    x = x.axis(
+        grid=False,
+        values=list(range(-SPAN_S, 1, SPAN_S // 4)),
+        labelExpr="datum.value ? -datum.value + ' s ago' : 'now'",
+    )
+    y = alt.Y("value:Q", title=panel.title).axis(
+        tickCount=3, labelExpr=panel.label, minExtent=_LABELS
+    )
+    y = y.scale(domain={"unionWith": [0, panel.least]})
+    colour = alt.Color("kind:N", legend=None)
+    colour = colour.scale(domain=kinds, range=list(theme.OP_COLOURS.values()))
+    # A value between two without one is a dot: the end of a line is round.
+    line = values.mark_line(interpolate=panel.line, strokeCap="round", strokeWidth=1.6)
+    line = line.encode(x=x, y=y, color=colour)
+    said = panel.said.format(panel.label.replace("datum.value", "datum.rounded"))
+    last = (
+        values.transform_filter("datum.ago_s == 0 && isValid(datum.value)")
+        .transform_calculate(rounded="toNumber(format(datum.value, '.3r'))")
+        .transform_calculate(said=said)
+    )
+    layers: list[Any] = [line]
+    for number, kind in enumerate(kinds):
+        text = last.transform_filter(f"datum.kind == '{kind}'").mark_text(
+            align="left", fontWeight="bold"
+        )
+        place = {"x": alt.value(number * _SAID_WIDTH), "y": alt.value(-10)}
+        layers.append(text.encode(**place, text="said:N", color=colour))
+    drawn: Any = alt.layer(*layers)
+    framed: alt.LayerChart = drawn.properties(width=theme.WIDTH, height=panel.height)
+    return framed
