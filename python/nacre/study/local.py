@@ -66,13 +66,14 @@ class Local:
         """Each outcome once, as it comes, and None whenever none came for a while."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="nacre-study-")
-        base = replace(base, folder=self._folder.name)
+        folder = self._folder.name
+        base = replace(base, folder=folder)
         chunks = Chunks(tasks, CHUNK_S, CHUNK_MAX)
         alone: deque[Task] = deque()
         deaths: Counter[str] = Counter()
         missing = len(tasks)
         while len(self._workers) < min(self._number, missing):
-            self._workers.append(_Worker(base))
+            self._workers.append(_Worker(base, folder))
         try:
             while missing:
                 for worker in self._workers:
@@ -86,7 +87,7 @@ class Local:
                     found = worker.receive()
                     if found is None:
                         found = _bury(worker, alone, deaths)
-                        self._workers[place] = _Worker(base)
+                        self._workers[place] = _Worker(base, folder)
                     for outcome in found:
                         chunks.took(outcome.seconds)
                     missing -= len(found)
@@ -127,13 +128,13 @@ def _bury(worker: _Worker, alone: deque[Task], deaths: Counter[str]) -> list[Out
 class _Worker:
     """A process that runs points. It holds nothing that would be missed."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Base, folder: str) -> None:
         self.held: deque[Task] = deque()
         self.started = False
         self.is_trying = False
         self._ends: deque[int] = deque()
         try:
-            self.connection, self._process = _started()
+            self.connection, self._process = _started(folder)
         except OSError as error:
             raise Error(
                 f"a worker process could not be started: {error.strerror or error};"
@@ -185,14 +186,14 @@ class _Worker:
         return lines[-1] if lines else f"it ended with {self._process.returncode}"
 
 
-def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
+def _started(folder: str) -> tuple[Connection, subprocess.Popen[bytes]]:
     """A worker process, and our end of the pipe to it."""
     ours, theirs = Pipe()
     try:
         with theirs:
             # A session of its own: Ctrl-C is for the one who waits for the points.
             process = subprocess.Popen(  # noqa: S603 (our own interpreter)
-                [sys.executable, "-P", *WORKER, str(theirs.fileno())],
+                [sys.executable, "-P", *WORKER, str(theirs.fileno()), folder],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

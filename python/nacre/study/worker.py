@@ -1,4 +1,4 @@
-"""A worker process: `python -m nacre.study.worker DESCRIPTOR`.
+"""A worker process: `python -m nacre.study.worker DESCRIPTOR FOLDER`.
 
 Chunks of tasks come over the descriptor, outcomes go back. When the other side is gone, so is
 this one, in the middle of a point or not, and so is the folder that the two had in common.
@@ -23,17 +23,17 @@ _SILENCE_S = 0.1
 
 def main() -> None:
     """Runs points until nobody wants any."""
-    connection = Connection(int(sys.argv[1]))
-    base: Base = connection.recv()
+    descriptor, folder = sys.argv[1:]
     try:
-        _work(connection, base)
-    except ConnectionError:
-        _leave(base)
+        _work(Connection(int(descriptor)), folder)
+    except (ConnectionError, EOFError):
+        _leave(folder)
 
 
-def _work(connection: Connection, base: Base) -> None:
+def _work(connection: Connection, folder: str) -> None:
+    base: Base = connection.recv()
     chunks: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(connection, base, chunks), daemon=True).start()
+    threading.Thread(target=_listen, args=(connection, folder, chunks), daemon=True).start()
     # It has started when it has all it needs.
     connection.send([])
     while True:
@@ -48,19 +48,18 @@ def _work(connection: Connection, base: Base) -> None:
             connection.send(outcomes)
 
 
-def _listen(connection: Connection, base: Base, chunks: queue.SimpleQueue[list[Task]]) -> None:
+def _listen(connection: Connection, folder: str, chunks: queue.SimpleQueue[list[Task]]) -> None:
     """Takes chunks from the pipe at once, so that who sends them never waits."""
     while True:
         try:
             chunks.put(connection.recv())
         except (EOFError, OSError):
-            _leave(base)
+            _leave(folder)
 
 
-def _leave(base: Base) -> Never:
+def _leave(folder: str) -> Never:
     """Ends, in the middle of a point or not. The other side was killed, so it tidied up nothing."""
-    if base.folder is not None:
-        shutil.rmtree(base.folder, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 
 
