@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -14,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nacre.explore.app import Explorer
-from serving import NACRE, missing
+from serving import NACRE, missing, until
 from starlette.testclient import TestClient
 
 if TYPE_CHECKING:
@@ -47,16 +45,21 @@ class Client(TestClient):
             app, base_url=f"http://{HOST}", headers={"authorization": f"Bearer {TOKEN}"}
         )
 
-    def events(self, job: dict[str, Any]) -> list[dict[str, Any]]:
-        """The reports of a job, to its last one."""
-        told = self.get(f"/api/jobs/{job['number']}/events").text
-        return [json.loads(event) for event in re.findall(r"^data: (.*)$", told, re.MULTILINE)]
+    def last(self, job: dict[str, Any]) -> dict[str, Any]:
+        """The last report of a job, when it is over."""
+
+        def told() -> dict[str, Any]:
+            found: dict[str, Any] = self.get(f"/api/jobs/{job['number']}").json()
+            return found
+
+        until(lambda: told()["state"] not in ("waiting", "running"), seconds=120)
+        return told()
 
     def done(self, path: str, document: object) -> dict[str, Any]:
         """The last report of a job that a page begins."""
         answer = self.post(path, json=document)
         assert answer.status_code == 200, answer.text
-        return self.events(answer.json())[-1]
+        return self.last(answer.json())
 
 
 @contextmanager

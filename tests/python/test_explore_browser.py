@@ -179,6 +179,29 @@ def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
     assert (other.complaints, other.foreign) == ([], [])
 
 
+def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
+    watched: Watched, server: Server
+) -> None:
+    context = watched.page.context
+    endless = "set=workload.requests%3D1000000000000"
+    for name in ("left", "right"):
+        watched.page.goto(f"{server.base}/design?from=ssd&set=name%3D%22{name}%22&{endless}")
+        watched.page.wait_for_selector("#run:enabled")
+        watched.page.click("#run")
+        watched.page.wait_for_selector(f".job:has-text('Run of {name}')")
+    tabs = [watched, *(Watched(context.new_page(), server.base) for _ in range(3))]
+    for tab in tabs[1:]:
+        tab.page.goto(f"{server.base}/design")
+        tab.page.wait_for_selector(".job >> nth=1")
+    for name in ("left", "right"):
+        tabs[-1].page.click(f".job:has-text('Run of {name}') >> button:has-text('Stop')")
+    for tab in tabs:
+        tab.ready()
+        assert tab.page.locator(".job").count() == 0
+        assert tab.shows("h2:has-text('Result: ')")
+    assert [tab.complaints for tab in tabs] == [[], [], [], []]
+
+
 def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     watched: Watched, pictures: Path | None, tmp_path: Path
 ) -> None:

@@ -93,7 +93,7 @@ def test_what_is_sent_has_to_be_a_document_of_some_size(inside: Client) -> None:
 
 
 def test_what_is_not_there_is_said(inside: Client) -> None:
-    for path in ("/nothing", "/api/nothing", "/api/jobs/99/events", "/api/runs/ssd-1"):
+    for path in ("/nothing", "/api/nothing", "/api/jobs/99", "/api/runs/ssd-1"):
         answer = inside.get(path)
         assert answer.status_code == 404
         assert answer.json()["error"]

@@ -62,7 +62,7 @@ def test_a_run_that_is_stopped_keeps_what_was_finished(inside: Client) -> None:
     job = inside.post("/api/runs", json={"tree": ENDLESS}).json()
     until(lambda: inside.get("/api/jobs").json()[0]["done"] > 0)
     inside.post(f"/api/jobs/{job['number']}/stop")
-    last = inside.events(job)[-1]
+    last = inside.last(job)
     assert last["state"] == "stopped"
     assert "stopped early" in last["note"]
     assert inside.get("/api/runs/endless-1").json()["complete"] is False
@@ -291,7 +291,7 @@ def test_a_study_is_kept_shown_and_gone_on_with(inside: Client) -> None:
     assert {"pareto", "sensitivity"} <= set(shown["result"]["figures"])
     figure = inside.get("/api/studies/speeds-1/figures/pareto")
     assert "vega-lite" in figure.json()["$schema"]
-    again = inside.events(inside.post("/api/studies/speeds-1/resume").json())[-1]
+    again = inside.last(inside.post("/api/studies/speeds-1/resume").json())
     assert again["state"] == "done", again
     assert [each["id"] for each in inside.get("/api/studies").json()] == ["speeds-1"]
 
@@ -305,7 +305,7 @@ def test_a_study_that_runs_shows_its_front_so_far(inside: Client) -> None:
     until(lambda: inside.get(path).json()["figure"], seconds=60)
     assert inside.get(path).json()["facts"][0].startswith("1 of 1 designs are on the Pareto front")
     inside.post(f"/api/jobs/{job['number']}/stop")
-    assert inside.events(job)[-1]["state"] == "stopped"
+    assert inside.last(job)["state"] == "stopped"
     assert inside.get(path).json() == {"facts": [], "figure": None}
 
 

@@ -37,7 +37,6 @@ class Explorer:
     def __init__(self, root: Path) -> None:
         self.folder = Folder(root)
         self.jobs = Jobs()
-        self.watching = Watching(self.jobs)
         self.vega = Vega()
 
     def app(self, *, hosts: tuple[str, ...], token: str) -> Doors:
@@ -57,7 +56,7 @@ class Explorer:
             *device.routes(),
             *Crashes(self.folder, self.jobs).routes(),
             *Papers(self.folder, self.jobs).routes(),
-            *self.watching.routes(),
+            *Watching(self.jobs).routes(),
             Mount("/static", StaticFiles(directory=STATIC)),
         ]
         inner = Starlette(routes=routes, exception_handlers={HTTPException: _unknown})
@@ -65,7 +64,6 @@ class Explorer:
 
     def stop(self) -> None:
         """Asks everything to end; what was finished is being written meanwhile."""
-        self.watching.closing = True
         self.jobs.stop()
 
     def close(self) -> None:

@@ -3,6 +3,9 @@
 import { during } from "./state.js";
 
 const KEY = "nacre-token";
+/** Milliseconds between two looks at a job: a short one is seen to end at once, a long one soon. */
+const PAUSE_MIN = 50;
+const PAUSE_MAX = 250;
 
 /** Takes the token from the address, where `nacre explore` put it, and hides it. */
 export function takeToken() {
@@ -55,20 +58,26 @@ export const put = (path, body, signal) => during(json(path, {
 /** Follows a job until it is over; `tell` gets each report. */
 export const follow = (number, tell, signal) => during(followed(number, tell, signal));
 
+/** Asks again and again: a browser has six connections for all tabs, so none may be held. */
 async function followed(number, tell, signal) {
-  const response = await ask(`/api/jobs/${number}/events`, { signal });
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let left = "";
-  let last = null;
+  const began = performance.now();
   for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return last;
-    const events = (left + value).split("\n\n");
-    left = events.pop();
-    for (const event of events) {
-      if (!event.startsWith("data: ")) continue;
-      last = JSON.parse(event.slice(6));
-      tell(last);
-    }
+    const report = await glance(`/api/jobs/${number}`, signal);
+    tell(report);
+    if (report.state !== "waiting" && report.state !== "running") return report;
+    await pause(Math.min(PAUSE_MAX, Math.max(PAUSE_MIN, (performance.now() - began) / 10)), signal);
   }
 }
+
+/** Lets time pass, in milliseconds. */
+const pause = (time, signal) => new Promise((resolve, reject) => {
+  const leave = () => {
+    clearTimeout(end);
+    reject(signal.reason);
+  };
+  const end = setTimeout(() => {
+    signal?.removeEventListener("abort", leave);
+    resolve();
+  }, time);
+  signal?.addEventListener("abort", leave, { once: true });
+});
