@@ -68,6 +68,16 @@ def test_a_run_that_is_stopped_keeps_what_was_finished(inside: Client) -> None:
     assert inside.get("/api/runs/endless-1").json()["complete"] is False
 
 
+def test_a_run_that_waits_for_its_turn_is_stopped_at_once(inside: Client) -> None:
+    jobs = [inside.post("/api/runs", json={"tree": ENDLESS}).json() for _ in range(3)]
+    told = inside.post(f"/api/jobs/{jobs[2]['number']}/stop").json()
+    for job in jobs[:2]:
+        inside.post(f"/api/jobs/{job['number']}/stop")
+        inside.last(job)
+    assert (told["state"], told["note"]) == ("stopped", "stopped before it began")
+    assert inside.last(jobs[2]) == told
+
+
 def test_all_mistakes_come_at_once_with_their_fields(inside: Client) -> None:
     tree = {
         "workload": {"kind": "zipf", "requests": 5, "footprint": "10 kg"},

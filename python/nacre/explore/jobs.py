@@ -45,6 +45,22 @@ class Job:
     began: float | None = None
     ended: float | None = None
     asked_to_stop: bool = False
+    _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def begin(self) -> bool:
+        """Takes its turn, unless it has been stopped before."""
+        with self._turn:
+            if self.is_over:
+                return False
+            self.began, self.state = time.monotonic(), "running"
+            return True
+
+    def stop(self) -> None:
+        """Asks it to stop; what has not begun never does."""
+        with self._turn:
+            self.asked_to_stop = True
+            if self.state == "waiting":
+                self.state, self.note = "stopped", "stopped before it began"
 
     def tick(self, done: int, total: int | None = None, *_: float) -> bool:
         """Notes how far it is; returns whether it has been asked to stop."""
@@ -113,7 +129,7 @@ class Jobs:
     def stop(self) -> None:
         """Asks everything to stop."""
         for job in self.listed():
-            job.asked_to_stop = True
+            job.stop()
 
     def close(self) -> None:
         """Stops everything, and waits until what was finished is written."""
@@ -122,10 +138,8 @@ class Jobs:
 
 
 def _carry_out(job: Job, work: Work) -> None:
-    if job.asked_to_stop:
-        job.state, job.error = "stopped", "stopped before it began"
+    if not job.begin():
         return
-    job.began, job.state = time.monotonic(), "running"
     state: State
     try:
         job.address = work(job)

@@ -34,7 +34,7 @@ class Watching:
     def stop(self, request: Request) -> dict[str, Any]:
         """Asks a job to stop."""
         job = self._job(request)
-        job.asked_to_stop = True
+        job.stop()
         return job.told()
 
     def told(self, request: Request) -> dict[str, Any]:
