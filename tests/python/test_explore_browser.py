@@ -274,6 +274,24 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
     picture(watched, pictures, "study")
 
 
+def test_what_an_address_shows_stays_when_somebody_else_works(watched: Watched) -> None:
+    page = watched.page
+    few = "set=workload.requests%3D20000&set=run.warm_up%3D1000"
+    watched.open(f"/study?from=server-cache-zipf&{few}&axis=run.seed%3D1&name=shown")
+    watched.click("button:has-text('Begin')")
+    page.goto(f"{watched.base}/study?from=server-cache-zipf&axis=workload.requests%3D1000000000000")
+    page.click("button:has-text('Begin')")
+    page.wait_for_selector(".job progress")
+    page.goto(f"{watched.base}/study?study=shown-1")
+    page.wait_for_selector("#under-way button")
+    assert watched.shows("h2:has-text('Study: shown-1')")
+    assert not watched.shows(".job")
+    watched.click("#under-way button")
+    page.wait_for_selector("#under-way button", state="detached")
+    assert watched.address == "/study?study=shown-1"
+    assert watched.shows("h2:has-text('Study: shown-1')")
+
+
 def test_device_is_watched_loses_its_power_and_answers_single_requests(
     watched: Watched, server: Server, pictures: Path | None
 ) -> None:

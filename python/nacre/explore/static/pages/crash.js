@@ -34,6 +34,7 @@ class Crash {
     this.drawCopy();
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
+    if (shown) return; // the top of the page tells of work under way
     const job = (await get("/api/jobs", this.signal)).find((each) => each.kind === "crash" && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }

@@ -38,6 +38,7 @@ class Plan {
     if (this.shown) this.drawResult(true);
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
+    if (this.shown) return; // the top of the page tells of work under way
     const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
   }
