@@ -400,3 +400,22 @@ def test_a_page_whose_server_has_ended_says_so(browser: Browser, tmp_path: Path)
     made.click("#run")
     assert made.shows("text=nacre explore does not answer any more")
     context.close()
+
+
+def test_a_page_whose_server_is_killed_under_a_run_says_so(
+    browser: Browser, tmp_path: Path
+) -> None:
+    killed = Server(tmp_path)
+    context = browser.new_context()
+    made = Watched(context.new_page(), killed.base)
+    made.page.goto(killed.address)
+    made.ready()
+    made.click('[data-path="workload"]')
+    made.fill('[name="workload.requests"]', "1000000000000")
+    made.page.click("#run")
+    made.page.wait_for_selector("progress[value]")
+    killed.close()
+    made.ready()
+    assert made.shows("text=The server has ended. What was finished is in its folder.")
+    assert not made.shows("button:has-text('Stop')")
+    context.close()

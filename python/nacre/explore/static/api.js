@@ -55,18 +55,25 @@ export const put = (path, body, signal) => during(json(path, {
   method: "PUT", signal, body, headers: { "content-type": "application/octet-stream" },
 }));
 
-/** Follows a job until it is over; `tell` gets each report. */
+/** Follows a job until it is over or the server is; `tell` gets each report. */
 export const follow = (number, tell, signal) => during(followed(number, tell, signal));
 
 /** Asks again and again: a browser has six connections for all tabs, so none may be held. */
 async function followed(number, tell, signal) {
   const began = performance.now();
   for (;;) {
-    const report = await glance(`/api/jobs/${number}`, signal);
+    const report = await glance(`/api/jobs/${number}`, signal).catch(unlessGone);
+    if (!report) return null;
     tell(report);
     if (report.state !== "waiting" && report.state !== "running") return report;
     await pause(Math.min(PAUSE_MAX, Math.max(PAUSE_MIN, (performance.now() - began) / 10)), signal);
   }
+}
+
+/** Nothing where there was no answer; another error goes on. */
+function unlessGone(error) {
+  if (error.status === 0) return null;
+  throw error;
 }
 
 /** Lets time pass, in milliseconds. */

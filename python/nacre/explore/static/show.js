@@ -72,7 +72,7 @@ export function note(place, ...said) {
   place.append(...said);
 }
 
-/** Follows a job in a place of the page, below others; `more` is told of it, too. Resolves to its last report. */
+/** Follows a job in a place of the page, below others; `more` is told of it, too. Resolves to its last report, if there is one. */
 export async function progress(place, job, signal, more = () => {}) {
   const own = h("div", { "data-number": job.number });
   note(place, own);
@@ -96,7 +96,7 @@ export async function progress(place, job, signal, more = () => {}) {
   const last = await watchedHere(job.number, follow(job.number, tell, signal));
   delete own.dataset.number;
   fill(own);
-  if (!last || last.state === "running" || last.state === "waiting") {
+  if (!last) {
     fill(own, trouble("The server has ended. What was finished is in its folder."));
   } else if (last.state === "failed") {
     fill(own, trouble(last.error, last.problems));

@@ -130,7 +130,7 @@ class Papers {
   }
 
   async watch(job) {
-    await progress(this.place.job, job, this.signal);
+    if (!(await progress(this.place.job, job, this.signal))) return;
     await this.load();
     this.drawBar();
     this.draw();

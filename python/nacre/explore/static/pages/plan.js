@@ -126,8 +126,8 @@ class Plan {
   /** The trace is read again for each device, so this is done when it is asked for. */
   async askLatencies() {
     try {
-      await progress(this.place.job, await post(`/api/plans/${encodeURIComponent(this.plan)}/latencies`, {}, this.signal), this.signal);
-      await this.score();
+      const job = await post(`/api/plans/${encodeURIComponent(this.plan)}/latencies`, {}, this.signal);
+      if (await progress(this.place.job, job, this.signal)) await this.score();
     } catch (error) {
       if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
     }
