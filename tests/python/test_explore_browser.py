@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from exploring import MSR, Server, Watched, chromium
+from nacre.report.page import document, figure
 from serving import Server as Served
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 PICTURE_MAX = 160_000
 """Bytes of a picture: documents show many of them."""
+_KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
+    each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
+"""How much of their width figures keep on a phone, of 600 px at most: less makes text too small."""
 _PATIENCE_MS = 120_000.0
 """After so long a page hangs; nothing that works is waited for so long."""
 
@@ -79,7 +83,17 @@ def picture(watched: Watched, folder: Path | None, name: str) -> None:
         if folder:
             shot = page.screenshot(path=folder / f"explore-{name}-{manner}.png")
             assert len(shot) < PICTURE_MAX, f"{name}, {manner}"
+    assert min(page.evaluate(_KEPT_WIDTHS), default=1) >= 0.99, f"{name}: a figure is too small"
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+
+def test_figures_of_a_report_scroll_on_a_phone_and_stay_legible(browser: Browser) -> None:
+    drawing = '<svg width="900" height="300" viewBox="0 0 900 300"></svg>'
+    page = browser.new_page(viewport=PHONE)  # type: ignore[arg-type]
+    page.set_content(document("Report", figure(drawing)))
+    assert page.evaluate(_KEPT_WIDTHS) == [1]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.close()
 
 
 def test_design_runs_a_changed_stack_and_puts_two_runs_side_by_side(

@@ -29,7 +29,8 @@ details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x: auto;
   font-size: 13px; }
 @media (max-width: 600px) { body { margin: 16px auto; padding: 0 14px; } h1 { font-size: 22px; }
-  .headline { font-size: 16px; padding: 12px 14px; } .wide table { min-width: 720px; } }
+  .headline { font-size: 16px; padding: 12px 14px; } .wide table { min-width: 720px; }
+  figure svg { max-width: max(100%, 600px); } }
 """
 
 
