@@ -306,6 +306,24 @@ def test_what_an_address_shows_stays_when_somebody_else_works(watched: Watched) 
     assert watched.shows("h2:has-text('Study: shown-1')")
 
 
+def test_the_keyboard_stays_where_a_form_is_drawn_anew(watched: Watched) -> None:
+    page = watched.page
+    called = (
+        "document.activeElement.closest('label')?.innerText ?? document.activeElement.innerText"
+    )
+    for address, control, name in (
+        ("/plan", "label:has-text('pcm ssd') >> input >> nth=0", "pcm ssd"),
+        ("/study", "button:has-text('Add a setting')", "Add a setting"),
+        ("/design?from=server-cache-zipf", "button:has-text('Add a level')", "Add a level"),
+    ):
+        watched.open(address)
+        page.focus(control)
+        for _ in range(2):
+            page.keyboard.press("Space")
+            watched.ready()
+            assert page.evaluate(called).startswith(name)
+
+
 def test_device_is_watched_loses_its_power_and_answers_single_requests(
     watched: Watched, server: Server, pictures: Path | None
 ) -> None:

@@ -16,11 +16,27 @@ export function h(tag, given = {}, ...children) {
   return made;
 }
 
-/** Replaces what an element holds. */
+/** Replaces what an element holds; who was in it with the keyboard stays at what is called the same. */
 export function fill(element, ...children) {
+  const before = element.contains(document.activeElement) ? document.activeElement : null;
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
+  if (before && before !== element && !element.contains(before)) stay(element, before);
   return element;
 }
+
+function stay(element, before) {
+  const others = [...element.querySelectorAll(before.localName)];
+  const key = ["id", "name"].find((each) => before.getAttribute(each));
+  const same = key
+    ? (each) => each.getAttribute(key) === before.getAttribute(key)
+    : (each) => called(each) === called(before);
+  const after = others.find(same);
+  after?.closest("details")?.setAttribute("open", "");
+  after?.focus();
+}
+
+/** The name of a button, a field or a link. A field that is no longer shown still has its label. */
+const called = (each) => each.getAttribute("aria-label") ?? (each.closest("label") ?? each).textContent;
 
 /** Calls a function when nothing has called it for a while; until then the page is busy. */
 export function later(call, milliseconds) {
