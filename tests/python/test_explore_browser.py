@@ -216,6 +216,18 @@ def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
     assert [tab.complaints for tab in tabs] == [[], [], [], []]
 
 
+def test_prices_that_were_typed_stay_when_their_currency_is_named(watched: Watched) -> None:
+    page = watched.page
+    watched.open("/plan")
+    assert page.input_value("#price-disk_15k_kim") == "1"
+    watched.fill("#price-pcm_ssd", "2.5")
+    watched.fill("#currency", "USD 2023")
+    page.keyboard.press("Tab")
+    watched.ready()
+    assert page.input_value("#price-pcm_ssd") == "2.5"
+    assert page.input_value("#price-disk_15k_kim") == ""
+
+
 def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     watched: Watched, pictures: Path | None, tmp_path: Path
 ) -> None:

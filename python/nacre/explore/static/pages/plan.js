@@ -28,6 +28,7 @@ class Plan {
     const own = this.shown ? { currency: this.shown.currency, chosen: Object.fromEntries(this.shown.chosen.map(({ name, price }) => [name, Number(query.get(`price.${name}`) ?? price)])), trace: this.shown.trace } : null;
     this.currency = own?.currency ?? "kim-2014 ratio";
     this.prices = own?.chosen ?? this.inCurrency(COMMON);
+    this.typed = new Set(Object.keys(this.prices).filter((name) => this.prices[name] !== this.inCurrency([name])[name]));
     this.trace = own?.trace ?? query.get("trace") ?? this.traces[0].id;
     this.place = { form: h("form", { class: "plan", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), sliders: h("section"), result: h("section", { "aria-live": "polite" }), copy: h("div"), rest: h("section"), list: h("section") };
     const { place } = this;
@@ -55,7 +56,7 @@ class Plan {
     const file = h("input", { type: "file", id: "file", hidden: true, onchange: () => this.upload(file.files[0]) });
     const currency = h("input", { id: "currency", value: this.currency, list: "bases", autocomplete: "off", onchange: (event) => {
       this.currency = event.target.value.trim();
-      this.prices = this.inCurrency(Object.keys(this.prices));
+      Object.assign(this.prices, this.inCurrency(Object.keys(this.prices).filter((name) => !this.typed.has(name))));
       this.drawForm();
     } });
     fill(this.place.form,
@@ -78,11 +79,15 @@ class Plan {
     const other = basis !== this.currency ? `${price ?? "?"} in ${basis}` : "";
     return h("div", { class: "device-row" },
       h("label", { class: "check" }, h("input", { type: "checkbox", checked: is, onchange: (event) => {
+        this.typed.delete(name);
         if (event.target.checked) Object.assign(this.prices, this.inCurrency([name]));
         else delete this.prices[name];
         this.drawForm();
       } }), h("span", {}, h("strong", {}, name.replaceAll("_", " ")), h("span", { class: "doc" }, ` ${summary}`))),
-      is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: other || "price", oninput: (event) => { this.prices[name] = Number(event.target.value) || null; } }),
+      is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: other || "price", oninput: (event) => {
+        this.prices[name] = Number(event.target.value) || null;
+        this.typed.add(name);
+      } }),
         h("span", { class: "mistake", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
   }
 
