@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from exploring import MSR, Server, Watched, chromium
+from nacre.explore.traces import UPLOAD_MAX
 from nacre.report.page import document, figure
 from serving import Server as Served
 
@@ -226,6 +227,32 @@ def test_prices_that_were_typed_stay_when_their_currency_is_named(watched: Watch
     watched.ready()
     assert page.input_value("#price-pcm_ssd") == "2.5"
     assert page.input_value("#price-disk_15k_kim") == ""
+
+
+def test_a_trace_that_is_too_large_is_not_sent_and_sending_can_be_stopped(
+    watched: Watched, tmp_path: Path
+) -> None:
+    page, sent = watched.page, []
+    small = {"bytes": 2 * len(MSR), "otherwise": "it is too large"}
+    about = page.request.get(
+        f"{watched.base}/api/about",
+        headers={"authorization": f"Bearer {page.evaluate('localStorage.getItem(`nacre-token`)')}"},
+    ).json()
+    page.route("**/api/about", lambda route: route.fulfill(json={**about, "upload": small}))
+    page.route("**/api/traces/*", lambda route: sent.append(route.request.method))
+    watched.open("/plan")
+    (tmp_path / "large.csv").write_text(3 * MSR)
+    (tmp_path / "slow.csv").write_text(MSR)
+    page.set_input_files("#file", tmp_path / "large.csv")
+    watched.ready()
+    assert watched.shows("text=large.csv: it is too large")
+    assert sent == []
+    page.set_input_files("#file", tmp_path / "slow.csv")
+    page.click("p:has-text('Sending slow.csv') >> button:has-text('Stop')")
+    watched.ready()
+    assert watched.shows("text=Sending was stopped; nothing of it was kept.")
+    assert sent == ["PUT"]
+    assert about["upload"]["bytes"] == UPLOAD_MAX
 
 
 def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(

@@ -23,7 +23,7 @@ from nacre.explore.papers import Papers
 from nacre.explore.plans import Plans
 from nacre.explore.runs import Runs
 from nacre.explore.studies import Studies
-from nacre.explore.traces import Traces
+from nacre.explore.traces import Traces, bound
 from nacre.explore.vega import Vega
 from nacre.explore.watching import Watching
 
@@ -77,6 +77,7 @@ class Explorer:
             "version": __version__,
             "folder": str(self.folder.root.absolute()),
             "pages": list(PAGES),
+            "upload": bound(),
         }
 
     async def _vega(self, _request: Request) -> Response:

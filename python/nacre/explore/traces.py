@@ -78,11 +78,16 @@ class Traces:
 
     def _is_small(self, size: int) -> None:
         if size > UPLOAD_MAX:
-            raise answers.TooLargeError(
-                f"the trace has more than {UPLOAD_MAX / 2**30:g} GiB, which is not taken by a page;"
-                " on the command line it can be used where it lies:"
-                " nacre trace info, nacre mixes"
-            )
+            raise answers.TooLargeError(bound()["otherwise"])
+
+
+def bound() -> dict[str, Any]:
+    """How large a trace a page may send, and what is said of a larger one."""
+    return {
+        "bytes": UPLOAD_MAX,
+        "otherwise": f"the trace has more than {UPLOAD_MAX / 2**30:g} GiB, which is not taken by"
+        " a page; on the command line it can be used where it lies: nacre trace info, nacre mixes",
+    }
 
 
 def _look(file: Path) -> None:

@@ -10,14 +10,14 @@ const COMMON = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"];
 const BYTES = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" });
 
 export async function show(main, query, signal) {
-  const [traces, devices] = await Promise.all([get("/api/traces", signal), get("/api/devices", signal)]);
-  const page = new Plan(main, signal, traces, devices);
+  const [traces, devices, { upload }] = await Promise.all(["traces", "devices", "about"].map((name) => get(`/api/${name}`, signal)));
+  const page = new Plan(main, signal, traces, devices, upload);
   await page.begin(query);
 }
 
 class Plan {
-  constructor(main, signal, traces, devices) {
-    Object.assign(this, { main, signal, traces, devices });
+  constructor(main, signal, traces, devices, bound) {
+    Object.assign(this, { main, signal, traces, devices, bound });
     this.scoreSoon = later(() => this.score(), 250);
   }
 
@@ -92,15 +92,22 @@ class Plan {
   }
 
   async upload(file) {
-    note(this.place.job, h("p", { role: "status" }, `Sending ${file.name} ...`));
+    if (file.size > this.bound.bytes) {
+      note(this.place.job, trouble(`${file.name}: ${this.bound.otherwise}`));
+      return;
+    }
+    const stopping = new AbortController();
+    note(this.place.job, h("p", { class: "row" }, h("span", { role: "status" }, `Sending ${file.name} ...`),
+      h("button", { type: "button", class: "quiet", onclick: () => stopping.abort() }, "Stop")));
     try {
-      const sent = await put(`/api/traces/${encodeURIComponent(file.name)}`, file, this.signal);
+      const sent = await put(`/api/traces/${encodeURIComponent(file.name)}`, file, AbortSignal.any([this.signal, stopping.signal]));
       this.traces = await get("/api/traces", this.signal);
       this.trace = sent.id;
       note(this.place.job);
       this.drawForm();
     } catch (error) {
       if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
+      else if (stopping.signal.aborted) note(this.place.job, h("p", { class: "note" }, "Sending was stopped; nothing of it was kept."));
     }
   }
 
