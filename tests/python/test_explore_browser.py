@@ -286,6 +286,9 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     watched.ready()
     assert "price.disk_15k_kim=1.05" in watched.address
     assert page.inner_text(".headline") != before
+    watched.click(".copying button:has-text('command line')")
+    said = """--set 'stack.tier[2].device.price="1.05 /GiB"' --out"""
+    assert said in page.inner_text(".copying pre")
     watched.fill("#money", "0.01")
     page.uncheck("label:has-text('disk 15k kim') >> input")
     watched.click("button:has-text('Simulate what it buys')")

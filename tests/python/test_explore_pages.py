@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ from exploring import ENDLESS, MSR, SMALL, Client, client
 from nacre.explore import traces
 from nacre.record import Record
 from nacre.study.plan import sound
-from serving import Server, until
+from serving import NACRE, Server, until
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +198,15 @@ def test_a_trace_is_planned_for_under_prices_that_change(inside: Client) -> None
     assert none["headline"][-1:] == ["No mix of these tiers costs 0.5 a GiB or less."]
     dear = inside.get(f"/api/plans/{name}?price.disk_15k_kim=2").json()
     assert float(dear["best"][0]["rows"][0][6]) > best
+    assert dear["prices"] == {"pcm_ssd": 24, "emlc_ssd": 6, "disk_15k_kim": 2}
+    tiers = tomllib.loads(dear["toml"])["stack"]["tier"]
+    assert [tier["device"]["price"] for tier in tiers] == ["24 /GiB", "6 /GiB", "2 /GiB"]
+    command = shlex.split(dear["caches"]["shell"])
+    (curves,) = inside.explorer.folder.root.glob(f"plans/{name}/curves.json")
+    answer = subprocess.run(
+        [NACRE, *command[1:], "--json"], check=True, capture_output=True, text=True
+    )
+    assert json.loads(answer.stdout)["caches"] == json.loads(curves.read_text())["caches"]
     for figure in ("mixes", "caches"):
         assert inside.get(f"/api/plans/{name}/figures/{figure}").status_code == 200
     assert inside.get(f"/api/plans/{name}?budget=much").json()["problems"][0]["path"] == "budget"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
+import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -100,7 +102,9 @@ class Plans:
             **plan,
             "id": path.name,
             "folder": str(path),
-            "toml": (path / "scenario.toml").read_text(),
+            "toml": _repriced(path, found),
+            "prices": {tier.name: tier.price for tier in found.tiers},
+            "caches": _caches(plan, info),
             "headline": answers.lines([*self._cache(plan, curves, found), *said]),
             "counted": answers.lines([counted(found), *found.findings]),
             "best": answers.tables(ranking(within)) if len(within) else [],
@@ -183,9 +187,7 @@ class Plans:
         info = trace.info(place, progress=job.tick)
         job.go_on()
         job.note = "simulating caches"
-        blocks = info.footprint_bytes // 4096
-        sample = None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
-        curves = trace.caches(place, _POLICIES, sample=sample, progress=job.tick)
+        curves = trace.caches(place, _POLICIES, sample=_sample(info), progress=job.tick)
         job.go_on()
         job.note = "scoring mixes"
         found, tree = _scored(place, currency, chosen, int(info.footprint_bytes), job)
@@ -309,6 +311,31 @@ def _scored(
             if reached is None or int(reached[1]) <= least:
                 raise
             least = int(reached[1])
+
+
+def _sample(info: TraceInfo) -> float | None:
+    """The share of blocks that caches are simulated for."""
+    blocks = info.footprint_bytes // 4096
+    return None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
+
+
+def _caches(plan: Mapping[str, Any], info: TraceInfo) -> dict[str, str]:
+    """What finds the misses of caches again: as a command, and in Python."""
+    place, sample = str(plan["place"]), _sample(info)
+    followed = "" if sample is None else f" --sample {sample!r}"
+    share = "" if sample is None else f", sample={sample!r}"
+    return {
+        "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(_POLICIES)}{followed}",
+        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {_POLICIES!r}{share}).frame()",
+    }
+
+
+def _repriced(path: Path, found: Mixes) -> str:
+    """The scenario of a plan under other prices, as TOML."""
+    tree = tomllib.loads((path / "scenario.toml").read_text())
+    for tier, given in zip(found.tiers, tree["stack"]["tier"], strict=True):
+        given["device"]["price"] = f"{tier.price:.9g} /GiB"
+    return toml.document(tree)
 
 
 def _priced(found: Mixes, plan: Mapping[str, Any], request: Request) -> Mixes:

@@ -190,10 +190,12 @@ class Plan {
       this.caches(),
       h("h2", {}, "The trace"), shown.trace_tables.map(table));
     const file = `${shown.folder}/scenario.toml`;
+    const prices = shown.chosen.map(({ name, price }, number) => shown.prices[name] === price ? "" : ` --set ${quoted(`stack.tier[${number}].device.price="${shown.prices[name]} /GiB"`)}`);
     fill(place.copy, copying([
       ["TOML", () => shown.toml],
-      ["command line", () => `nacre mixes ${quoted(file)} --out results`],
-      ["Python", () => `import nacre\n\nfound = nacre.mixes(${JSON.stringify(file)})\nfound = found.repriced(${JSON.stringify(Object.fromEntries(this.shown.chosen.map(({ name }) => [name, this.prices[name]])))}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
+      ["command line", () => `nacre mixes ${quoted(file)}${prices.join("")} --out results`],
+      ["Python", () => `import nacre\n\nfound = nacre.mixes(${JSON.stringify(file)})\nfound = found.repriced(${JSON.stringify(shown.prices)}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
+      ["command of the caches", () => shown.caches.shell], ["Python of the caches", () => shown.caches.python],
       ["link", () => location.href],
     ]));
   }
