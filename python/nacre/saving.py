@@ -280,6 +280,23 @@ def write_file(target: Path, data: bytes, *, replace: bool = True) -> None:
         _write(path, data, target)
 
 
+_DRAWN = "[a-z0-9_]" * 8
+"""What `tempfile` puts between the beginning and the end of a name."""
+
+
+def unfinished(directory: Path, *names: str) -> list[Path]:
+    """The temporary files that a killed `replacing` of these names left in `directory`.
+
+    A name may be a pattern of `fnmatch`. There are none in a linked directory, nor by another name
+    than `tempfile` gives: those are somebody else's.
+    """
+    if directory.is_symlink():
+        return []
+    patterns = [f".{Path(name).stem}-{_DRAWN}{Path(name).suffix}" for name in names]
+    found = (path for pattern in patterns for path in directory.glob(pattern))
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
 def _move_to_free(path: Path, target: Path) -> None:
     """Gives a file a name that is free; raises `FileExistsError` where it is not any more."""
     try:

@@ -3,13 +3,13 @@
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import nacre
 import pytest
 from nacre.cli.app import app
-from nacre.saving import Staging, replacing, write_file
+from nacre.saving import Staging, replacing, unfinished, write_file
 from typer.testing import CliRunner
 
 
@@ -205,3 +205,17 @@ def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
         assert taken.is_symlink()
         assert elsewhere.read_text() == "mine"
         taken.unlink()
+
+
+def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
+    ours, theirs = tmp_path / ".results-a1b2_c3d.parquet", tmp_path / ".results-backup.csv"
+    others = [theirs, tmp_path / ".study-notes.md", tmp_path / ".results-a1b2_c3.parquet"]
+    for file in [ours, *others]:
+        file.write_text("precious")
+    assert unfinished(tmp_path, "results.parquet", "study.json") == [ours]
+    linked = tmp_path / "linked"
+    linked.symlink_to(tmp_path)
+    assert unfinished(linked, "results.parquet") == []
+    with suppress(KeyboardInterrupt), replacing(tmp_path / "results.parquet") as path:
+        assert path in unfinished(tmp_path, "results.parquet")
+        raise KeyboardInterrupt

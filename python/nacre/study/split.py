@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from nacre import _core
 from nacre.errors import SEED_MAX, Error
 from nacre.record import Record
-from nacre.saving import write_file
+from nacre.saving import unfinished, write_file
 from nacre.scenario import Scenario, Source, assignments, read
 from nacre.study.engine import Engine, Name
 from nacre.study.point import Points
@@ -148,7 +148,7 @@ class Kept:
         if self._directory is not None:
             for key in plan.keys:
                 (self._directory / f"{key}{_SUFFIX}").unlink(missing_ok=True)
-            for cut_short in self._directory.glob(f".*{_SUFFIX}"):
+            for cut_short in unfinished(self._directory, *(f"{key}{_SUFFIX}" for key in plan.keys)):
                 cut_short.unlink(missing_ok=True)
             with suppress(OSError):
                 self._directory.rmdir()

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
-from nacre.saving import write_file
+from nacre.saving import unfinished, write_file
 from nacre.study.metrics import Value, measured
 from nacre.study.parquet import POINTS, frame, mistake, parts, record, table, unpacked
 from nacre.study.task import Outcome
@@ -249,9 +249,10 @@ class Store(Memory):
 
     def _load(self) -> None:
         """Reads what is there; files that were never finished go."""
-        for pattern in (f"{POINTS}/.[0-9]*", ".study-*", ".results-*"):
-            for path in self.directory.glob(pattern):
-                path.unlink()
+        for path in unfinished(self.directory, STUDY_FILE, "results.parquet"):
+            path.unlink()
+        for path in unfinished(self.directory / POINTS, "*.parquet"):
+            path.unlink()
         files = parts(self.directory)
         self._next = max((int(file.stem) for file in files), default=-1) + 1
         if not files:
