@@ -179,7 +179,7 @@ def test_what_is_cut_short_is_not_there(table: pl.DataFrame, tmp_path: Path) -> 
     points = pl.read_parquet(part)
     # A kill between the writing of the one file and the removal of its parts, and one in a write.
     store._write(out / "points" / "000007.parquet", part.read_bytes())
-    (out / "points" / ".000008-x.parquet").write_bytes(part.read_bytes()[:50])
+    (out / "points" / ".000008-a1b2c3d4.parquet").write_bytes(part.read_bytes()[:50])
     (out / "results.parquet").unlink()
     again = nacre.study(STUDY, out=out, workers=1, resume=True)
     assert again.table.equals(table)
