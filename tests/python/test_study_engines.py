@@ -24,6 +24,7 @@ from nacre.study.cluster import Cluster
 from nacre.study.engine import Chunks
 from nacre.study.local import Local
 from nacre.study.task import DIED, Base, Outcome, Task, evaluate, identity
+from studying import noted_tasks
 
 SOURCE = Source("", "x", ".")
 NACRE = Path(sys.executable).with_name("nacre")
@@ -261,14 +262,7 @@ def test_what_was_finished_is_kept_where_the_system_has_no_further_worker(
         told = "a worker process could not be started: Resource temporarily unavailable; see"
         with pytest.raises(Error, match=told):
             nacre.study(quick, workers=1, out=tmp_path / "out")
-    run: list[Task] = []
-    outcomes = Local.outcomes
-
-    def noting(self: Local, base: Any, tasks: Any) -> Iterator[Outcome | None]:
-        run.extend(tasks)
-        return outcomes(self, base, tasks)
-
-    monkeypatch.setattr(Local, "outcomes", noting)
+    run = noted_tasks(monkeypatch)
     found = nacre.study(quick, workers=1, out=tmp_path / "out", resume=True).table
     assert found.equals(expected)
     assert 0 < len(run) < expected.height, "what came back before is not run again"

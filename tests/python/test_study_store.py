@@ -20,8 +20,7 @@ import pytest
 from nacre import toml
 from nacre.errors import ConfigError
 from nacre.study import store
-from nacre.study.local import Local
-from nacre.study.task import Outcome, Task
+from studying import noted_tasks
 
 NACRE = Path(sys.executable).with_name("nacre")
 SCENARIO: dict[str, Any] = {
@@ -121,14 +120,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_table(
 def test_the_same_points_are_run_once_and_a_study_may_grow(
     table: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run: list[Task] = []
-    outcomes = Local.outcomes
-
-    def noting(self: Local, base: Any, tasks: Any) -> Iterator[Outcome | None]:
-        run.extend(tasks)
-        return outcomes(self, base, tasks)
-
-    monkeypatch.setattr(Local, "outcomes", noting)
+    run = noted_tasks(monkeypatch)
     small = STUDY | {"axis": [STUDY["axis"][1]]}
     nacre.study(small, out=tmp_path / "a", workers=1)
     assert len(run) == 2

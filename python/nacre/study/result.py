@@ -12,15 +12,13 @@ from nacre.record import Record
 from nacre.study import document, store
 from nacre.study.document import Questions
 from nacre.study.parquet import record
-from nacre.study.store import Memory
+from nacre.study.store import TABLE_FILE, Memory
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
     from nacre.study.noise import Front
-
-TABLE_FILE = "results.parquet"
 
 
 class StudyResult:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "nacre-study-1"
 STUDY_FILE = "study.json"
+TABLE_FILE = "results.parquet"
 LOCK = ".lock"
 FLUSH_S = (0.25, 2.0)
 """How long points wait for others: at first, and later, when there are many files already."""
@@ -249,7 +250,7 @@ class Store(Memory):
 
     def _load(self) -> None:
         """Reads what is there; files that were never finished go."""
-        for path in unfinished(self.directory, STUDY_FILE, "results.parquet"):
+        for path in unfinished(self.directory, STUDY_FILE, TABLE_FILE):
             path.unlink()
         for path in unfinished(self.directory / POINTS, "*.parquet"):
             path.unlink()

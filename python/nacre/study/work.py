@@ -21,8 +21,8 @@ from nacre.study.metrics import Value
 from nacre.study.plan import Planner, sound
 from nacre.study.point import Point
 from nacre.study.preparations import prepared_alike
-from nacre.study.result import TABLE_FILE, StudyResult
-from nacre.study.store import Memory, Store
+from nacre.study.result import StudyResult
+from nacre.study.store import TABLE_FILE, Memory, Store
 from nacre.study.task import Base, Task, identity
 from nacre.study.tls import Files, tls_of
 

@@ -1,0 +1,23 @@
+"""What tests of studies share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from nacre.study.local import Local
+from nacre.study.task import Outcome, Task
+
+
+def noted_tasks(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """The tasks that studies of this process give to their workers from now on."""
+    run: list[Task] = []
+    outcomes = Local.outcomes
+
+    def noting(self: Local, base: Any, tasks: Any) -> Iterator[Outcome | None]:
+        run.extend(tasks)
+        return outcomes(self, base, tasks)
+
+    monkeypatch.setattr(Local, "outcomes", noting)
+    return run
