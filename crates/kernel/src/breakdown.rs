@@ -1,6 +1,7 @@
 //! Where the time of one request went.
 
 use crate::activity::Activity;
+use crate::stage::Stage;
 use crate::time::Time;
 
 /// Names one component of a built stack; given out when the stack is built, parents before children.
@@ -14,12 +15,15 @@ pub struct Span {
     pub component: ComponentId,
     /// Doing what.
     pub activity: Activity,
+    /// At what within the component, where it tells that.
+    pub stage: Stage,
     /// How long.
     pub time: Time,
 }
 
 /// A span that is none.
-const EMPTY: Span = Span { component: ComponentId(0), activity: Activity::Queue, time: Time::ZERO };
+const EMPTY: Span =
+    Span { component: ComponentId(0), activity: Activity::Queue, stage: Stage::Untold, time: Time::ZERO };
 
 /// Where one request's time went: its critical path through the stack, in the order it was walked.
 ///
@@ -29,6 +33,7 @@ pub struct Breakdown {
     /// The first `count` are those of the request.
     spans: Vec<Span>,
     count: usize,
+    is_close: bool,
 }
 
 impl Default for Breakdown {
@@ -40,7 +45,25 @@ impl Default for Breakdown {
 impl Breakdown {
     /// An empty breakdown.
     pub fn new() -> Breakdown {
-        Breakdown { spans: vec![EMPTY; 32], count: 0 }
+        Breakdown { spans: vec![EMPTY; 32], count: 0, is_close: false }
+    }
+
+    /// An empty breakdown of somebody who looks closely: a device that can tell the stages of a request does.
+    pub fn close() -> Breakdown {
+        Breakdown { is_close: true, ..Breakdown::new() }
+    }
+
+    /// Whether somebody looks closely.
+    #[inline]
+    pub fn is_close(&self) -> bool {
+        self.is_close
+    }
+
+    /// Adds `time` spent in `component` on `activity` at `stage`.
+    pub fn add_stage(&mut self, component: ComponentId, activity: Activity, stage: Stage, time: Time) {
+        let before = self.count;
+        self.add(component, activity, time);
+        self.spans[before..self.count].iter_mut().for_each(|span| span.stage = stage);
     }
 
     /// Adds `time` spent in `component` on `activity`. Empty spans leave no trace.
@@ -60,7 +83,7 @@ impl Breakdown {
         for (activity, time) in spans {
             // Written in any case, and counted where there is something: whether a request waits is not to be
             // guessed by a processor.
-            room[added] = Span { component, activity, time };
+            room[added] = Span { component, activity, stage: Stage::Untold, time };
             added += usize::from(!time.is_zero());
         }
         self.count += added;

@@ -44,7 +44,9 @@ pub trait Device: State + Send {
     /// Forgets what lies before `to`; no later call has a `now` before it.
     ///
     /// It bounds memory and never changes a completion: with and without calls of it, the same requests
-    /// are done at the same times.
+    /// are done at the same times. Only where a server has more to do ahead than a timeline remembers
+    /// ([`INTERVALS_MAX`](crate::timeline::INTERVALS_MAX)) gaps close, and what is over counts, too, until it is
+    /// forgotten.
     fn advance(&mut self, to: Time);
 
     /// The bytes it can hold, or `None` where the model sets no limit.

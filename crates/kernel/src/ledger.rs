@@ -32,6 +32,19 @@ impl Ledger {
         self.energy[activity as usize] += energy;
     }
 
+    /// Takes time back that was charged to `activity` and never spent; of what was charged before this ledger began,
+    /// nothing.
+    pub fn give_back(&mut self, activity: Activity, time: Time) {
+        let busy_ps = &mut self.busy_ps[activity as usize];
+        *busy_ps = busy_ps.saturating_sub(u128::from(time.as_ps()));
+    }
+
+    /// The same of energy.
+    pub fn give_back_energy(&mut self, activity: Activity, energy: Energy) {
+        let charged = &mut self.energy[activity as usize];
+        *charged = Energy((charged.0 - energy.0).max(0.0));
+    }
+
     /// Charges all that `other` was charged.
     pub fn add(&mut self, other: &Ledger) {
         for activity in Activity::ALL {

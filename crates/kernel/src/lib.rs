@@ -13,11 +13,13 @@
 //! | [`statistics`] | means with confidence intervals, time series of bounded size |
 //! | [`activity`] | what a component can be doing |
 //! | [`ledger`] | where the time and energy of a component's resources went |
+//! | [`under_way`] | charged work that a loss of power may still cancel |
 //! | [`host_counts`] | requests and bytes, counted |
 //! | [`request`] | what a host asks for |
 //! | [`completion`] | what it is answered |
 //! | [`device`] | the contract every storage component keeps |
 //! | [`breakdown`] | where the time of one request went |
+//! | [`stage`] | what a request is at within a device |
 //! | [`data`] | the bytes that come with a request |
 //! | [`capabilities`] | what a device can do, and what it promises |
 //! | [`power`] | what becomes of a device when its power comes back |
@@ -45,11 +47,13 @@ pub mod power;
 pub mod random;
 pub mod ranges;
 pub mod request;
+pub mod stage;
 pub mod state;
 pub mod statistics;
 pub mod time;
 pub mod timeline;
 pub mod transactions;
+pub mod under_way;
 pub mod units;
 
 pub use activity::Activity;
@@ -66,7 +70,9 @@ pub use power::Recovery;
 pub use random::{Random, Streams};
 pub use ranges::Ranges;
 pub use request::{Op, Request};
+pub use stage::Stage;
 pub use time::Time;
 pub use timeline::{Pool, Timeline};
 pub use transactions::{Refused, Transactions};
+pub use under_way::{Cancelled, Operations, UnderWay};
 pub use units::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, UnitError};

@@ -25,6 +25,11 @@ impl Link {
         Link { bandwidth, asked: (0, Time::ZERO), timeline: Timeline::new(), ledger: Ledger::default() }
     }
 
+    /// The same of a link that transfers are asked for in no order, but for times near each other: that is faster then.
+    pub fn out_of_order(bandwidth: Bandwidth) -> Link {
+        Link { timeline: Timeline::out_of_order(), ..Link::new(bandwidth) }
+    }
+
     /// How long `bytes` take.
     #[inline]
     pub fn time_for(&mut self, bytes: u64) -> Time {
@@ -42,22 +47,16 @@ impl Link {
         self.timeline.reserve(earliest, time) + time
     }
 
-    /// The same, and faster, for transfers that are asked for in no order, but for times near each other.
-    #[inline]
-    pub fn cross_unordered(&mut self, earliest: Time, time: Time) -> Time {
-        self.ledger.charge(Activity::Link, time);
-        self.timeline.reserve_unordered(earliest, time) + time
-    }
-
     /// Forgets transfers that ended at or before `time`; none may begin before it any more.
     #[inline]
     pub fn forget_before(&mut self, time: Time) {
         self.timeline.forget_before(time);
     }
 
-    /// Forgets every transfer, as after a power failure.
-    pub fn clear(&mut self) {
-        self.timeline = Timeline::new();
+    /// The power fails at `at`: what has not crossed does not cross, and takes no time.
+    pub fn power_fail(&mut self, at: Time) {
+        self.ledger.give_back(Activity::Link, self.timeline.busy_after(at));
+        self.timeline.clear();
     }
 
     /// When the last transfer ends.

@@ -18,12 +18,23 @@ pub struct Timeline {
     busy: Intervals,
     /// Nothing may be reserved before this.
     forgotten: Time,
+    is_out_of_order: bool,
 }
 
 impl Timeline {
     /// A server that has never been busy.
     pub fn new() -> Timeline {
         Timeline::default()
+    }
+
+    /// The same of a server that is asked for in no order, but for times near each other: reserving is faster then.
+    pub fn out_of_order() -> Timeline {
+        Timeline { is_out_of_order: true, ..Timeline::default() }
+    }
+
+    /// Nothing is reserved any more, nor forgotten.
+    pub fn clear(&mut self) {
+        *self = Timeline { is_out_of_order: self.is_out_of_order, ..Timeline::default() };
     }
 
     /// Reserves the server for `duration` at the first moment it is free from `earliest` on, and
@@ -33,20 +44,15 @@ impl Timeline {
         debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
         if duration.is_zero() {
             self.earliest_start(earliest, duration)
-        } else if self.busy.last().0 <= earliest {
+        } else if !self.is_out_of_order && self.busy.last().0 <= earliest {
             self.busy.reserve_last(earliest, duration, self.forgotten)
         } else {
-            self.reserve_unordered(earliest, duration)
+            self.reserve_in_gap(earliest, duration)
         }
     }
 
-    /// The same, and faster, for a server that is asked for in no order, but for times near each other.
     #[inline(never)]
-    pub fn reserve_unordered(&mut self, earliest: Time, duration: Time) -> Time {
-        debug_assert!(earliest >= self.forgotten, "{earliest} was forgotten");
-        if duration.is_zero() {
-            return self.earliest_start(earliest, duration);
-        }
+    fn reserve_in_gap(&mut self, earliest: Time, duration: Time) -> Time {
         self.busy.reserve(earliest, duration, self.forgotten)
     }
 
@@ -103,6 +109,12 @@ impl Timeline {
     #[inline]
     pub fn free_from(&self) -> Time {
         self.busy.last().1
+    }
+
+    /// How much of the time behind `at` is reserved.
+    pub fn busy_after(&self, at: Time) -> Time {
+        let live = self.busy.after(at).iter().filter(|&&(_, end)| end > at);
+        live.fold(Time::ZERO, |sum, &(start, end)| sum + (end - start.max(at)))
     }
 
     /// Panics unless the intervals are ordered, apart and not empty.
@@ -260,6 +272,11 @@ impl Pool {
     /// When the last reservation of any server ends.
     pub fn free_from(&self) -> Time {
         self.ends.iter().copied().max().expect("a pool has a server")
+    }
+
+    /// How much of all servers' time behind `at` is reserved.
+    pub fn busy_after(&self, at: Time) -> Time {
+        self.servers.iter().fold(Time::ZERO, |sum, server| sum + server.busy_after(at))
     }
 
     /// How many servers there are.

@@ -64,7 +64,7 @@ fn calls() -> impl Strategy<Value = Vec<(u64, u64, bool)>> {
 proptest! {
     #[test]
     fn a_reservation_starts_at_the_earliest_gap(calls in calls()) {
-        let (mut timeline, mut unordered) = (Timeline::new(), Timeline::new());
+        let (mut timeline, mut unordered) = (Timeline::new(), Timeline::out_of_order());
         let (mut oracle, mut forgotten) = (Oracle::default(), 0);
         for (earliest, duration, forget) in calls {
             let earliest = earliest.max(forgotten);
@@ -75,7 +75,7 @@ proptest! {
             }
             let expected = oracle.reserve(earliest, duration);
             prop_assert_eq!(timeline.reserve(ps(earliest), ps(duration)).as_ps(), expected);
-            prop_assert_eq!(unordered.reserve_unordered(ps(earliest), ps(duration)).as_ps(), expected);
+            prop_assert_eq!(unordered.reserve(ps(earliest), ps(duration)).as_ps(), expected);
             if forget {
                 forgotten = earliest;
                 timeline.forget_before(ps(forgotten));
@@ -132,21 +132,18 @@ proptest! {
     }
 }
 
-/// One of the ways to reserve.
-type Reserve = fn(&mut Timeline, Time, Time) -> Time;
-
 #[test]
 fn gaps_far_from_the_end_are_found_while_the_oldest_intervals_are_forgotten() {
-    for reserve in [Timeline::reserve as Reserve, Timeline::reserve_unordered] {
+    for mut timeline in [Timeline::new(), Timeline::out_of_order()] {
         let mut random = Streams::new(3).stream("far");
-        let (mut timeline, mut oracle, mut forgotten) = (Timeline::new(), Oracle::default(), 0);
+        let (mut oracle, mut forgotten) = (Oracle::default(), 0);
         for call in 0..500 {
             // The window moves on; a call lies anywhere in it, up to some hundred intervals before the end.
             let earliest = forgotten + random.below(4_000);
             let duration = random.below(9);
             let expected = oracle.reserve(earliest, duration);
             assert_eq!(timeline.earliest_start(ps(expected), ps(duration)), ps(expected), "call {call}");
-            assert_eq!(reserve(&mut timeline, ps(earliest), ps(duration)), ps(expected), "call {call}");
+            assert_eq!(timeline.reserve(ps(earliest), ps(duration)), ps(expected), "call {call}");
             if call >= 250 && call % 5 == 0 {
                 forgotten += 60;
                 timeline.forget_before(ps(forgotten));
@@ -160,7 +157,8 @@ fn gaps_far_from_the_end_are_found_while_the_oldest_intervals_are_forgotten() {
 fn transfers_of_a_crowd_start_where_a_search_over_all_of_them_says() {
     // Sixty-four at a time, each some while after it was asked for: gaps lie up to some tens from the end.
     let mut random = Streams::new(4).stream("crowd");
-    let (mut timeline, mut unordered, mut oracle) = (Timeline::new(), Timeline::new(), Oracle::default());
+    let (mut timeline, mut unordered, mut oracle) =
+        (Timeline::new(), Timeline::out_of_order(), Oracle::default());
     let (mut now, mut ends) = (0, [0; 64]);
     for call in 0..20_000 {
         now = ends[call % 64].max(now);
@@ -168,7 +166,7 @@ fn transfers_of_a_crowd_start_where_a_search_over_all_of_them_says() {
         let duration = 4 + random.below(3);
         let expected = oracle.reserve(earliest, duration);
         assert_eq!(timeline.reserve(ps(earliest), ps(duration)), ps(expected), "call {call}");
-        assert_eq!(unordered.reserve_unordered(ps(earliest), ps(duration)), ps(expected), "call {call}");
+        assert_eq!(unordered.reserve(ps(earliest), ps(duration)), ps(expected), "call {call}");
         ends[call % 64] = expected + duration;
         if call % 64 == 0 {
             timeline.forget_before(ps(now));
@@ -202,21 +200,20 @@ fn arrivals_in_order_are_served_first_come_first_served() {
 
 #[test]
 fn past_the_most_intervals_the_oldest_gap_closes_and_nothing_overlaps() {
-    for reserve in [Timeline::reserve as Reserve, Timeline::reserve_unordered] {
-        let mut timeline = Timeline::new();
+    for mut timeline in [Timeline::new(), Timeline::out_of_order()] {
         let count = INTERVALS_MAX as u64 + 10;
         for number in 0..count {
-            assert_eq!(reserve(&mut timeline, ps(number * 10), ps(5)), ps(number * 10));
+            assert_eq!(timeline.reserve(ps(number * 10), ps(5)), ps(number * 10));
         }
         timeline.check_invariants();
         let closed = ps(10 * 10 + 5);
-        let first = reserve(&mut timeline, ps(0), ps(5));
+        let first = timeline.reserve(ps(0), ps(5));
         assert_eq!(first, closed, "the ten oldest gaps are closed, the next is open");
-        let last = reserve(&mut timeline, ps((count - 1) * 10), ps(5));
+        let last = timeline.reserve(ps((count - 1) * 10), ps(5));
         assert_eq!(last, ps((count - 1) * 10 + 5), "the newest are exact");
         // Filling gaps from the newest to the oldest also stays within the bound.
         for number in (0..count).rev() {
-            reserve(&mut timeline, ps(count * 10 + number * 10), ps(5));
+            timeline.reserve(ps(count * 10 + number * 10), ps(5));
             timeline.check_invariants();
         }
     }

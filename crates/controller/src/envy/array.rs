@@ -198,7 +198,8 @@ impl<S: Store> Array<S> {
         let full = self.geometry.pages_per_segment;
         // Segments are filled in the order of their places; the search goes on where it stopped.
         let behind = (active + 1..first + count).chain(first..active);
-        let found = behind.into_iter().find(|&place| self.places[place].programmed < full);
+        let has_room = |&place: &usize| self.places[place].programmed < full && !self.is_filling(place);
+        let found = behind.into_iter().find(has_room);
         found.inspect(|&place| self.partitions[partition].active = place).is_some()
     }
 

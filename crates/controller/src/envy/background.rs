@@ -203,7 +203,9 @@ impl Background {
                     (Operation::Copy { task: relocation.from, from, to }, segment)
                 }
                 None if array.live[relocation.from as usize] > 0 => continue,
-                None if self.is_busy(array, relocation.from) => continue,
+                None if self.is_busy(array, relocation.from) || self.outlasts_erase(relocation.from) => {
+                    continue;
+                }
                 None => {
                     self.tasks[index].is_erasing = true;
                     array.filled(relocation.place);
@@ -286,6 +288,16 @@ impl Background {
         !array.standby.is_empty()
             && !tasks.any(|task| task.swap.is_some() || is_in(task.relocation.place as usize))
             && !self.is_programming(array, is_in)
+    }
+
+    /// Whether a copy out of `segment` would end no sooner than an erase that begins now: the host overwrote its page
+    /// meanwhile, so that nothing lives there, but the relocation is not over before.
+    fn outlasts_erase(&self, segment: u32) -> bool {
+        let erased = self.clock + self.pace.erase;
+        self.running.iter().any(|running| {
+            matches!(running.operation, Operation::Copy { task, .. } if task == segment)
+                && running.done >= erased
+        })
     }
 
     #[inline]

@@ -46,6 +46,8 @@ impl<S: Store> Device for Envy<S> {
         self.work_until(to);
         if S::CARRIES_BYTES {
             self.pending.settle(to, &());
+            self.under_way.settle(to);
+            self.flash_under_way.settle(to);
         }
     }
 

@@ -10,7 +10,10 @@ use super::translation::Translation;
 use super::write_buffer::{Slot, SlotState, WriteBuffer};
 use crate::cleaning::Cleaner;
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Recovery, Request, Time};
+use nacre_kernel::{
+    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Operations, Recovery, Request, Time,
+    UnderWay,
+};
 use nacre_media::persistence::{Pending, Write};
 use nacre_media::store::Store;
 
@@ -41,6 +44,9 @@ pub(super) struct Envy<S> {
     pub(super) interrupted: Recovery,
     /// Writes whose time may not have come yet; only where bytes are carried.
     pub(super) pending: Pending<Write>,
+    /// Of the controller, and of the flash while the host waits for it.
+    pub(super) under_way: UnderWay,
+    pub(super) flash_under_way: UnderWay,
     #[state(skip = "from the configuration")]
     pub(super) page_shift: u32,
 }
@@ -53,6 +59,9 @@ pub(super) struct Book {
     pub(super) host: HostCounts,
     /// Words read and written.
     pub(super) accesses: [u64; 2],
+    /// Of these words, and of programs and erases in the order of [`SPENT`], those that a loss of power cancelled.
+    pub(super) accesses_cancelled: [u64; 2],
+    pub(super) flash_cancelled: [u64; 4],
     pub(super) copies_on_write: u64,
     pub(super) forced_drains: u64,
     /// Programs and erases before.
@@ -113,6 +122,8 @@ impl<S: Store> Envy<S> {
             has_failed: false,
             interrupted: Recovery::default(),
             pending: Pending::default(),
+            under_way: UnderWay::default(),
+            flash_under_way: UnderWay::default(),
             page_shift: geometry.page_bytes.trailing_zeros(),
             id,
             path,
@@ -137,6 +148,10 @@ impl<S: Store> Envy<S> {
         }
         breakdown.add(self.id, Activity::Suspend, self.config.suspend);
         self.book.ledger.charge(Activity::Suspend, self.config.suspend);
+        if S::CARRIES_BYTES {
+            let end = now + self.config.suspend;
+            self.under_way.add(Activity::Suspend, now, end, Operations::default());
+        }
         now + self.config.suspend
     }
 
@@ -202,6 +217,9 @@ impl<S: Store> Envy<S> {
 
     #[inline]
     pub(super) fn spend(&mut self, visit: &mut Visit<'_>, activity: Activity, time: Time) {
+        if S::CARRIES_BYTES {
+            self.under_way.add(activity, visit.at, visit.at + time, Operations::default());
+        }
         visit.at += time;
         visit.breakdown.add(self.id, activity, time);
         self.book.ledger.charge(activity, time);
@@ -220,7 +238,11 @@ impl<S: Store> Envy<S> {
         self.book.forced_drains += 1;
         self.spend(visit, Activity::Suspend, self.config.resume_after);
         let forever = Time::MAX.saturating_sub(visit.at);
+        let before = self.flash_work();
         let time = self.background.run(&mut self.array, &mut self.buffer, forever, Until::SlotIsFree);
+        if S::CARRIES_BYTES {
+            self.note_flash_work(before, visit.at, time);
+        }
         if self.buffer.count(SlotState::Free) == 0 {
             // Nothing is left to be drained: a transaction holds the rest, and what was released stands behind it.
             self.buffer.collect_all_released();
@@ -307,6 +329,8 @@ impl<S: Store> Envy<S> {
     pub(super) fn start_book(&mut self, now: Time) {
         self.book = Book::new(now, self.array.programs, self.array.flash.erases());
         self.background.ledger = Ledger::default();
+        self.under_way.clear();
+        self.flash_under_way.clear();
         self.background.take_cleanings_done();
         self.translation.restart_counts();
     }
@@ -319,6 +343,8 @@ impl Book {
             ledger: Ledger::default(),
             host: HostCounts::default(),
             accesses: [0; 2],
+            accesses_cancelled: [0; 2],
+            flash_cancelled: [0; 4],
             copies_on_write: 0,
             forced_drains: 0,
             programs_before,

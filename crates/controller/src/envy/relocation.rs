@@ -103,6 +103,9 @@ impl<S: Store> Array<S> {
     #[inline]
     fn destination(&mut self, relocation: &mut Relocation) -> usize {
         let place = relocation.place as usize;
+        if self.places[place].programmed == self.geometry.pages_per_segment {
+            return self.elsewhere(place);
+        }
         if relocation.to_higher == 0 && relocation.to_lower == 0 {
             return place;
         }
@@ -121,12 +124,24 @@ impl<S: Store> Array<S> {
         place
     }
 
+    /// A place with an erased page, the nearest partition's, for one that is full: losses of power left programs in it that
+    /// were not done, and the segment that moves there has more live pages than are left.
+    #[cold]
+    fn elsewhere(&mut self, place: usize) -> usize {
+        let own = self.partition_of(place);
+        let mut others: Vec<usize> = (0..self.partitions.len()).collect();
+        others.sort_unstable_by_key(|&other| other.abs_diff(own));
+        let found = others.into_iter().find(|&other| self.find_room(other));
+        found.map_or(place, |other| self.partitions[other].active)
+    }
+
     /// Copies up to `limit` pages that stay in their place, in no time; gives how many. Pages that go to
     /// neighbours, and shadows, are left to [`Array::next_live`].
     pub(super) fn copy_run(&mut self, relocation: &mut Relocation, limit: u64) -> u64 {
         let from = relocation.from as usize;
         let stay = self.live[from].saturating_sub(relocation.to_lower);
-        let limit = limit.min(u64::from(stay)) as u32;
+        let room = self.geometry.pages_per_segment - self.places[relocation.place as usize].programmed;
+        let limit = limit.min(u64::from(stay.min(room))) as u32;
         if limit == 0 || relocation.to_higher > 0 || !self.shadows.is_empty() {
             return 0;
         }

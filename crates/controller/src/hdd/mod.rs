@@ -42,6 +42,7 @@
 
 mod buffer;
 mod model;
+mod power;
 mod queue;
 #[cfg(test)]
 mod tests;
@@ -132,7 +133,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "hdd",
         "a hard disk drive: seek, rotation, transfer",
         &["ruemmler-1994", "jacobson-wilkes-1991"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

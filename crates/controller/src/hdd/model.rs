@@ -6,11 +6,11 @@ use super::{Config, Scheduling};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, Energy, HostCounts, Ledger, Link, Op, Persistence, Random, Recovery, Request, Resource, Status,
-    Time, Timeline, Transactions,
+    Endured, Energy, HostCounts, Ledger, Link, Op, Operations, Persistence, Random, Recovery, Request,
+    Resource, Status, Time, Timeline, Transactions, UnderWay,
 };
 use nacre_media::disk::{Access, Disk};
-use nacre_media::persistence::{Landing, Linear, Loss};
+use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
 
 /// A hard disk drive.
@@ -22,21 +22,22 @@ pub(super) struct Hdd<S> {
     #[state(skip = "from the configuration")]
     path: String,
     #[state(skip = "from the configuration")]
-    config: Config,
-    disk: Disk,
-    arm: Timeline,
-    queue: Queue,
-    interface: Link,
+    pub(super) config: Config,
+    pub(super) disk: Disk,
+    pub(super) arm: Timeline,
+    pub(super) queue: Queue,
+    pub(super) interface: Link,
     #[state(varies)]
-    read_ahead: Option<ReadAhead>,
-    write_cache: WriteCache,
+    pub(super) read_ahead: Option<ReadAhead>,
+    pub(super) write_cache: WriteCache,
     /// When the last write so far is on the platter.
-    written_at: Time,
+    pub(super) written_at: Time,
     /// The arm's time is charged up to here.
-    charged_to: Time,
-    bytes: Linear<S>,
-    lost: Recovery,
-    book: Book,
+    pub(super) charged_to: Time,
+    pub(super) bytes: Linear<S>,
+    pub(super) lost: Recovery,
+    pub(super) book: Book,
+    pub(super) under_way: UnderWay,
 }
 
 /// Bytes that a loss of power leaves old or new.
@@ -44,15 +45,17 @@ const SECTOR: u32 = 512;
 
 /// What was done since measuring began, beside the mechanics.
 #[derive(Default, Value)]
-struct Book {
+pub(super) struct Book {
     /// When the first request came.
     since: Option<Time>,
     host: HostCounts,
     read_ahead_hits: u64,
     cached_writes: u64,
     /// Times that the platters came up to speed, and how long they had stood.
-    spin_ups: u64,
+    pub(super) spin_ups: u64,
     standing: Time,
+    /// Of the time of spin-ups, what a loss of power cut off.
+    pub(super) spin_ups_cut: Time,
 }
 
 impl<S: Store> Hdd<S> {
@@ -75,6 +78,7 @@ impl<S: Store> Hdd<S> {
             bytes: Linear::new(store, SECTOR),
             lost: Recovery::default(),
             book: Book::default(),
+            under_way: UnderWay::default(),
             config,
         }
     }
@@ -91,6 +95,7 @@ impl<S: Store> Hdd<S> {
         self.charged_to = self.charged_to.max(end);
         self.disk.perform(access, address + bytes);
         self.queue.put(end, address + bytes);
+        self.note(start, &access);
         (start, access)
     }
 
@@ -120,6 +125,9 @@ impl<S: Store> Hdd<S> {
         }
         let time = standby.spin_up;
         self.arm.reserve(start, time);
+        if S::CARRIES_BYTES {
+            self.under_way.add(Activity::SpinUp, start, start + time, Operations::default());
+        }
         let since = stood_from.max(self.book.since.unwrap_or_default());
         self.book.standing += start.saturating_sub(since);
         self.book.spin_ups += 1;
@@ -140,6 +148,7 @@ impl<S: Store> Hdd<S> {
         let ups = self.book.spin_ups;
         if let Some(standby) = &self.config.standby {
             let busy = u128::from(standby.spin_up.as_ps()) * u128::from(ups);
+            let busy = busy.saturating_sub(u128::from(self.book.spin_ups_cut.as_ps()));
             ledger.charge_sum(Activity::SpinUp, busy, Energy(standby.spin_up_energy.0 * ups as f64));
         }
         ledger
@@ -213,7 +222,9 @@ impl<S: Store> Hdd<S> {
         let from = self.charged_to.max(self.book.since.unwrap_or_default());
         let transfer = transfer.min(until.saturating_sub(from));
         self.charged_to = from + transfer;
-        self.disk.perform(Access { seek: Time::ZERO, rotate: Time::ZERO, transfer }, end);
+        let access = Access { seek: Time::ZERO, rotate: Time::ZERO, transfer };
+        self.disk.perform(access, end);
+        self.note(from, &access);
     }
 
     /// When a write is acknowledged, and when it is on the platter.
@@ -284,6 +295,7 @@ impl<S: Store> Device for Hdd<S> {
 
     fn advance(&mut self, to: Time) {
         self.bytes.settle(to);
+        self.under_way.settle(to);
         self.arm.forget_before(to);
         self.interface.forget_before(to);
     }
@@ -315,6 +327,7 @@ impl<S: Store> Device for Hdd<S> {
         self.disk.restart_ledger();
         self.interface.restart_ledger();
         self.book = Book::default();
+        self.under_way.clear();
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
@@ -343,16 +356,7 @@ impl<S: Store> Device for Hdd<S> {
     }
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
-        let loss = self.bytes.power_fail(at, chance);
-        let Loss { programs_lost, bytes_lost, .. } = loss;
-        self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
-        self.arm = Timeline::new();
-        self.queue.clear();
-        self.interface.clear();
-        self.read_ahead = None;
-        self.write_cache = WriteCache::new(self.config.write_cache.0);
-        self.written_at = self.written_at.min(at);
-        self.charged_to = self.charged_to.min(at);
+        self.lose_power(at, chance);
     }
 
     fn recover(&mut self, at: Time) -> Recovery {

@@ -331,3 +331,46 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     let idle = report.idle_energy.expect("the power is given").0;
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
+
+/// Requests that wait when the power fails take no time and no energy: the arm was busy until then, and the interface with
+/// what had crossed.
+#[test]
+fn what_a_loss_of_power_cancels_is_charged_to_nothing() {
+    let powers = "idle_power = \"8 W\"\nseek_power = \"14 W\"\nactive_power = \"10 W\"\n";
+    for (op, options) in [
+        (Op::Read, ""),
+        (Op::Read, "scheduling = \"nearest\"\nread_ahead = \"64 KiB\""),
+        (Op::Write, ""),
+        (Op::Write, "write_cache = \"16 MiB\""),
+    ] {
+        let mut bench = workbench(1).with_bytes();
+        let mut disk = bench.build(&format!("{DRIVE}{powers}{options}")).expect("the test's drive is legal");
+        let mut random = Streams::new(2).stream("addresses");
+        for _ in 0..500 {
+            let request = request(op, random.below(BLOCKS) * 4096, BLOCK);
+            let data = vec![1; BLOCK as usize];
+            let data = if op == Op::Write { Data::Write(&data) } else { Data::None };
+            disk.submit(Time::ZERO, &request, data, &mut Breakdown::new());
+        }
+        assert!(disk.busy_until() > Time::from_s(1));
+        let at = Time::from_ms(50);
+        disk.power_fail(at, &mut Streams::new(3).stream("chance"));
+        let elapsed = disk.recover(at).done;
+        let report = disk.report(elapsed);
+        let arm = &report.resources[0];
+        // From the first request, or the first that has crossed the interface, until the power failed.
+        let begun = if options.contains("write_cache") { 4096.0 / 600e6 } else { 0.0 };
+        assert_close("the arm was busy", arm.ledger.total_busy_s(), 0.05 - begun, 1e-9);
+        let [seek, rotate, transfer] =
+            [Activity::Seek, Activity::Rotate, Activity::Transfer].map(|of| arm.ledger.busy_s(of));
+        let energy = report.resources.iter().fold(0.0, |sum, resource| {
+            sum + Activity::ALL.iter().map(|&of| resource.ledger.energy(of).0).sum::<f64>()
+        });
+        assert_close("energy", energy, 6.0 * seek + 2.0 * (rotate + transfer), 1e-9);
+        for resource in &report.resources {
+            let share = resource.utilisation(elapsed);
+            assert!(share <= 1.0, "{} is busy for {share} of the time", resource.name);
+        }
+        disk.check_invariants();
+    }
+}

@@ -107,7 +107,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "measured",
         "a device known only by its measured latencies",
         &["kim-2014"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -4,9 +4,9 @@ use super::Config;
 use crate::latency::Latency;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource, Status,
-    Time, Transactions,
+    Activity, Breakdown, Burst, Bytes, Cancelled, Capabilities, Completion, ComponentId, ComponentReport,
+    Data, Device, Endured, HostCounts, Ledger, Link, Op, Operations, Persistence, Pool, Random, Recovery,
+    Request, Resource, Status, Time, Transactions, UnderWay,
 };
 use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
@@ -38,6 +38,7 @@ pub(super) struct Measured<S> {
     bytes: Linear<S>,
     lost: Recovery,
     book: Book,
+    under_way: UnderWay,
 }
 
 /// Bytes that a loss of power leaves old or new.
@@ -49,6 +50,8 @@ struct Book {
     ledger: Ledger,
     host: HostCounts,
     units: [u64; 2],
+    /// Of these, how many a loss of power kept from being served.
+    units_cancelled: [u64; 2],
 }
 
 impl<S: Store> Measured<S> {
@@ -75,6 +78,7 @@ impl<S: Store> Measured<S> {
             bytes: Linear::new(store, SECTOR),
             lost: Recovery::default(),
             book: Book::default(),
+            under_way: UnderWay::default(),
         }
     }
 
@@ -103,16 +107,34 @@ impl<S: Store> Measured<S> {
             _ => (self.write.draw(), Activity::Write),
         };
         self.book.ledger.charge(activity, latency);
-        match &mut self.link {
+        let (start, served) = match &mut self.link {
             None => {
                 let start = self.servers.reserve(now, latency);
-                Served { done: start + latency, latency, overrun: Time::ZERO }
+                (start, Served { done: start + latency, latency, overrun: Time::ZERO })
             }
             Some(link) => {
                 let transfer = link.time_for(bytes);
-                let done = serve_over_link(link, &mut self.servers, now, op, latency, transfer);
-                Served { done, latency, overrun: transfer.saturating_sub(latency) }
+                let (start, done) = serve_over_link(link, &mut self.servers, now, op, latency, transfer);
+                (start, Served { done, latency, overrun: transfer.saturating_sub(latency) })
             }
+        };
+        if S::CARRIES_BYTES {
+            self.under_way.add(activity, start, start + latency, Operations::default());
+        }
+        served
+    }
+
+    /// The power fails at `at`: what waits for a server is not served.
+    fn cancel(&mut self, at: Time) {
+        for cancelled in self.under_way.cancel(at) {
+            let Cancelled { activity, time, .. } = cancelled;
+            self.book.ledger.give_back(activity, time);
+            let units = &mut self.book.units_cancelled[usize::from(activity == Activity::Write)];
+            *units += u64::from(cancelled.is_whole());
+        }
+        self.servers = Pool::new(self.config.parallelism);
+        if let Some(link) = &mut self.link {
+            link.power_fail(at);
         }
     }
 
@@ -132,7 +154,8 @@ impl<S: Store> Measured<S> {
         let mut ledger = self.book.ledger.clone();
         let energies = self.config.energies();
         for (kind, activity) in [Activity::Read, Activity::Write].into_iter().enumerate() {
-            ledger.charge_energy(activity, energies.of_many(kind, self.book.units[kind]));
+            let served = self.book.units[kind] - self.book.units_cancelled[kind];
+            ledger.charge_energy(activity, energies.of_many(kind, served));
         }
         ledger
     }
@@ -144,7 +167,7 @@ impl<S: Store> Measured<S> {
     }
 }
 
-/// When a unit is done that holds a server for `latency` and the link for `transfer`.
+/// When a unit begins and is done that holds a server for `latency` and the link for `transfer`.
 #[inline]
 fn serve_over_link(
     link: &mut Link,
@@ -153,14 +176,15 @@ fn serve_over_link(
     op: Op,
     latency: Time,
     transfer: Time,
-) -> Time {
+) -> (Time, Time) {
     if op == Op::Read {
         let start = servers.reserve(now, latency);
         let data_ready = start + latency.saturating_sub(transfer);
-        link.cross(data_ready, transfer).max(start + latency)
+        (start, link.cross(data_ready, transfer).max(start + latency))
     } else {
         let sent = link.cross(now, transfer);
-        (servers.reserve(sent - transfer, latency) + latency).max(sent)
+        let start = servers.reserve(sent - transfer, latency);
+        (start, (start + latency).max(sent))
     }
 }
 
@@ -210,6 +234,7 @@ impl<S: Store> Device for Measured<S> {
 
     fn advance(&mut self, to: Time) {
         self.bytes.settle(to);
+        self.under_way.settle(to);
         self.servers.forget_before(to);
         if let Some(link) = &mut self.link {
             link.forget_before(to);
@@ -238,6 +263,7 @@ impl<S: Store> Device for Measured<S> {
 
     fn restart_ledger(&mut self) {
         self.book = Book::default();
+        self.under_way.clear();
         if let Some(link) = &mut self.link {
             link.restart_ledger();
         }
@@ -274,10 +300,7 @@ impl<S: Store> Device for Measured<S> {
         let loss = self.bytes.power_fail(at, chance);
         let Loss { programs_lost, bytes_lost, .. } = loss;
         self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
-        self.servers = Pool::new(self.config.parallelism);
-        if let Some(link) = &mut self.link {
-            link.clear();
-        }
+        self.cancel(at);
         self.last_write_done = self.last_write_done.min(at);
     }
 

@@ -4,7 +4,7 @@ use super::Config;
 use crate::host_interface::Places;
 use crate::wear_levelling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Ledger, Time, Timeline};
+use nacre_kernel::{Activity, Ledger, Operations, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
 use nacre_media::pcm::{Operation, Rank, Rows};
 
@@ -26,6 +26,8 @@ pub(super) struct Controller {
     #[state(skip = "from the configuration")]
     keeps_programs: bool,
     pub(super) book: Book,
+    lines_under_way: UnderWay,
+    ranks_under_way: UnderWay,
 }
 
 /// Sizes and times of a row's operations.
@@ -86,6 +88,8 @@ impl Controller {
             programs: Vec::new(),
             keeps_programs,
             book: Book::default(),
+            lines_under_way: UnderWay::default(),
+            ranks_under_way: UnderWay::default(),
         }
     }
 
@@ -188,6 +192,15 @@ impl Controller {
         for index in 0..count {
             self.ranks[pass.rank(index, ranks)].reserve_at(start, time);
         }
+        if self.keeps_programs {
+            let beats = self.timing.rank.beats(part.offset, part.bytes);
+            self.lines_under_way.add(activity, start, start + time, Operations::default());
+            for index in 0..count {
+                let count = if index == 0 { beats as u32 } else { 0 };
+                let operations = Operations { kind: Operation::Read as u32, count };
+                self.ranks_under_way.add(activity, start, start + time, operations);
+            }
+        }
         self.book.lines.charge(activity, time);
         self.book.ranks.charge(activity, time * count as u64);
         Worked { done: start + time, alone: time }
@@ -210,10 +223,19 @@ impl Controller {
             for index in 0..pass.count {
                 let (offset, busy) = pass.slot(index, fill, rank.program);
                 self.ranks[pass.rank(index, row_ranks)].reserve_at(start + offset, busy);
-                if self.keeps_programs && activity == Activity::Write {
-                    self.programs.push((start + offset, start + offset + busy));
+                if self.keeps_programs {
+                    let (begin, end) = (start + offset, start + offset + busy);
+                    let operations = Operations { kind: Operation::Program as u32, count: 1 };
+                    self.ranks_under_way.add(activity, begin, end, operations);
+                    if activity == Activity::Write {
+                        self.programs.push((begin, end));
+                    }
                 }
                 done = done.max(start + offset + busy);
+            }
+            if self.keeps_programs {
+                let end = start + lead + fill * pass.count as u64;
+                self.lines_under_way.add(activity, start, end, Operations::default());
             }
             lead = Time::ZERO;
             left -= pass.count;
@@ -281,6 +303,8 @@ impl Controller {
     /// Nothing is asked for before `time` any more.
     pub(super) fn forget_before(&mut self, time: Time) {
         self.forgotten = time;
+        self.lines_under_way.settle(time);
+        self.ranks_under_way.settle(time);
     }
 
     /// When the last of its work ends.
@@ -288,8 +312,22 @@ impl Controller {
         self.ranks.iter().map(Timeline::free_from).fold(self.lines.free_from(), Time::max)
     }
 
-    /// Nothing is under way any more; so many writes may be.
-    pub(super) fn forget_work(&mut self, writes: u32) {
+    /// The power fails at `at`, and stored energy finishes the host's programs that end by `ready`. Nothing is under way
+    /// any more; so many writes may be.
+    pub(super) fn power_fail(&mut self, at: Time, ready: Time, writes: u32) {
+        let filled = ready.saturating_sub(self.timing.rank.program);
+        self.lines_under_way.finish(Activity::Write, filled);
+        self.ranks_under_way.finish(Activity::Write, ready);
+        for cancelled in self.lines_under_way.cancel(at) {
+            self.book.lines.give_back(cancelled.activity, cancelled.time);
+        }
+        for cancelled in self.ranks_under_way.cancel(at) {
+            let Operations { kind, count } = cancelled.operations;
+            self.book.ranks.give_back(cancelled.activity, cancelled.time);
+            if cancelled.is_whole() {
+                self.book.ranks.give_back_count(kind as usize, cancelled.activity, u64::from(count));
+            }
+        }
         self.lines = Timeline::new();
         self.ranks.fill(Timeline::new());
         self.buffer = Places::new(writes);
@@ -298,6 +336,8 @@ impl Controller {
     /// Measuring begins.
     pub(super) fn restart(&mut self) {
         self.book = Book { worn_before: self.rows.worn_out(), ..Book::default() };
+        self.lines_under_way.clear();
+        self.ranks_under_way.clear();
     }
 
     pub(super) fn check_invariants(&self) {

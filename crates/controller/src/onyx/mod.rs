@@ -75,7 +75,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "onyx",
         "a PCM solid-state drive on PCIe: striped controllers, wear levelling, early completion",
         &["akel-2011", "caulfield-2010"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -2,7 +2,7 @@
 
 use super::config::{CompletionPoint, Config};
 use super::controller::{Controller, Part};
-use crate::host_interface::{self, Asked, HostInterface, Places, Step};
+use crate::host_interface::{self, HostInterface, PiecewiseRead, Places, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, Completion, ComponentId, HostCounts, Ledger, Link, Op, Recovery, Request, Status,
@@ -99,7 +99,7 @@ pub(super) struct Visit {
     /// What went before the pipeline between host and drive.
     begun: Step,
     /// How it was asked for, where it is a read, and whether its first piece was answered.
-    asked: Asked,
+    asked: PiecewiseRead,
     is_answered: bool,
     /// Time of the driver and of the pipeline.
     software: Time,
@@ -162,7 +162,7 @@ impl<S: Store> Onyx<S> {
         let in_order = now >= self.latest;
         self.latest = self.latest.max(now);
         let mut begun = self.host.begin(now.max(self.ready), request);
-        let mut asked = Asked::default();
+        let mut asked = PiecewiseRead::default();
         if op == Op::Read {
             asked = host_interface::ask(&mut *self.host, begun.there, u64::from(request.bytes));
             begun = begun.then(asked.first);

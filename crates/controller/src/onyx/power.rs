@@ -7,7 +7,7 @@
 
 use super::config::CompletionPoint;
 use super::model::Onyx;
-use nacre_kernel::{Random, Recovery, Time, Timeline};
+use nacre_kernel::{Activity, Random, Recovery, Time, Timeline};
 use nacre_media::persistence::{Loss, Torn};
 use nacre_media::store::Store;
 
@@ -30,7 +30,7 @@ impl<S: Store> Onyx<S> {
             programs_repeated: self.moves.len() as u64,
             ..Recovery::default()
         };
-        self.forget_work();
+        self.cancel_work(at, ready);
     }
 
     /// Programs of a chunk that the capacitors have energy for; `None` where it is enough for all.
@@ -45,15 +45,16 @@ impl<S: Store> Onyx<S> {
         }
     }
 
-    /// Nothing is under way any more.
-    fn forget_work(&mut self) {
-        self.host.clear();
+    /// Nothing is under way any more from `at` on, but for programs that stored energy finishes by `ready`.
+    fn cancel_work(&mut self, at: Time, ready: Time) {
+        self.host.power_fail(at);
         self.tags.clear();
+        self.book.pipeline.give_back(Activity::Software, self.pipeline.busy_after(at));
         self.pipeline = Timeline::new();
-        self.ring.clear();
+        self.ring.power_fail(at);
         let writes = self.config.writes_at_a_time();
         for controller in &mut self.controllers {
-            controller.forget_work(writes);
+            controller.power_fail(at, ready, writes);
         }
     }
 

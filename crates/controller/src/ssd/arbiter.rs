@@ -200,6 +200,27 @@ impl Arbiter {
         u32::from(!is_first)
     }
 
+    /// What has not crossed at `at`, where the power fails: its time, and how long each took in all whose data had not
+    /// begun to cross. What is programmed crosses where that `finishes`.
+    pub(super) fn cancelled(&mut self, at: Time, finishes: bool) -> (Time, Vec<Time>) {
+        self.settle(at);
+        let mut time = self.busy_until.saturating_sub(at);
+        let mut whole = Vec::new();
+        for other in self.others.iter().filter(|_| !finishes) {
+            time += other.what;
+            whole.push(other.what);
+        }
+        for reads in &self.dies {
+            let asked = reads.queue.iter().map(|read| (read.what.command, read.what));
+            let sent = reads.sensing.iter().chain(&reads.pages).map(|read| (Time::ZERO, read.what));
+            for (command, read) in asked.chain(sent) {
+                time += command + read.page;
+                whole.push(read.command + read.page);
+            }
+        }
+        (time, whole)
+    }
+
     /// When all that was asked for has crossed.
     pub(super) fn free_from(&self) -> Time {
         let mut ahead = self.clone();

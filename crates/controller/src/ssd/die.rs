@@ -4,9 +4,9 @@
 //! [`Line`] and begin when the die has nothing of what came before and no read to do: only what has begun has a
 //! time of its own, and only that delays a read. What has not begun is expected as soon as possible.
 
-use super::line::{Job, Line};
+use super::line::{Job, Line, Task};
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Time, Timeline};
+use nacre_kernel::{Cancelled, Time, Timeline};
 use std::collections::VecDeque;
 
 /// How many jobs that have begun a die remembers, for a request that comes before their time.
@@ -119,21 +119,14 @@ impl Die {
 
     /// Adds an operation that may begin at `ready`, in the first gap of what waits; gives where it ends on the
     /// line.
-    pub(super) fn work(
-        &mut self,
-        now: Time,
-        ready: Time,
-        duration: Time,
-        program: Option<u32>,
-        may_suspend: bool,
-    ) -> Time {
+    pub(super) fn work(&mut self, now: Time, ready: Time, duration: Time, task: Task) -> Time {
         self.begin_before(now);
         self.take_back(now);
         let from = self.on_line(self.reads.earliest_start(ready, Time::ZERO));
-        if let Some(program) = program {
+        if let Some(program) = task.program {
             self.programs.set(program, true);
         }
-        self.line.add(self.current.job.to(), Job { from, duration, ready, program, may_suspend })
+        self.line.add(self.current.job.to(), Job { from, duration, ready, task })
     }
 
     /// Where `time` lies on the line: never before what has begun.
@@ -174,7 +167,7 @@ impl Die {
         let job = self.line.pop().expect("something begins");
         // Only reads that came out of order lie behind its start: it stands still for them.
         let end = self.reads.end_standing_still(start, job.duration);
-        if let Some(over) = self.current.job.program {
+        if let Some(over) = self.current.job.task.program {
             self.programs.set(over, false);
         }
         if self.earlier.len() == BEGUN_MAX {
@@ -191,7 +184,7 @@ impl Die {
             let Some(before) = self.earlier.pop_back() else { break };
             self.line.put_back(before.job.to(), self.current.job);
             self.current = before;
-            if let Some(program) = before.job.program {
+            if let Some(program) = before.job.task.program {
                 self.programs.set(program, true);
             }
         }
@@ -203,7 +196,7 @@ impl Die {
         self.begin_before(at);
         self.take_back(at);
         let current = &self.current;
-        let may_suspend = current.job.may_suspend && current.suspensions < how.most;
+        let may_suspend = current.job.task.may_suspend && current.suspensions < how.most;
         match how.suspend {
             _ if current.end <= at => (at, Time::ZERO),
             Some(_) if at <= current.suspended_until => (at, Time::ZERO),
@@ -239,7 +232,7 @@ impl Die {
             return turn;
         }
         let is_suspended = at <= current.suspended_until;
-        let may_suspend = current.job.may_suspend && current.suspensions < how.most;
+        let may_suspend = current.job.task.may_suspend && current.suspensions < how.most;
         match how.suspend {
             // The die is not resumed before this read either.
             Some(_) if is_suspended => {
@@ -264,8 +257,8 @@ impl Die {
 
     /// Reads go in their turn, behind what was reserved before.
     #[inline]
-    pub(super) fn read_in_turn(&mut self, now: Time, at: Time, duration: Time) -> Turn {
-        let end = self.work(now, at, duration, None, false);
+    pub(super) fn read_in_turn(&mut self, now: Time, at: Time, duration: Time, task: Task) -> Turn {
+        let end = self.work(now, at, duration, task);
         let start = self.time_of(end).saturating_sub(duration);
         Turn { start, suspending: Time::ZERO, has_suspended: false }
     }
@@ -291,7 +284,8 @@ impl Die {
         }
         self.begin_before(now);
         self.take_back(now);
-        self.programs.has(program) && (self.current.job.program != Some(program) || self.current.end > now)
+        self.programs.has(program)
+            && (self.current.job.task.program != Some(program) || self.current.end > now)
     }
 
     /// What has not ended at `at`, before which nothing comes any more.
@@ -301,11 +295,28 @@ impl Die {
         begun.map(|begun| &begun.job).chain(self.line.jobs())
     }
 
+    /// What of all tasks is not done at `at`, before which nothing comes any more.
+    pub(super) fn cancelled(&mut self, at: Time) -> Vec<(Task, Cancelled)> {
+        self.begin_before(at);
+        let cancelled = |Job { task, duration: of, .. }: Job, time| {
+            (task, Cancelled { activity: task.activity, time, of, operations: task.operations() })
+        };
+        let begun = self.earlier.iter().chain([&self.current]).filter(|begun| begun.end > at);
+        let begun = begun.map(|begun| {
+            // It stands still for reads.
+            let (from, Begun { job, end, .. }) = (begun.start.max(at), *begun);
+            let standing = self.reads.busy_after(from).saturating_sub(self.reads.busy_after(end));
+            let left = (end - from).saturating_sub(standing).min(job.duration);
+            cancelled(job, left)
+        });
+        begun.chain(self.line.jobs().map(|&job| cancelled(job, job.duration))).collect()
+    }
+
     /// The program that is under way at `at`, before which nothing comes any more.
     pub(super) fn interrupted(&mut self, at: Time) -> Option<u32> {
         self.begin_before(at);
         let mut begun = self.earlier.iter().chain([&self.current]);
-        begun.find(|begun| begun.start < at && begun.end > at)?.job.program
+        begun.find(|begun| begun.start < at && begun.end > at)?.job.task.program
     }
 
     /// No read comes before `now` any more.

@@ -2,6 +2,7 @@
 
 use super::config::Config;
 use super::die::Die;
+use super::line::Task;
 use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
 use std::collections::VecDeque;
@@ -23,6 +24,9 @@ pub(super) struct EraseTurns {
     most: Option<usize>,
     #[state(skip = "from the configuration")]
     duration: Time,
+    /// Blocks of a superblock on a die.
+    #[state(skip = "from the configuration")]
+    planes: u32,
     /// In the order in which they begin; no more than a superblock for each that is erased.
     waiting: VecDeque<Waiting>,
     /// The die, and the end on its clock; no more than `most`.
@@ -36,6 +40,7 @@ impl EraseTurns {
         EraseTurns {
             most: config.erases_at_once.map(|most| most as usize),
             duration,
+            planes: config.planes,
             waiting: VecDeque::new(),
             under_way: Vec::new(),
         }
@@ -70,7 +75,7 @@ impl EraseTurns {
         let is_it = |next: &Waiting| (next.superblock, next.die) == (superblock, die);
         let place = self.waiting.iter().position(is_it);
         if let Some(next) = place.and_then(|place| self.waiting.remove(place)) {
-            dies[die as usize].work(now, next.ready.max(now), self.duration, None, true);
+            dies[die as usize].work(now, next.ready.max(now), self.duration, Task::erase(self.planes));
         }
     }
 
@@ -95,8 +100,13 @@ impl EraseTurns {
             let (first, _) = ends.enumerate().min_by_key(|&(_, end)| end).expect("some dies erase");
             self.under_way.swap_remove(first);
         }
-        let end = dies[next.die as usize].work(now, turn, self.duration, None, true);
+        let end = dies[next.die as usize].work(now, turn, self.duration, Task::erase(self.planes));
         self.under_way.push((next.die, end));
+    }
+
+    /// How many erases wait.
+    pub(super) fn waiting(&self) -> u64 {
+        self.waiting.len() as u64
     }
 
     /// Erases of `die` that wait.

@@ -3,6 +3,7 @@
 use super::arbiter::Read;
 use super::die::Turn;
 use super::geometry::Spot;
+use super::line::Task;
 use super::schedule::Schedule;
 use nacre_kernel::{Activity, Time};
 
@@ -36,10 +37,14 @@ impl Schedule {
         let die = &mut self.dies[spot.die as usize];
         let turn = die.read(at, read, &self.pace.suspending);
         let sensed = turn.start + read;
-        let transfer = self.channels[die.channel as usize].reserve_unordered(sensed, time);
+        let transfer = self.channels[die.channel as usize].reserve(sensed, time);
         let done = transfer + time;
         self.charge_fetch(activity, &turn, read, time, pages);
-        Fetch { turn, sensed, transfer, done }
+        let fetch = Fetch { turn, sensed, transfer, done };
+        if self.carries_bytes {
+            self.note_fetch(activity, &fetch, read, pages);
+        }
+        fetch
     }
 
     /// The same where not every read goes first, dies have registers, channels choose, or erases have turns.
@@ -59,10 +64,10 @@ impl Schedule {
         let fetch = if self.arbiters.is_empty() {
             let turn = match self.pace.read_priority {
                 true => self.dies[die].read(at, read, &self.pace.suspending),
-                false => self.dies[die].read_in_turn(now, at, read),
+                false => self.dies[die].read_in_turn(now, at, read, Task::read(activity, 1)),
             };
             let sensed = turn.start + read;
-            let transfer = self.channels[self.dies[die].channel as usize].reserve_unordered(sensed, time);
+            let transfer = self.channels[self.dies[die].channel as usize].reserve(sensed, time);
             Fetch { turn, sensed, transfer, done: transfer + time }
         } else {
             let command = self.pace.command * u64::from(pages);
@@ -70,6 +75,9 @@ impl Schedule {
         };
         self.hold_registers(die, fetch.sensed, fetch.done);
         self.charge_fetch(activity, &fetch.turn, read, time, pages);
+        if self.carries_bytes {
+            self.note_fetch(activity, &fetch, read, pages);
+        }
         fetch
     }
 
@@ -108,12 +116,11 @@ impl Schedule {
 
     #[inline(always)]
     fn charge_fetch(&mut self, activity: Activity, turn: &Turn, read: Time, crossing: Time, pages: u32) {
-        self.die_ledger.charge(activity, read);
+        self.die_charges.charge(activity, read);
         if turn.has_suspended {
             self.counts.suspensions += 1;
-            self.die_ledger.charge(Activity::Suspend, turn.suspending + self.pace.suspending.resume);
+            self.die_charges.charge(Activity::Suspend, turn.suspending + self.pace.suspending.resume);
         }
-        self.channel_ledger.charge(Activity::Transfer, crossing);
-        self.counts.transfers += u64::from(pages);
+        self.charge_crossing(crossing, pages);
     }
 }

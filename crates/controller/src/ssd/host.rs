@@ -1,7 +1,7 @@
 //! The way between host and flash: driver, link, places for requests, processors.
 
 use super::config::{Config, Translator};
-use crate::host_interface::{self, Asked, HostInterface as _, Places, Plain, Processors, Step};
+use crate::host_interface::{self, HostInterface as _, PiecewiseRead, Places, Plain, Processors, Step};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Breakdown, ComponentId, Op, Request, Resource, Time};
 
@@ -75,7 +75,7 @@ pub(super) struct HostInterface {
     op: Op,
     /// How it was asked for, where it is a read.
     #[state(skip = "of no meaning between two requests")]
-    asked: Asked,
+    asked: PiecewiseRead,
     /// When the requests under way end, where there may be so many only.
     under_way: Option<UnderWay>,
 }
@@ -130,7 +130,7 @@ impl HostInterface {
             at_device: Costs::new(config.firmware + at_device.0, at_device.1),
             front,
             op: Op::Read,
-            asked: Asked::default(),
+            asked: PiecewiseRead::default(),
             under_way: config.queue_depth.map(|depth| UnderWay {
                 places: Places::new(depth),
                 latest: Time::ZERO,
@@ -178,7 +178,7 @@ impl HostInterface {
         }
         let takes = self.plain.to_host.time_for(bytes);
         // Reads end in another order than they came in.
-        let there = self.plain.to_host.cross_unordered(at, takes);
+        let there = self.plain.to_host.cross(at, takes);
         Crossing { waits: there - at - takes, software: Time::ZERO, takes, there }
     }
 
@@ -229,12 +229,12 @@ impl HostInterface {
         known
     }
 
-    /// Nothing is under way any more.
-    pub(super) fn clear(&mut self) {
-        self.plain.clear();
-        self.device.clear();
+    /// The power fails at `at`: nothing is under way any more.
+    pub(super) fn power_fail(&mut self, at: Time) {
+        self.plain.power_fail(at);
+        self.device.power_fail(at);
         if let Some(front) = &mut self.front {
-            front.clear();
+            front.power_fail(at);
         }
         if let Some(under_way) = &mut self.under_way {
             under_way.places.clear();

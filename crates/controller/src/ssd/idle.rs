@@ -30,7 +30,7 @@ impl<S: Store> Ssd<S> {
     #[inline(never)]
     pub(super) fn clean_while_idle(&mut self, now: Time) {
         while self.array.cleans_while_idle() {
-            let at = self.quiet_from.max(self.schedule.busy_until());
+            let at = self.quiet_from.max(self.schedule.busy_as_of(now));
             if at >= now {
                 return;
             }

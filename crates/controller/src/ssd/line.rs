@@ -6,11 +6,56 @@
 //! The jobs are a linked list in a flat row, and the gaps are listed apart, so that adding a job does not take
 //! longer the more jobs wait. A gap too short for the shortest job is not listed: nothing will ever fill it.
 
-use nacre_kernel::Time;
 use nacre_kernel::state::{State, Value};
+use nacre_kernel::{Activity, Operations, Time};
+use nacre_media::flash::Operation;
 
 /// No job.
 const NONE: u32 = u32::MAX;
+
+/// What a die does, and what its time is charged to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
+pub(super) struct Task {
+    /// The number of a program on its die; `None` for what is no program.
+    pub(super) program: Option<u32>,
+    pub(super) may_suspend: bool,
+    pub(super) activity: Activity,
+    /// Pages of a program or a read, blocks of an erase.
+    pub(super) count: u16,
+}
+
+impl Default for Task {
+    fn default() -> Task {
+        Task::read(Activity::Read, 0)
+    }
+}
+
+impl Task {
+    #[inline]
+    pub(super) fn program(number: u32, activity: Activity, pages: u32) -> Task {
+        Task { program: Some(number), may_suspend: true, activity, count: pages as u16 }
+    }
+
+    #[inline]
+    pub(super) fn erase(blocks: u32) -> Task {
+        Task { program: None, may_suspend: true, activity: Activity::Erase, count: blocks as u16 }
+    }
+
+    #[inline]
+    pub(super) fn read(activity: Activity, pages: u32) -> Task {
+        Task { program: None, may_suspend: false, activity, count: pages as u16 }
+    }
+
+    /// What of the medium it is.
+    pub(super) fn operations(&self) -> Operations {
+        let kind = match self.activity {
+            _ if self.program.is_some() => Operation::Program,
+            Activity::Erase => Operation::Erase,
+            _ => Operation::Read,
+        };
+        Operations { kind: kind as u32, count: u32::from(self.count) }
+    }
+}
 
 /// One program, erase or copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
@@ -20,9 +65,7 @@ pub(super) struct Job {
     pub(super) duration: Time,
     /// It begins no earlier in simulated time.
     pub(super) ready: Time,
-    /// The number of a program on its die; `None` for what is no program.
-    pub(super) program: Option<u32>,
-    pub(super) may_suspend: bool,
+    pub(super) task: Task,
 }
 
 impl Job {

@@ -67,8 +67,9 @@
 //!
 //! Of a loss of power: checkpoints and the journal of trims take no time and no flash while the drive works. A
 //! superblock may be erased before the programs that replace its data have ended; a drive that holds such an erase
-//! back loses no older version, and none is lost here, but the erase is not later for it. What was lost keeps
-//! its place: its page counts as programmed, with the older version, and copies under way count as done. A flush
+//! back loses no older version, and none is lost here: it stands in the newer page then, and the erase is not later for
+//! it. A page whose program was cut counts as programmed, and copies under way count as done. Reads of a recovery are in
+//! nobody's time and energy. A flush
 //! keeps the time it was given when reads suspend a program it waits for. Without bytes, how much an unprotected
 //! drive loses is not known. A damaged page that cleaning copied is lost, also where the page it was copied from is
 //! not erased yet; damaged pages of the mapping table are found again from spare areas at no cost. Energy of the capacitors; time until they are charged again.
@@ -91,12 +92,14 @@ mod arbiter;
 mod array;
 mod blocks;
 mod bytes;
+mod cancelling;
 mod checks;
 mod config;
 mod device;
 mod die;
 mod emptying;
 mod erasing;
+mod falling_back;
 mod fetching;
 mod filling;
 mod flash_ops;
@@ -146,7 +149,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
         &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954", "tseng-2011"],
-        5,
+        6,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -142,7 +142,7 @@ impl<S: Store> Ssd<S> {
             let (superblock, operation) = self.array.locate(entry - 1);
             let spot = self.array.spot(superblock, operation);
             known = self.schedule.fetch(at, at, spot, 1, Activity::Translate).done;
-            self.schedule.counts.mapping_reads += 1;
+            self.schedule.count_read(Activity::Translate, 1);
         }
         if let Some(leaving) = programmed {
             if is_timed {

@@ -11,6 +11,7 @@ use super::model::Ssd;
 use super::outage::Erases;
 use nacre_kernel::{Activity, Breakdown, Recovery, Time};
 use nacre_media::store::Store;
+use std::collections::BTreeMap;
 
 impl<S: Store> Ssd<S> {
     /// A request that comes while the drive recovers waits.
@@ -43,16 +44,20 @@ impl<S: Store> Ssd<S> {
             interrupted.programs_finished = unfinished.programs + held;
             interrupted.done = at + self.config.nand.longest_program() * rounds;
         }
+        let finishing = self.config.power_protected.then(|| self.config.nand.longest_program());
+        self.schedule.cancel(at, held, finishing);
         self.array.empty_buffer();
+        let mut older = BTreeMap::new();
         for (unit, before) in lost.back {
             match before {
                 // A trim that was asked for behind it: what is trimmed may read as zero at once.
                 Some(_) if self.array.table[unit as usize] == 0 => {}
                 Some(_) if damage.units.contains(&unit) => {}
-                Some(bytes) => self.array.flash.fill(self.array.table[unit as usize] - 1, &bytes),
+                Some(bytes) => _ = older.insert(unit, bytes),
                 None => self.array.trim(unit),
             }
         }
+        self.array.fall_back(&older);
         for unit in damage.units {
             self.array.trim(unit);
         }
@@ -73,7 +78,7 @@ impl<S: Store> Ssd<S> {
         outage.interrupted = interrupted;
         outage.ready = Time::ZERO;
         self.schedule.clear();
-        self.interface.clear();
+        self.interface.power_fail(at);
     }
 
     /// The power is back at `at`.
@@ -93,6 +98,7 @@ impl<S: Store> Ssd<S> {
         let erasing = self.config.nand.erase * (self.outage.erases.most * planes);
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
+        self.schedule.erase_again(at.max(recovery.done), recovery.erases_repeated, self.outage.erases.most);
         let table = u64::from(mappings) * self.config.mapping_entry.0;
         let reading = reading(&self.config, table.div_ceil(self.config.page.0), self.config.page.0);
         let scanning = reading_spare(&self.config, recovery.pages_scanned);

@@ -116,7 +116,7 @@ impl<S: Store> Ssd<S> {
         if found.superblock == u32::MAX && self.config.unwritten != Unwritten::Flash {
             return None;
         }
-        self.schedule.counts.host_reads += 1;
+        self.schedule.count_read(Activity::Read, 1);
         Some(match PLAIN {
             true => self.schedule.fetch_plainly(at, found.spot, units, Activity::Read),
             false => self.schedule.fetch_in_turn(now, at, found.spot, units, Activity::Read),
@@ -161,7 +161,7 @@ impl<S: Store> Ssd<S> {
         let found = self.find(unit, at);
         if found.superblock != u32::MAX && !found.is_buffered {
             self.schedule.fetch(at, at, found.spot, 1, Activity::Read);
-            self.schedule.counts.host_reads += 1;
+            self.schedule.count_read(Activity::Read, 1);
         }
     }
 }

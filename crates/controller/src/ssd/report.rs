@@ -54,34 +54,29 @@ fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f
 }
 
 fn resources<S: Store>(ssd: &Ssd<S>) -> Vec<Resource> {
-    let geometry = &ssd.array.geometry;
-    let (energies, counts) = (ssd.config.nand.energies(), &ssd.schedule.counts);
-    let mut dies = ssd.schedule.die_ledger.clone();
-    let mut channels = ssd.schedule.channel_ledger.clone();
-    let mut charge = |activity, operation: Operation, count: u64| {
-        dies.charge_energy(activity, energies.of_many(operation as usize, count));
-    };
-    let wear = wear(ssd);
-    let pages = |units: u64| units / u64::from(geometry.units_per_page);
-    charge(Activity::Read, Operation::Read, counts.host_reads);
-    charge(Activity::Clean, Operation::Read, counts.copied_pages);
-    charge(Activity::Translate, Operation::Read, counts.mapping_reads);
-    charge(Activity::Drain, Operation::Program, pages(wear.host + wear.padding));
-    charge(Activity::Clean, Operation::Program, pages(wear.cleaned));
-    charge(Activity::LevelWear, Operation::Program, pages(wear.levelled));
-    charge(Activity::Translate, Operation::Program, pages(wear.metadata));
-    charge(Activity::Erase, Operation::Erase, counts.erases);
-    let transfers = energies.of_many(Operation::Transfer as usize, counts.transfers);
-    channels.charge_energy(Activity::Transfer, transfers);
+    let (geometry, energies) = (&ssd.array.geometry, ssd.config.nand.energies());
+    let (wear, mut dies) = (wear(ssd), ssd.schedule.die_charges.clone());
+    for (activity, units) in [
+        (Activity::Drain, wear.host + wear.padding),
+        (Activity::Clean, wear.cleaned),
+        (Activity::LevelWear, wear.levelled),
+        (Activity::Translate, wear.metadata),
+    ] {
+        let pages = units / u64::from(geometry.units_per_page);
+        let programmed = pages.saturating_sub(ssd.schedule.counts.unprogrammed[activity as usize]);
+        dies.count(Operation::Program as usize, activity, programmed);
+    }
+    let channels = ssd.schedule.channel_charges.ledger(&energies);
     let mut resources = ssd.interface.resources();
     resources.push(Resource { name: "channels", servers: geometry.channels, ledger: channels });
-    resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies });
+    resources.push(Resource { name: "dies", servers: geometry.dies, ledger: dies.ledger(&energies) });
     resources
 }
 
 fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
     let (now, before) = (&ssd.array.programs, &ssd.book.programs_before);
-    let counts = &ssd.schedule.counts;
+    let (counts, charges) = (&ssd.schedule.counts, &ssd.schedule.die_charges);
+    let did = |operation: Operation, activity| charges.counted(operation as usize, activity);
     let mut counters = ssd.book.host.counters();
     counters.extend([
         ("units_host", now.host - before.host),
@@ -92,11 +87,11 @@ fn counters<S: Store>(ssd: &Ssd<S>) -> Vec<(&'static str, u64)> {
         ("units_coalesced", now.coalesced - before.coalesced),
         ("cleanings", now.cleanings - before.cleanings),
         ("wear_levellings", now.levellings - before.levellings),
-        ("flash_reads", counts.host_reads),
+        ("flash_reads", did(Operation::Read, Activity::Read)),
         ("copy_reads", counts.copy_reads),
-        ("mapping_reads", counts.mapping_reads),
+        ("mapping_reads", did(Operation::Read, Activity::Translate)),
         ("flash_programs", counts.programs),
-        ("flash_erases", counts.erases),
+        ("flash_erases", did(Operation::Erase, Activity::Erase)),
         ("suspensions", counts.suspensions),
         ("buffer_hits", ssd.book.buffer_hits),
         ("unwritten_reads", ssd.book.unwritten_reads),

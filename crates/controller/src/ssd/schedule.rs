@@ -6,27 +6,27 @@ use super::die::Die;
 use super::erasing::EraseTurns;
 use super::flash_ops::{Cause, FlashOps};
 use super::geometry::{Cells, Geometry, Spot};
+use super::line::Task;
 use super::pace::Pace;
 use super::places::Places;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Activity, Ledger, Time, Timeline};
-use nacre_media::flash::Nand;
+use nacre_kernel::{Activity, Time, Timeline, UnderWay};
+use nacre_media::charge::Charges;
+use nacre_media::flash::{Nand, Operation};
 use std::collections::VecDeque;
 
-/// Operations since measuring began, by what they are for.
+/// What was done since measuring began, beside what the medium counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]
 pub(super) struct Counts {
-    pub(super) host_reads: u64,
     pub(super) copy_reads: u64,
-    /// Pages these read: planes are read together, and each takes its energy.
-    pub(super) copied_pages: u64,
-    pub(super) mapping_reads: u64,
     pub(super) programs: u64,
-    pub(super) erases: u64,
     pub(super) suspensions: u64,
-    /// Pages that crossed a channel.
-    pub(super) transfers: u64,
+    /// Pages that a loss of power kept from being programmed, by activity.
+    pub(super) unprogrammed: [u64; Activity::COUNT],
 }
+
+/// What flash did since measuring began.
+pub(super) type FlashCharges = Charges<{ Operation::COUNT }>;
 
 /// A program that was issued: where it is, and when it ends.
 #[derive(Clone, Copy, Debug, Value)]
@@ -50,7 +50,7 @@ pub(super) struct Unfinished {
 #[derive(State)]
 pub(super) struct Schedule {
     #[state(skip = "from the configuration")]
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
     #[state(skip = "from the configuration")]
     pub(super) pace: Pace,
     /// By channel, those that take whatever fits.
@@ -73,11 +73,14 @@ pub(super) struct Schedule {
     #[state(varies)]
     pub(super) issued: Vec<Issued>,
     #[state(skip = "whether there are bytes is not part of the state")]
-    keeps_issued: bool,
+    pub(super) carries_bytes: bool,
+    /// Reads of dies that go before all else, and crossings of channels that take whatever fits.
+    pub(super) under_way: UnderWay,
     /// From when on the operation that is being filled has a place in the buffer.
     pub(super) filling_from: Time,
-    pub(super) die_ledger: Ledger,
-    pub(super) channel_ledger: Ledger,
+    /// Pages that are programmed are counted by the array.
+    pub(super) die_charges: FlashCharges,
+    pub(super) channel_charges: FlashCharges,
     pub(super) counts: Counts,
     /// How often time before a moment was forgotten.
     forgettings: u32,
@@ -97,7 +100,7 @@ impl Schedule {
         let arbiters = if config.arbitration == Arbitration::FirstFit { 0 } else { geometry.channels };
         let counts_registers = pace.registers.is_some_and(|registers| registers > 1);
         Schedule {
-            channels: vec![Timeline::new(); geometry.channels as usize],
+            channels: vec![Timeline::out_of_order(); geometry.channels as usize],
             arbiters: (0..arbiters)
                 .map(|_| Arbiter::new(config.arbitration, pace.registers, config.ways))
                 .collect(),
@@ -111,10 +114,11 @@ impl Schedule {
             beside: VecDeque::new(),
             keeps_beside: !config.power_protected,
             issued: Vec::new(),
-            keeps_issued: carries_bytes,
+            carries_bytes,
+            under_way: UnderWay::default(),
             filling_from: Time::ZERO,
-            die_ledger: Ledger::default(),
-            channel_ledger: Ledger::default(),
+            die_charges: FlashCharges::default(),
+            channel_charges: FlashCharges::default(),
             counts: Counts::default(),
             forgettings: 0,
             geometry,
@@ -159,8 +163,8 @@ impl Schedule {
         for (number, die) in (0..).zip(&mut self.dies) {
             let (mut programs, mut erases) = (0, self.erase_turns.waiting_of(number));
             for job in die.unfinished(at) {
-                programs += u64::from(job.program.is_some());
-                erases += u64::from(job.program.is_none() && job.may_suspend);
+                programs += u64::from(job.task.program.is_some());
+                erases += u64::from(job.task.activity == Activity::Erase);
             }
             all.programs += programs;
             all.erases += erases;
@@ -182,7 +186,7 @@ impl Schedule {
     pub(super) fn unfinished_programs(&mut self, at: Time) -> Vec<(u32, u32)> {
         let geometry = self.geometry;
         let of_die = |(number, die): (u32, &mut Die)| {
-            let programs: Vec<u32> = die.unfinished(at).filter_map(|job| job.program).collect();
+            let programs: Vec<u32> = die.unfinished(at).filter_map(|job| job.task.program).collect();
             programs.into_iter().map(move |program| geometry.of_number_on_die(program, number))
         };
         (0..).zip(&mut self.dies).flat_map(of_die).collect()
@@ -191,7 +195,7 @@ impl Schedule {
     /// Nothing is under way any more.
     pub(super) fn clear(&mut self) {
         self.dies.iter_mut().for_each(Die::clear);
-        self.channels.fill_with(Timeline::new);
+        self.channels.iter_mut().for_each(Timeline::clear);
         self.arbiters.iter_mut().for_each(Arbiter::clear);
         self.crossing_until.iter_mut().for_each(VecDeque::clear);
         self.places.clear();
@@ -201,7 +205,17 @@ impl Schedule {
         (self.copied, self.filling_from) = (Time::ZERO, Time::ZERO);
     }
 
-    /// When the last of all work ends.
+    /// When the last of all work ends, as is known at `now`: what was to begin before has begun, and dies whose turn has
+    /// come erase.
+    pub(super) fn busy_as_of(&mut self, now: Time) -> Time {
+        if !self.erase_turns.is_idle() {
+            self.erase_turns.begin(now, &mut self.dies);
+        }
+        self.dies.iter_mut().for_each(|die| die.begin_before(now));
+        self.busy_until()
+    }
+
+    /// When the last of all work ends; no later than this, where something waits for reads or for its turn to erase.
     pub(super) fn busy_until(&self) -> Time {
         let dies = self.dies.iter().map(Die::free_from);
         let erases = self.erase_turns.busy_until(&self.dies);
@@ -214,6 +228,7 @@ impl Schedule {
         if !self.erase_turns.is_idle() {
             self.erase_turns.begin(now, &mut self.dies);
         }
+        self.under_way.settle(now);
         self.channels.iter_mut().for_each(|channel| channel.forget_before(now));
         self.arbiters.iter_mut().for_each(|arbiter| arbiter.settle(now));
         // A die has little to forget, and there are many.
@@ -224,9 +239,10 @@ impl Schedule {
     }
 
     pub(super) fn restart_ledger(&mut self) {
-        self.die_ledger = Ledger::default();
-        self.channel_ledger = Ledger::default();
+        self.die_charges = FlashCharges::default();
+        self.channel_charges = FlashCharges::default();
         self.counts = Counts::default();
+        self.under_way.clear();
     }
 
     pub(super) fn check_invariants(&self) {
@@ -244,6 +260,19 @@ impl Schedule {
         }
         let pages = self.geometry.pages_of(units);
         (pages, self.pace.command * u64::from(pages) + self.pace.unit_transfer * u64::from(units))
+    }
+
+    /// So many pages cross a channel in `time`.
+    #[inline(always)]
+    pub(super) fn charge_crossing(&mut self, time: Time, pages: u32) {
+        self.channel_charges.charge(Activity::Transfer, time);
+        self.channel_charges.count(Operation::Transfer as usize, Activity::Transfer, u64::from(pages));
+    }
+
+    /// So many pages are read.
+    #[inline(always)]
+    pub(super) fn count_read(&mut self, activity: Activity, pages: u32) {
+        self.die_charges.count(Operation::Read as usize, activity, u64::from(pages));
     }
 
     /// Dies whose turn has come by `now` erase, and so does `die` where it programs the first page of `superblock`.
@@ -310,6 +339,8 @@ impl FlashOps for Working<'_> {
         if schedule.erase_turns.are_kept() {
             schedule.erase_in_turn(now, superblock, operation, spot.die);
         }
+        let pages = schedule.geometry.operation_units / schedule.geometry.units_per_page;
+        let task = Task::program(number, activity(cause), pages);
         let ready = if cause == Cause::Host { at } else { schedule.copied.max(at) };
         let die = &mut schedule.dies[spot.die as usize];
         die.begin_before(now);
@@ -320,23 +351,22 @@ impl FlashOps for Working<'_> {
             None => schedule.channels[die.channel as usize].reserve(ready.max(open), transfer),
         };
         let end = if schedule.pace.cached {
-            die.work(now, begin + transfer, time, Some(number), true)
+            die.work(now, begin + transfer, time, task)
         } else {
-            die.work(now, begin, transfer + time, Some(number), true)
+            die.work(now, begin, transfer + time, task)
         };
         let occupied = if schedule.pace.cached { time } else { transfer + time };
-        schedule.die_ledger.charge(activity(cause), occupied);
-        schedule.channel_ledger.charge(Activity::Transfer, transfer);
+        schedule.die_charges.charge(activity(cause), occupied);
+        schedule.charge_crossing(transfer, pages);
         schedule.counts.programs += 1;
-        schedule.counts.transfers +=
-            u64::from(schedule.geometry.operation_units / schedule.geometry.units_per_page);
         if cause == Cause::Host {
             schedule.hold_place(now, spot.die, end);
         } else if is_mixed {
             schedule.hold_beside(now, spot.die, end);
         }
-        if schedule.keeps_issued {
+        if schedule.carries_bytes {
             schedule.issued.push(Issued { superblock, operation, program: (spot.die, end) });
+            schedule.note_crossing(Operation::Program, begin, transfer, pages);
         }
     }
 
@@ -347,21 +377,24 @@ impl FlashOps for Working<'_> {
         let (pages, time) = schedule.crossing(units);
         let die = &mut schedule.dies[spot.die as usize];
         let occupied = if schedule.pace.cached { read } else { read + time };
-        let end = die.work(now, at, occupied, None, false);
+        let end = die.work(now, at, occupied, Task::read(activity(cause), pages));
         let sensed = die.time_of(end).saturating_sub(occupied - read);
         let begin = match schedule.arbiters.get_mut(die.channel as usize) {
             Some(arbiter) => arbiter.other(now, sensed, time),
             None => schedule.channels[die.channel as usize].reserve(sensed, time),
         };
         schedule.copied = schedule.copied.max(begin + time);
-        schedule.die_ledger.charge(activity(cause), occupied);
-        schedule.channel_ledger.charge(Activity::Transfer, time);
-        schedule.counts.transfers += u64::from(pages);
+        schedule.die_charges.charge(activity(cause), occupied);
+        schedule.charge_crossing(time, pages);
+        if schedule.carries_bytes {
+            schedule.note_crossing(Operation::Read, begin, time, pages);
+        }
         match cause {
-            Cause::Mapping => schedule.counts.mapping_reads += 1,
+            Cause::Mapping => schedule.count_read(Activity::Translate, 1),
+            // Planes are read together, and each takes its energy.
             _ => {
                 schedule.counts.copy_reads += 1;
-                schedule.counts.copied_pages += u64::from(pages);
+                schedule.count_read(Activity::Clean, pages);
             }
         }
     }
@@ -374,11 +407,12 @@ impl FlashOps for Working<'_> {
             schedule.erase_turns.begin(now, &mut schedule.dies);
         } else {
             for die in &mut schedule.dies {
-                die.work(now, ready, schedule.pace.erase, None, true);
+                die.work(now, ready, schedule.pace.erase, Task::erase(schedule.geometry.planes));
             }
         }
         let all = schedule.pace.erase * schedule.dies.len() as u64;
-        schedule.die_ledger.charge(Activity::Erase, all);
-        schedule.counts.erases += u64::from(schedule.geometry.lanes());
+        schedule.die_charges.charge(Activity::Erase, all);
+        let blocks = u64::from(schedule.geometry.lanes());
+        schedule.die_charges.count(Operation::Erase as usize, Activity::Erase, blocks);
     }
 }

@@ -33,6 +33,11 @@ impl SpareArea {
         self.sequences[page as usize] = self.newest;
     }
 
+    /// The program of `page` was cut: nothing can be read there.
+    pub(super) fn tear(&mut self, page: u32) {
+        self.sequences[page as usize] = 0;
+    }
+
     pub(super) fn trim(&mut self, unit: u32) {
         self.newest += 1;
         self.trims.insert(unit, self.newest);

@@ -87,6 +87,17 @@ impl<const KINDS: usize> Charges<KINDS> {
         self.busy.charge(activity, time);
     }
 
+    /// Takes time back in which no part was busy, since a loss of power came before.
+    pub fn give_back(&mut self, activity: Activity, time: Time) {
+        self.busy.give_back(activity, time);
+    }
+
+    /// The same of `count` operations of one kind, which never began.
+    pub fn give_back_count(&mut self, kind: usize, activity: Activity, count: u64) {
+        let counted = &mut self.counts[kind][activity as usize];
+        *counted = counted.saturating_sub(count);
+    }
+
     /// The medium does `count` operations of one kind.
     #[inline]
     pub fn count(&mut self, kind: usize, activity: Activity, count: u64) {

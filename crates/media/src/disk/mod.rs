@@ -126,6 +126,13 @@ impl Disk {
         }
     }
 
+    /// Takes the time of an access back that the arm did not spend, and its energy.
+    pub fn give_back(&mut self, activity: Activity, time: Time) {
+        let power = if activity == Activity::Seek { self.draw.seek } else { self.draw.active };
+        self.ledger.give_back(activity, time);
+        self.ledger.give_back_energy(activity, power.over(time));
+    }
+
     /// Where its bytes lie.
     pub fn layout(&self) -> &Layout {
         &self.layout

@@ -3,6 +3,7 @@ use crate::store::{InPlace, Memory};
 use nacre_kernel::state::Value;
 use nacre_kernel::{Random, Streams, Time};
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 
 fn us(time: u64) -> Time {
@@ -178,4 +179,46 @@ fn ends_may_move_and_what_has_landed_waits_for_what_is_older() {
     pending.settle(us(20), &ends[..]);
     assert_eq!(pending.numbers(), 2..3);
     assert_eq!(pending.get_mut(2).0, 1);
+}
+
+/// A change of one block, which counts how often it is asked whether it has landed.
+#[derive(Clone, Debug, Value)]
+struct Counted {
+    block: u64,
+    end: Time,
+}
+
+impl Change for Counted {
+    type Ends = Cell<u64>;
+
+    fn place(&self) -> Range<u64> {
+        self.block..self.block + 1
+    }
+
+    fn landed_at(&self, asked: &Cell<u64>) -> Time {
+        asked.set(asked.get() + 1);
+        self.end
+    }
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// As many blocks of 4 KiB as a write cache of 1 GiB holds, and twice as many written: each is looked at a few times, however
+/// many wait with it.
+#[test]
+fn what_is_kept_of_a_write_does_not_grow_with_the_writes_that_wait() {
+    const WAITING: u64 = (1 << 30) / 4096;
+    let (asked, mut pending) = (Cell::new(0), Pending::<Counted>::default());
+    for number in 0..2 * WAITING {
+        let end = Time::from_us(number + WAITING);
+        pending.push(Counted { block: number * 7 % WAITING, end }, Time::from_us(number));
+        pending.settle(Time::from_us(number), &asked);
+    }
+    assert_eq!(pending.len() as u64, WAITING);
+    let mut lost = 0;
+    pending.fail(Time::from_us(2 * WAITING), &asked, |_| lost += 1);
+    assert_eq!(lost, WAITING - 1, "those that land later");
+    assert!(asked.get() <= 6 * WAITING, "{} questions of {} writes", asked.get(), 2 * WAITING);
 }

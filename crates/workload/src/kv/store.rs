@@ -37,7 +37,7 @@ pub(super) struct Store<M> {
     now: Time,
     /// Who made the latest request, until it is told when that is done.
     #[state(varies)]
-    asker: Option<(u32, Asked)>,
+    asker: Option<(u32, Purpose)>,
     /// When the last of all pages written so far is written.
     written: Time,
     /// Transactions begun and ended, and how many there may be.
@@ -67,7 +67,7 @@ struct Sizes {
 
 /// What a request is for.
 #[derive(Clone, Copy, Debug, Value)]
-enum Asked {
+enum Purpose {
     Read(u32),
     Write(u32),
     Log,
@@ -83,7 +83,7 @@ enum Turn {
     /// When somebody wakes it.
     Asleep,
     /// When this request is done.
-    Ask(Asked, Request),
+    Ask(Purpose, Request),
 }
 
 impl<M: Method> Store<M> {
@@ -143,13 +143,13 @@ impl<M: Method> Store<M> {
     pub(super) fn complete(&mut self, done: Time) {
         let (client, asked) = self.asker.take().expect("a request was made");
         match asked {
-            Asked::Read(page) => self.cache.set_ready(page, done),
-            Asked::Write(page) => {
+            Purpose::Read(page) => self.cache.set_ready(page, done),
+            Purpose::Write(page) => {
                 self.cache.set_ready(page, done);
                 self.written = self.written.max(done);
             }
-            Asked::Log => self.ended += self.log.complete(done),
-            Asked::Settle => {}
+            Purpose::Log => self.ended += self.log.complete(done),
+            Purpose::Settle => {}
         }
         self.queue.push(done, client);
     }
@@ -171,11 +171,11 @@ impl<M: Method> Store<M> {
 
     /// Lets `client` go on until it makes a request, waits or sleeps.
     #[inline]
-    fn run(&mut self, client: u32) -> Option<(Asked, Request)> {
+    fn run(&mut self, client: u32) -> Option<(Purpose, Request)> {
         if self.log.is_led_by(client)
             && let Some(request) = self.log.go_on()
         {
-            return Some((Asked::Log, request));
+            return Some((Purpose::Log, request));
         }
         loop {
             let turn = match self.clients[client as usize].stage {
@@ -191,7 +191,7 @@ impl<M: Method> Store<M> {
                 Stage::Settle if self.checkpoint.settled > self.now => Turn::At(self.checkpoint.settled),
                 Stage::Settle => {
                     self.clients[client as usize].stage = Stage::Mark;
-                    Turn::Ask(Asked::Settle, request(Op::Flush, 0, 0))
+                    Turn::Ask(Purpose::Settle, request(Op::Flush, 0, 0))
                 }
                 Stage::Mark => self.mark(client),
                 Stage::Marked { lsn } => match self.force(lsn, client) {
@@ -260,7 +260,7 @@ impl<M: Method> Store<M> {
             None => {
                 self.cache.admit(page);
                 self.clients[client as usize].has_read = true;
-                Turn::Ask(Asked::Read(page), self.page_request(Op::Read, page))
+                Turn::Ask(Purpose::Read(page), self.page_request(Op::Read, page))
             }
             Some(victim) => {
                 if let Some(until) = self.cache.stays(victim, self.now) {
@@ -392,7 +392,7 @@ impl<M: Method> Store<M> {
             return turn;
         }
         self.cache.written(page);
-        Turn::Ask(Asked::Write(page), self.page_request(Op::Write, page))
+        Turn::Ask(Purpose::Write(page), self.page_request(Op::Write, page))
     }
 
     /// How `client` goes on to make the log durable up to `lsn`; none if it is.
@@ -401,7 +401,7 @@ impl<M: Method> Store<M> {
         match self.log.force(lsn, client, self.now) {
             Force::Durable => None,
             Force::Wait(until) => Some(Turn::At(until)),
-            Force::Ask(request) => Some(Turn::Ask(Asked::Log, request)),
+            Force::Ask(request) => Some(Turn::Ask(Purpose::Log, request)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! What waits for a die against a list that is searched from end to end, and a die against one that is stepped.
 
 use super::super::die::{Die, Suspending};
-use super::super::line::{Job, Line};
+use super::super::line::{Job, Line, Task};
 use super::*;
+use nacre_kernel::Activity;
 use std::collections::VecDeque;
 
 fn us(time: u64) -> Time {
@@ -39,7 +40,8 @@ fn a_job_takes_the_first_gap_a_search_over_all_of_them_finds() {
             }
             let (from, duration) = (begun + us(random.below(within)), us(shortest + random.below(40)));
             let expected = first_gap(&spans, from, duration);
-            let job = Job { from, duration, program: Some(number), ..Job::default() };
+            let job =
+                Job { from, duration, task: Task::program(number, Activity::Drain, 1), ..Job::default() };
             assert_eq!(line.add(begun, job), expected + duration, "{job:?} among {spans:?}");
             let at = spans.partition_point(|&(start, _)| start < expected);
             spans.insert(at, (expected, expected + duration));
@@ -147,7 +149,7 @@ fn a_die_does_what_a_die_does_that_is_stepped() {
             if takes == 0 {
                 assert_eq!(die.read(at, us(25), &how).start, us(starts[number]), "read {number}, {how:?}");
             } else {
-                under_way.push_back((number, die.work(at, at, us(takes), None, true)));
+                under_way.push_back((number, die.work(at, at, us(takes), Task::erase(1))));
             }
             if number % 10 == 0 {
                 die.forget_before(at);

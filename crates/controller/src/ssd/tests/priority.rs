@@ -6,9 +6,10 @@
 //! equation 3.31).
 
 use super::super::die::{Die, Suspending};
+use super::super::line::Task;
 use super::*;
-use nacre_kernel::Breakdown;
 use nacre_kernel::Data;
+use nacre_kernel::{Activity, Breakdown};
 use nacre_testkit::assert_close;
 use nacre_testkit::drive::poisson;
 use nacre_testkit::queueing::priority_waits;
@@ -54,7 +55,8 @@ fn every_read_waits_for_a_program_whose_suspensions_are_used_up() {
 #[test]
 fn a_program_does_not_begin_later_for_a_read_that_ends_before() {
     let mut die = Die::on(0, 64, Time::ZERO);
-    let program = die.work(Time::ZERO, Time::from_us(100), Time::from_us(500), Some(1), true);
+    let program =
+        die.work(Time::ZERO, Time::from_us(100), Time::from_us(500), Task::program(1, Activity::Drain, 1));
     assert_eq!(die.read(Time::from_us(10), READ, &NEVER).start, Time::from_us(10));
     assert_eq!(die.time_of(program), Time::from_us(600), "the die is idle from 60 to 100 us");
     assert_eq!(die.read(Time::from_us(120), READ, &NEVER).start, Time::from_us(600));
@@ -64,7 +66,9 @@ fn a_program_does_not_begin_later_for_a_read_that_ends_before() {
 fn a_read_asked_for_later_goes_before_what_had_not_begun_at_its_time() {
     let mut die = Die::on(0, 64, Time::ZERO);
     let programs: Vec<Time> = (0..2_u32)
-        .map(|number| die.work(Time::ZERO, Time::ZERO, Time::from_us(500), Some(number), true))
+        .map(|number| {
+            die.work(Time::ZERO, Time::ZERO, Time::from_us(500), Task::program(number, Activity::Drain, 1))
+        })
         .collect();
     // Both programs are over when the first of the reads comes, which is asked for before the second.
     assert_eq!(die.read(Time::from_us(1_200), READ, &NEVER).start, Time::from_us(1_200));
@@ -102,7 +106,7 @@ fn waits_on_a_die(load: f64, duration: Time, may_suspend: bool, how: &Suspending
             sums[0] += (die.read(at, READ, how).start - at).as_secs_f64();
             counts[0] += 1;
         } else {
-            under_way.push_back((at, die.work(at, at, duration, None, may_suspend)));
+            under_way.push_back((at, die.work(at, at, duration, Task { may_suspend, ..Task::erase(1) })));
         }
         last = at;
     }

@@ -85,21 +85,90 @@ fn a_request_that_comes_during_recovery_waits_for_its_end() {
     assert_eq!((first.activity, first.time), (Activity::Queue, ready - at));
 }
 
-#[test]
-fn a_loss_of_power_ends_all_work_and_leaves_the_books() {
-    let mut device = drive("power_protected = false");
+const ENERGIES: &str = "read_energy = \"25 uJ\"\nprogram_energy = \"150 uJ\"\nerase_energy = \"500 uJ\"\n\
+    transfer_energy = \"2 uJ\"\n";
+
+/// The drive with 32 writes of a unit at once, eight for each die, whose power fails at `at` and is back at once.
+fn failed_at(at: Time, settings: &str) -> (Time, ComponentReport) {
+    let mut bench = workbench(1).with_bytes();
+    let mut device = bench.build(&text(&format!("{ENERGIES}{settings}"))).unwrap();
     for number in 0..32 {
-        submit(&mut *device, Time::ZERO, &unit(Op::Write, number));
+        let data = Data::Write(&[1; 4096]);
+        device.submit(Time::ZERO, &unit(Op::Write, number), data, &mut Breakdown::new());
     }
-    let before = device.report(Time::ZERO);
-    assert!(device.busy_until() > Time::from_us(500));
-    let recovery = fail(&mut *device, Time::from_us(1));
+    assert!(device.busy_until() > Time::from_ms(4));
+    let recovery = fail(&mut *device, at);
     assert_eq!(device.busy_until(), recovery.done);
-    let after = device.report(Time::ZERO);
-    for name in ["writes", "flash_programs", "units_host"] {
-        assert_eq!(counter(&after, name), counter(&before, name), "{name}");
+    (recovery.done, device.report(recovery.done))
+}
+
+/// Time of `resource` charged to `activity`, and energy.
+fn charged(report: &ComponentReport, resource: &str, activity: Activity) -> (Time, f64) {
+    let found = report.resources.iter().find(|known| known.name == resource).expect("there is one");
+    (Time::from_secs_f64(found.ledger.busy_s(activity)), found.ledger.energy(activity).0)
+}
+
+#[test]
+fn programs_that_a_loss_of_power_cancels_are_charged_to_nothing() {
+    let at = Time::from_us(800);
+    let (done, report) = failed_at(at, "power_protected = false");
+    // Dies begin when their data has crossed, those of a channel in turn, and work on from then: on their second program
+    // when the power fails. The data of these, and of those that wait for it in the registers, has crossed.
+    let (crossing, link) = (COMMAND + PAGE, Time::from_secs_f64(4096.0 / 4e9));
+    // The first unit comes over the link for one channel, the second for the other.
+    let [first, second] = [1, 2].map(|place| at - link * place);
+    let busy = (first - crossing) + (first - crossing * 2) + (second - crossing) + (second - crossing * 2);
+    let (time, energy) = charged(&report, "dies", Activity::Drain);
+    assert_eq!(time, busy);
+    assert!((energy - 8.0 * 150e-6).abs() < 1e-9, "{energy} J");
+    let (time, energy) = charged(&report, "channels", Activity::Transfer);
+    assert_eq!(time, crossing * 12);
+    assert!((energy - 12.0 * 2e-6).abs() < 1e-9, "{energy} J");
+    assert_eq!(counter(&report, "flash_programs"), 8);
+    // Where the units are mapped to is not taken back.
+    assert_eq!((counter(&report, "writes"), counter(&report, "units_host")), (32, 32));
+    assert!(report.resources.iter().all(|resource| resource.utilisation(done) <= 1.0));
+    // Of a protected drive all of them are programmed.
+    let (done, report) = failed_at(at, "power_protected = true");
+    let (time, energy) = charged(&report, "dies", Activity::Drain);
+    assert_eq!(time, Time::from_us(500) * 32);
+    assert!((energy - 32.0 * 150e-6).abs() < 1e-9, "{energy} J");
+    assert!(report.resources.iter().all(|resource| resource.utilisation(done) <= 1.0));
+}
+
+#[test]
+fn reads_that_a_loss_of_power_cancels_are_charged_to_nothing() {
+    for settings in ["", "read_priority = false", "registers = 1", "arbitration = \"commands_first\""] {
+        let mut bench = workbench(1).with_bytes();
+        let mut device = bench.build(&text(&format!("{ENERGIES}{settings}"))).unwrap();
+        let mut now = Time::ZERO;
+        for number in 0..4 {
+            now = submit(&mut *device, now, &unit(Op::Write, number)).0;
+        }
+        let begin = device.busy_until();
+        device.advance(begin);
+        device.restart_ledger();
+        // All of one unit: one die and its channel.
+        for _ in 0..100 {
+            submit(&mut *device, begin, &unit(Op::Read, 0));
+        }
+        let done = fail(&mut *device, begin + Time::from_us(975)).done;
+        let report = device.report(done - begin);
+        let (time, energy) = charged(&report, "dies", Activity::Read);
+        let reads = counter(&report, "flash_reads");
+        assert!(time <= Time::from_us(975) && reads < 21, "{settings}: {reads} reads in {time}");
+        assert!(time + READ > READ * reads, "{settings}: {reads} reads in {time}");
+        assert!((energy - reads as f64 * 25e-6).abs() < 1e-9, "{settings}: {energy} J");
+        let (time, energy) = charged(&report, "channels", Activity::Transfer);
+        let pages = (energy / 2e-6).round() as u64;
+        assert!(pages <= reads && pages + 2 >= reads, "{settings}: {pages} pages of {reads}");
+        assert!(time <= (COMMAND + PAGE) * reads, "{settings}: {pages} pages in {time}");
+        if settings.is_empty() {
+            // One behind the other: nineteen reads have ended, and half of one.
+            assert_eq!((reads, pages), (20, 19));
+            assert_eq!(charged(&report, "dies", Activity::Read).0, Time::from_us(975));
+        }
     }
-    assert_eq!(after.resources, before.resources);
 }
 
 #[test]
@@ -127,6 +196,46 @@ fn capacitors_finish_the_programs_and_without_them_units_are_lost() {
             assert!(bytes.iter().all(|&found| found == byte), "unit {number}, protected: {is_protected}");
         }
     }
+}
+
+/// A superblock is full, and eight of its units are written anew: their pages there are not live any more, until the
+/// power fails before the programs of the new ones have ended.
+#[test]
+fn recovery_finds_the_older_page_of_a_unit_whose_program_was_cut() {
+    let mut bench = workbench(1).with_bytes();
+    let mut device = bench.build(&text("power_protected = false")).unwrap();
+    let write = |device: &mut dyn Device, at, number, byte| {
+        let data = Data::Write(&[byte; 4096]);
+        device.submit(at, &unit(Op::Write, number), data, &mut Breakdown::new()).done
+    };
+    let full = (0..256).fold(Time::ZERO, |at, number| write(&mut *device, at, number, 1));
+    let at = device.busy_until().max(full);
+    let live = |device: &dyn Device| {
+        let report = report(device);
+        let column = report.columns.into_iter().find(|column| column.name == "superblocks.live_share");
+        let mut shares = column.expect("there is one").values;
+        shares.retain(|&share| share > 0.0);
+        shares
+    };
+    (0..8).for_each(|number| _ = write(&mut *device, at, number, 2));
+    let mut shares = live(&*device);
+    shares.sort_by(f64::total_cmp);
+    assert_eq!(shares, [8.0 / 256.0, 248.0 / 256.0]);
+    let ready = fail(&mut *device, at + Time::from_us(100)).done;
+    assert_eq!(live(&*device), [1.0], "the older pages are live again");
+    device.check_invariants();
+    for number in 0..256 {
+        let mut bytes = [9; 4096];
+        device.submit(ready, &unit(Op::Read, number), Data::Read(&mut bytes), &mut Breakdown::new());
+        assert_eq!(bytes, [1; 4096], "unit {number}");
+    }
+    // Written once more and programmed, they are found there.
+    let at = (0..8).fold(device.busy_until(), |at, number| write(&mut *device, at, number, 3));
+    let at = device.busy_until().max(at);
+    let ready = fail(&mut *device, at).done;
+    let mut bytes = [9; 4096];
+    device.submit(ready, &unit(Op::Read, 7), Data::Read(&mut bytes), &mut Breakdown::new());
+    assert_eq!(bytes, [3; 4096]);
 }
 
 #[test]
