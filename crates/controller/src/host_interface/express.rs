@@ -131,7 +131,7 @@ pub(super) enum Way {
 impl Express {
     pub(super) fn new(config: &ExpressConfig) -> Express {
         let pcie = config.pcie();
-        let link = || Link::new(pcie.raw());
+        let link = || Link::out_of_order(pcie.raw());
         let credits = config.credits.map(|all| [Credits::new(all.0), Credits::new(all.0)]);
         Express {
             pcie,
@@ -160,7 +160,7 @@ impl Express {
         let owed = std::mem::take(&mut self.owed[way as usize]);
         let link = self.link(way);
         let time = link.time_for(bytes);
-        (link.cross_unordered(at, time + owed) - owed, time)
+        (link.cross(at, time + owed) - owed, time)
     }
 
     /// The same, packet by packet.
@@ -174,7 +174,7 @@ impl Express {
             let owed = std::mem::take(&mut self.owed[way as usize]);
             let link = self.link(way);
             let time = link.time_for(size);
-            gone = link.cross_unordered(begin, time + owed) - owed;
+            gone = link.cross(begin, time + owed) - owed;
             // Room is free as the packet arrives, and the sender knows of it a flight later.
             let back = gone + self.flight * 2;
             self.credits.as_mut().expect("they are limited")[way as usize].returning.push_back((back, size));
@@ -203,9 +203,9 @@ impl Express {
         self.to_host.forget_before(to);
     }
 
-    pub(super) fn clear(&mut self) {
-        self.to_device.clear();
-        self.to_host.clear();
+    pub(super) fn power_fail(&mut self, at: Time) {
+        self.to_device.power_fail(at);
+        self.to_host.power_fail(at);
         self.owed = [Time::ZERO; 2];
         if let Some(credits) = &mut self.credits {
             credits.iter_mut().for_each(|way| *way = Credits::new(way.all));
@@ -216,10 +216,10 @@ impl Express {
         self.to_device.free_from().max(self.to_host.free_from())
     }
 
+    /// Counting begins anew: what is owed to the link is owed still.
     pub(super) fn restart_ledger(&mut self) {
         self.to_device.restart_ledger();
         self.to_host.restart_ledger();
-        self.owed = [Time::ZERO; 2];
     }
 
     pub(super) fn resources(&self) -> [Resource; 2] {

@@ -142,9 +142,9 @@ impl HostInterface for Lines {
         self.processors.advance(to);
     }
 
-    fn clear(&mut self) {
-        self.express.clear();
-        self.processors.clear();
+    fn power_fail(&mut self, at: Time) {
+        self.express.power_fail(at);
+        self.processors.power_fail(at);
     }
 
     fn busy_until(&self) -> Time {

@@ -8,6 +8,7 @@
 pub mod cxl_mem;
 pub mod direct;
 mod express;
+mod laps;
 mod lines;
 pub mod memory_window;
 pub mod nvme;
@@ -17,6 +18,8 @@ mod processors;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use laps::Lap;
+pub use laps::Laps;
 pub(crate) use places::Places;
 pub(crate) use plain::Plain;
 pub(crate) use processors::Processors;
@@ -107,7 +110,7 @@ impl Step {
 
 /// How a read was asked for of a device that serves it as a whole: it begins when it is asked for the first piece.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PiecewiseRead {
     /// Since when its pieces are asked for.
     from: Time,
     /// How the first of them was.
@@ -115,9 +118,9 @@ pub(crate) struct Asked {
 }
 
 /// The first piece of a read of so many bytes is asked for from `at` on.
-pub(crate) fn ask(host: &mut dyn HostInterface, at: Time, bytes: u64) -> Asked {
+pub(crate) fn ask(host: &mut dyn HostInterface, at: Time, bytes: u64) -> PiecewiseRead {
     let bytes = bytes.min(host.piece());
-    Asked { from: at, first: host.bring(at, Op::Read, bytes) }
+    PiecewiseRead { from: at, first: host.bring(at, Op::Read, bytes) }
 }
 
 /// The data of a write of so many bytes comes from `at` on, piece by piece: the piece that is there last. The device
@@ -143,7 +146,7 @@ pub(crate) fn bring_all(host: &mut dyn HostInterface, at: Time, bytes: u64) -> S
 /// is there last takes from then on. `is_first` says that it was asked for the first of these pieces already.
 pub(crate) fn answer_all(
     host: &mut dyn HostInterface,
-    asked: Asked,
+    asked: PiecewiseRead,
     is_first: bool,
     at: Time,
     bytes: u64,
@@ -194,11 +197,16 @@ pub trait HostInterface: State + Send {
     /// All of the request is served and answered at `at`; over when the program that asked goes on.
     fn end(&mut self, at: Time, op: Op) -> Step;
 
+    /// Where it notes the stages of a request, if it tells them.
+    fn laps(&mut self) -> Option<&mut Laps> {
+        None
+    }
+
     /// Forgets what lies before `to`.
     fn advance(&mut self, to: Time);
 
-    /// Nothing is under way any more, as after a loss of power.
-    fn clear(&mut self);
+    /// The power fails at `at`: nothing is under way any more, and what was not done by then takes no time.
+    fn power_fail(&mut self, at: Time);
 
     /// When the last of its work ends.
     fn busy_until(&self) -> Time;

@@ -27,8 +27,8 @@ impl Plain {
         Plain {
             driver,
             processors: Processors::new(cpus),
-            from_host: Link::new(link),
-            to_host: Link::new(link),
+            from_host: Link::out_of_order(link),
+            to_host: Link::out_of_order(link),
             piece: u64::MAX,
             links,
         }
@@ -42,7 +42,7 @@ impl Plain {
 
 fn cross(link: &mut Link, at: Time, bytes: u64) -> Step {
     let time = link.time_for(bytes);
-    Step { there: link.cross_unordered(at, time), link: time, ..Step::default() }
+    Step { there: link.cross(at, time), link: time, ..Step::default() }
 }
 
 impl HostInterface for Plain {
@@ -76,10 +76,10 @@ impl HostInterface for Plain {
         self.to_host.forget_before(to);
     }
 
-    fn clear(&mut self) {
-        self.processors.clear();
-        self.from_host.clear();
-        self.to_host.clear();
+    fn power_fail(&mut self, at: Time) {
+        self.processors.power_fail(at);
+        self.from_host.power_fail(at);
+        self.to_host.power_fail(at);
     }
 
     fn busy_until(&self) -> Time {

@@ -41,7 +41,9 @@ impl Processors {
         self.pool.forget_before(to);
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// The power fails at `at`: what waits is not worked on.
+    pub(crate) fn power_fail(&mut self, at: Time) {
+        self.busy.give_back(Activity::Software, self.pool.busy_after(at));
         self.pool = Pool::new(self.pool.len());
     }
 

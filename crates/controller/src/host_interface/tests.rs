@@ -45,11 +45,35 @@ fn nothing_is_under_way_after_a_loss_of_power() {
         let mut interface = built(toml);
         let alone = served_at_once(&mut *interface, Time::ZERO, Op::Write, 4096);
         (0..20).for_each(|_| _ = served_at_once(&mut *interface, Time::ZERO, Op::Write, 4096));
-        interface.clear();
+        interface.power_fail(Time::ZERO);
         let again = Time::from_ms(1);
         interface.advance(again);
         let ended = served_at_once(&mut *interface, again, Op::Write, 4096);
         assert_eq!(ended - again, alone, "{toml}");
         interface.check_invariants();
+    }
+}
+
+/// Where counting begins anew, at the end of a warm-up or as an image is opened, nothing happens sooner for it.
+#[test]
+fn counting_anew_moves_no_request() {
+    for toml in [
+        "kind = \"direct\"\ndriver = \"1 us\"\ncpus = 1\nlink = \"2 GB/s\"",
+        "kind = \"nvme\"\ncpus = 1",
+        "kind = \"memory_window\"\ncpus = 1",
+        "kind = \"cxl_mem\"\ncpus = 1",
+    ] {
+        let ends = |counts_anew: bool| {
+            let mut interface = built(toml);
+            let mut served = |number: u64| {
+                if counts_anew {
+                    interface.restart_ledger();
+                }
+                let op = [Op::Flush, Op::Write, Op::Read][number as usize % 3];
+                served_at_once(&mut *interface, Time::from_ns(100 * number), op, 4096)
+            };
+            (0..30).map(&mut served).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(true), ends(false), "{toml}");
     }
 }

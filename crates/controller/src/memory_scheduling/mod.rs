@@ -59,4 +59,7 @@ pub trait MemoryScheduler: Send {
     /// How many accesses there are for whose rows commands may be given at one time: the first of them moves its
     /// data meanwhile. At least one.
     fn ahead(&self) -> u32;
+
+    /// Whether an access to a row that is to be closed for an earlier access goes before that one, where there is time.
+    fn passes(&self) -> bool;
 }

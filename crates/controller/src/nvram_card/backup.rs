@@ -31,6 +31,10 @@ pub(super) struct Plan {
     /// To program and to read a page.
     save: Time,
     load: Time,
+    /// Bytes beside those of a page, for the error correction.
+    pub(super) spare: u64,
+    /// The share of pages whose errors cannot be put right.
+    unreadable: f64,
     power: Power,
     /// Usable energy of the charged capacitor; `None` where it is always enough.
     pub(super) stored: Option<Energy>,
@@ -53,7 +57,8 @@ impl Plan {
     pub(super) fn new(config: &Config, ecc: &dyn Ecc) -> Plan {
         let layout = ecc.layout();
         let bytes = config.flash_page.0 + layout.spare_bytes;
-        let decoding = ecc.decoding(0).work.time * u64::from(layout.codewords);
+        let rate = config.flash_error_rate.0;
+        let decoding = decoding(ecc, rate) * u64::from(layout.codewords);
         Plan {
             is_volatile: config.volatile,
             pages: config.capacity() / config.flash_page.0,
@@ -62,6 +67,8 @@ impl Plan {
             setup: config.dump_setup,
             save: config.flash_write.time_for(bytes).max(ecc.encoding().time),
             load: config.flash_read.time_for(bytes).max(decoding),
+            spare: layout.spare_bytes,
+            unreadable: if rate > 0.0 { ecc.page_failure(rate) } else { 0.0 },
             power: config.dump_power,
             stored: config.stored(),
             charge_power: config.charge_power,
@@ -84,6 +91,11 @@ impl Plan {
         if self.is_volatile { self.load * self.pages } else { Time::ZERO }
     }
 
+    /// Pages of a whole dump whose errors are not put right when it is read back, on average.
+    pub(super) fn unreadable(&self) -> f64 {
+        self.unreadable * self.pages as f64
+    }
+
     /// Pages, at most `most`, that `energy` saves.
     pub(super) fn saved_by(&self, energy: Energy, most: u64) -> u64 {
         // A capacitor of exactly so many pages is not to fall short by a rounding of floats.
@@ -101,6 +113,15 @@ impl Plan {
     fn may_lose(&self) -> bool {
         self.is_volatile && self.stored.is_some() && !(self.is_enough() && self.waits_for_charge)
     }
+}
+
+/// What decoding a codeword takes on average, when each of its bits is wrong by itself with probability `rate`.
+fn decoding(ecc: &dyn Ecc, rate: f64) -> Time {
+    let bits = ecc.layout().codeword_bits as f64;
+    let clean = libm::exp(bits * libm::log1p(-rate));
+    let errors = (libm::round(bits * rate) as u32).clamp(1, ecc.corrects().max(1));
+    let [none, some] = [0, errors].map(|errors| ecc.decoding(errors).work.time.as_secs_f64());
+    Time::from_secs_f64(clean * none + (1.0 - clean) * some)
 }
 
 impl Backup {

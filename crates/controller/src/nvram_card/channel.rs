@@ -3,7 +3,7 @@
 use super::config::{Config, RowPolicy};
 use crate::memory_scheduling::{Access, MemoryScheduler};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Ledger, Time};
+use nacre_kernel::{Activity, Ledger, Operations, Time, UnderWay};
 use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use std::collections::VecDeque;
 
@@ -18,6 +18,27 @@ pub(super) struct Served {
     pub(super) closed: Time,
     /// What it takes where nothing is in the way.
     pub(super) alone: Time,
+    /// How the first of them went.
+    pub(super) first: First,
+}
+
+/// How the first of several accesses went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct First {
+    /// When it had a place in the scheduler's queue.
+    pub(super) entered: Time,
+    /// Until when its rank was refreshed.
+    pub(super) refreshed: Time,
+    /// When another row of its bank was closed, and its own was opened; zero where that was so already.
+    pub(super) precharged: Time,
+    pub(super) opened: Time,
+    /// When its data began to move.
+    pub(super) begun: Time,
+    /// What precharge, activation and the command take, and the data of all accesses.
+    pub(super) precharge: Time,
+    pub(super) activation: Time,
+    pub(super) latency: Time,
+    pub(super) moving: Time,
 }
 
 /// A channel with its controller.
@@ -30,6 +51,9 @@ pub(super) struct MemoryChannel {
     rows: RowPolicy,
     #[state(skip = "from the configuration")]
     ahead: usize,
+    /// Whether an access goes before an earlier one for which its row is to be closed.
+    #[state(skip = "from the configuration")]
+    passes: bool,
     #[state(skip = "from the configuration")]
     clocks: Clocks,
     /// Of each rank, when its next refresh is due.
@@ -43,6 +67,21 @@ pub(super) struct MemoryChannel {
     /// When the last data is over the lines.
     busy_until: Time,
     pub(super) book: Book,
+    #[state(skip = "whether there are bytes is not part of the state")]
+    pub(super) carries_bytes: bool,
+    /// Of the data lines: with so many bursts.
+    under_way: UnderWay,
+}
+
+/// How a row was opened, in clocks; zero where it was open.
+#[derive(Clone, Copy, Debug, Default)]
+struct Opening {
+    /// What closing another one takes, and when it was closed.
+    precharge: u64,
+    precharged: u64,
+    /// What opening takes, and when it began.
+    activation: u64,
+    activated: u64,
 }
 
 /// Spans of the part in clocks, for they are wanted at every access.
@@ -85,6 +124,8 @@ pub(super) struct Book {
     pub(super) row_hits: u64,
     /// Accesses that had to close another row.
     pub(super) row_conflicts: u64,
+    /// Bursts read and written that a loss of power cancelled.
+    pub(super) cancelled: [u64; 2],
     /// Commands before, in the order of [`COUNTED`].
     before: [u64; 5],
 }
@@ -105,6 +146,7 @@ impl MemoryChannel {
         MemoryChannel {
             channel,
             ahead: scheduler.ahead() as usize,
+            passes: scheduler.passes() && config.rows != RowPolicy::Closed,
             scheduler,
             rows: config.rows,
             clocks: Clocks::of(&config.part),
@@ -114,6 +156,8 @@ impl MemoryChannel {
             places: Vec::new(),
             busy_until: Time::ZERO,
             book: Book::default(),
+            carries_bytes: false,
+            under_way: UnderWay::default(),
         }
     }
 
@@ -123,14 +167,25 @@ impl MemoryChannel {
         let channel = &self.channel;
         self.scheduler.order(accesses, &|place| channel.open_row(place) == Some(place.row));
         let from = self.channel.part().clocks(from);
-        let mut served = Served { begun: Time::MAX, done: Time::ZERO, closed: Time::ZERO, alone: Time::ZERO };
+        let mut served = Served {
+            begun: Time::MAX,
+            done: Time::ZERO,
+            closed: Time::ZERO,
+            alone: Time::ZERO,
+            first: First::default(),
+        };
         for (number, access) in accesses.iter().enumerate() {
             self.access(from, access, is_write, number == 0, &mut served);
         }
         let activity = if is_write { Activity::Write } else { Activity::Read };
         let bursts: u64 = accesses.iter().map(|access| access.bursts).sum();
-        self.book.lines.charge(activity, self.clocks.time(self.clocks.data * bursts));
+        served.first.moving = self.clocks.time(self.clocks.data * bursts);
+        self.book.lines.charge(activity, served.first.moving);
         self.busy_until = self.busy_until.max(served.closed).max(served.done);
+        if self.carries_bytes {
+            let operations = Operations { kind: u32::from(is_write), count: bursts as u32 };
+            self.under_way.add(activity, served.begun, served.done, operations);
+        }
         served
     }
 
@@ -138,34 +193,106 @@ impl MemoryChannel {
     fn access(&mut self, from: u64, access: &Access, is_write: bool, is_first: bool, served: &mut Served) {
         let from = self.enter(from);
         self.refresh(access.place.rank, from);
+        if access.groups == 1 {
+            return self.access_rows(from, &[access.place], access.bursts, is_write, is_first, served);
+        }
         let mut places = std::mem::take(&mut self.places);
         self.rows_of(access, &mut places);
-        let mut opening = 0;
-        for &place in &places {
-            opening = self.open(place, from).max(opening);
-        }
+        self.access_rows(from, &places, access.bursts, is_write, is_first, served);
+        self.places = places;
+    }
+
+    /// Reads or writes so many `bursts` of the rows of `places` in turn.
+    #[inline]
+    fn access_rows(
+        &mut self,
+        from: u64,
+        places: &[Place],
+        bursts: u64,
+        is_write: bool,
+        is_first: bool,
+        served: &mut Served,
+    ) {
         let kind = if is_write { Kind::Write } else { Kind::Read };
-        let (first, last) = self.channel.give_bursts(kind, &places, from, access.bursts);
+        if is_first {
+            let clocks = self.clocks;
+            served.first.entered = clocks.time(from);
+            served.first.refreshed = clocks.time(self.channel.refreshed(places[0].rank));
+        }
+        if let Some((first, last, closed)) = self.pass(kind, places, from, bursts) {
+            self.moved(kind, [first, last], bursts, is_first.then_some(Opening::default()), served);
+            if self.closes(is_write) {
+                served.closed = served.closed.max(self.clocks.time(closed + self.clocks.precharge));
+            }
+            return;
+        }
+        let mut opening = Opening::default();
+        for &place in places {
+            let one = self.open(place, from);
+            opening = if one.activated >= opening.activated { one } else { opening };
+        }
+        let (first, last) = self.channel.give_bursts(kind, places, from, bursts);
+        self.moved(kind, [first, last], bursts, is_first.then_some(opening), served);
+        if self.closes(is_write) {
+            for &place in places {
+                let clock = self.channel.close_by_itself(place, first);
+                served.closed = served.closed.max(self.clocks.time(clock + self.clocks.precharge));
+            }
+        }
+    }
+
+    /// Reads or writes a row before it is closed for an earlier access, where the scheduler wants that and there is time.
+    #[inline]
+    fn pass(&mut self, kind: Kind, places: &[Place], from: u64, bursts: u64) -> Option<(u64, u64, u64)> {
+        let &[place] = places else { return None };
+        if !self.passes || self.channel.open_row(place) == Some(place.row) {
+            return None;
+        }
+        let found = self.channel.give_before_closing(kind, place, from, bursts);
+        self.book.row_hits += u64::from(found.is_some());
+        found
+    }
+
+    /// So many `bursts` were given from the `first` clock to the `last`. Only the first access of several waits for its row
+    /// where nothing is in the way, which took it its `opening`.
+    #[inline]
+    fn moved(
+        &mut self,
+        kind: Kind,
+        [first, last]: [u64; 2],
+        bursts: u64,
+        opening: Option<Opening>,
+        served: &mut Served,
+    ) {
         self.leave(last);
         let clocks = self.clocks;
-        let latency = if is_write { clocks.write_latency } else { clocks.read_latency };
-        let moving = clocks.time(clocks.data * access.bursts);
-        // Of accesses to several rows, only the first has to wait for its own.
-        served.alone += if is_first { clocks.time(opening + latency) + moving } else { moving };
+        let latency = if kind == Kind::Write { clocks.write_latency } else { clocks.read_latency };
+        let moving = clocks.time(clocks.data * bursts);
+        served.alone += moving;
+        if let Some(Opening { precharge, precharged, activation, activated }) = opening {
+            served.alone += clocks.time(precharge + activation + latency);
+            served.first = First {
+                precharged: clocks.time(precharged),
+                opened: clocks.time(activated + activation),
+                begun: clocks.time(first + latency),
+                precharge: clocks.time(precharge),
+                activation: clocks.time(activation),
+                latency: clocks.time(latency),
+                ..served.first
+            };
+        }
         served.begun = served.begun.min(clocks.time(first + latency));
         served.done = served.done.max(clocks.time(last + latency + clocks.data));
-        let closes = match self.rows {
+    }
+
+    /// Whether the access closes its row.
+    #[inline]
+    fn closes(&self, is_write: bool) -> bool {
+        match self.rows {
             RowPolicy::Closed => true,
             RowPolicy::OpenForReads => is_write,
             RowPolicy::Open => false,
-        };
-        if closes {
-            for &place in &places {
-                let clock = self.channel.close_by_itself(place, first);
-                served.closed = served.closed.max(clocks.time(clock + clocks.precharge));
-            }
         }
-        self.places = places;
     }
 
     /// When an access that comes at `from` has a place in the scheduler's queue: the first that leaves gives its own. One
@@ -187,21 +314,17 @@ impl MemoryChannel {
         if self.leaving.len() >= self.ahead {
             return;
         }
-        let later = self.leaving.iter().rev().take_while(|&&other| other > clock).count();
-        if later == 0 {
-            self.leaving.push_back(clock);
-        } else {
-            self.leaving.insert(self.leaving.len() - later, clock);
+        if self.leaving.back().is_none_or(|&latest| latest <= clock) {
+            return self.leaving.push_back(clock);
         }
+        let later = self.leaving.iter().rev().take_while(|&&other| other > clock).count();
+        self.leaving.insert(self.leaving.len() - later, clock);
     }
 
-    /// The rows of `access`, in the order of their first bursts.
+    /// The rows of `access` to several groups, in the order of their first bursts.
     #[inline]
     fn rows_of(&self, access: &Access, places: &mut Vec<Place>) {
         places.clear();
-        if access.groups == 1 {
-            return places.push(access.place);
-        }
         let Place { bank, .. } = access.place;
         let (banks, all) = (self.channel.part().banks, self.channel.part().banks_in_all());
         places.extend(
@@ -209,24 +332,26 @@ impl MemoryChannel {
         );
     }
 
-    /// Opens the row of `place` where it is not open; gives the clocks that takes at least.
+    /// Opens the row of `place` where it is not open.
     #[inline]
-    fn open(&mut self, place: Place, from: u64) -> u64 {
-        let mut clocks = 0;
+    fn open(&mut self, place: Place, from: u64) -> Opening {
+        let mut opening = Opening::default();
         match self.channel.open_row(place) {
             Some(row) if row == place.row => {
                 self.book.row_hits += 1;
-                return 0;
+                return opening;
             }
             Some(_) => {
                 self.book.row_conflicts += 1;
-                self.channel.give(Command { kind: Kind::Precharge, place }, from);
-                clocks += self.clocks.precharge;
+                let clock = self.channel.give(Command { kind: Kind::Precharge, place }, from);
+                opening.precharge = self.clocks.precharge;
+                opening.precharged = clock + opening.precharge;
             }
             None => {}
         }
-        self.channel.give(Command { kind: Kind::Activate, place }, from);
-        clocks + self.clocks.activate_to_access
+        opening.activated = self.channel.give(Command { kind: Kind::Activate, place }, from);
+        opening.activation = self.clocks.activate_to_access;
+        opening
     }
 
     /// Gives every refresh of `rank` that is due by `from`.
@@ -261,6 +386,23 @@ impl MemoryChannel {
         self.due[rank as usize] = due;
     }
 
+    /// No loss of power comes before `to`.
+    pub(super) fn settle(&mut self, to: Time) {
+        self.under_way.settle(to);
+    }
+
+    /// The power fails at `at`: bursts that have not moved do not move.
+    pub(super) fn power_fail(&mut self, at: Time) {
+        for cancelled in self.under_way.cancel(at) {
+            let Operations { kind, count } = cancelled.operations;
+            let moving = self.clocks.time(self.clocks.data * u64::from(count));
+            self.book.lines.give_back(cancelled.activity, moving.min(cancelled.time));
+            if cancelled.is_whole() {
+                self.book.cancelled[kind as usize] += u64::from(count);
+            }
+        }
+    }
+
     /// Everything is lost that was under way, and the power is back at `at`.
     pub(super) fn clear(&mut self, at: Time) {
         self.channel.clear();
@@ -290,5 +432,6 @@ impl MemoryChannel {
     pub(super) fn restart(&mut self) {
         let before = COUNTED.map(|(kind, _)| self.channel.given(kind));
         self.book = Book { before, ..Book::default() };
+        self.under_way.clear();
     }
 }

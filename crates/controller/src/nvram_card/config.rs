@@ -137,6 +137,13 @@ pub struct Config {
     /// Error correction of the flash.
     #[config(default = "none", source = "assumed: hidden behind the flash's own time unless told otherwise")]
     pub flash_ecc: Slot<EccFamily>,
+    /// Share of the bits of a dump that are wrong when it is read back.
+    #[config(
+        default = "0 %",
+        max = "10 %",
+        source = "assumed: flash that is programmed once in a while and read soon after"
+    )]
+    pub flash_error_rate: Ratio,
     /// From the return of the power until the card works.
     #[config(
         default = "100 ms",

@@ -4,7 +4,7 @@ use super::config::Written;
 use super::model::{Book, NvramCard};
 use super::report;
 use nacre_kernel::{
-    Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
+    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
     Persistence, Pool, Random, Recovery, Request, Status, Time, Transactions,
 };
 use nacre_media::store::Store;
@@ -20,7 +20,7 @@ impl<S: Store> Device for NvramCard<S> {
     ) -> Completion {
         assert!(!self.has_failed, "nothing may be asked of a device without power");
         self.book.host.record(request);
-        let mut way = self.begin(now, request);
+        let mut way = self.begin(now, request, breakdown.is_close());
         match request.op {
             Op::Read | Op::Write => way = self.serve(way, request),
             Op::Trim => self.bytes.trim(request),
@@ -42,6 +42,7 @@ impl<S: Store> Device for NvramCard<S> {
         self.interface.advance(to);
         self.processors.forget_before(to);
         self.bytes.settle(to);
+        self.memory.channels.iter_mut().for_each(|channel| channel.settle(to));
     }
 
     fn capacity(&self) -> Option<Bytes> {
@@ -91,6 +92,10 @@ impl<S: Store> Device for NvramCard<S> {
 
     fn power_fail(&mut self, at: Time, chance: &mut Random) {
         self.has_failed = true;
+        self.memory.channels.iter_mut().for_each(|channel| channel.power_fail(at));
+        self.interface.power_fail(at);
+        self.book.processors.give_back(Activity::Software, self.processors.busy_after(at));
+        self.processors = Pool::new(self.config.processors);
         let mut lost = self.bytes.power_fail(at, chance).bytes_lost;
         // A dump that is still under way goes on.
         let at = at.max(self.dumped);
@@ -108,8 +113,6 @@ impl<S: Store> Device for NvramCard<S> {
             bytes_lost: lost,
             ..Recovery::default()
         };
-        self.interface.clear();
-        self.processors = Pool::new(self.config.processors);
         self.closed = Time::ZERO;
     }
 

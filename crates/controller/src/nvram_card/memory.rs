@@ -113,6 +113,7 @@ impl Memory {
                     done: all.done.max(served.done),
                     closed: all.closed.max(served.closed),
                     alone: if served.done > all.done { served.alone } else { all.alone },
+                    first: if served.done > all.done { served.first } else { all.first },
                 }));
             }
         }

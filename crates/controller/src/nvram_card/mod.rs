@@ -11,10 +11,11 @@
 //! piece as a whole between link and memory.
 //!
 //! *Volatile memory* is saved to flash when power fails, on the energy of a capacitor: `dump_power` for `dump_setup`
-//! and for every page of flash, with what its error correction takes. What has changed since the flash was last as
+//! and for every page of flash, with the bytes and the time of its error correction (`flash_ecc`). What has changed since the flash was last as
 //! the memory is saved in the order of addresses, `dump = "all"` the rest too; where the energy ends the rest is what
 //! the flash had before. When the power is back the dump ends, then the card boots, reads the flash back and charges
-//! its capacitor; requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
+//! its capacitor; of its bits `flash_error_rate` are wrong, which takes the decoder's time, and pages with more of them
+//! than are put right are counted as they are on average. Requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
 //! lost `capacitor_fade` for every 1,000 hours of its service.
 //!
 //! *Non-volatile memory* needs neither. A write is durable when its row is closed and tRP is over: `written` says
@@ -23,8 +24,8 @@
 //! # Leaves out
 //! A later request puts off no earlier one: it goes before it only where the memory leaves room. A refresh is given when
 //! the first command after it comes, as many as 32 accesses late. Error correction of the memory itself, and reads of bursts that are
-//! written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors
-//! and pages of flash. Changes within a page of flash that the capacitor could not save are lost as a whole.
+//! written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors.
+//! The bytes of pages that cannot be read back, which are counted but come back. Changes within a page of flash that the capacitor could not save are lost as a whole.
 //!
 //! # Sources
 //! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for what makes
@@ -64,7 +65,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "nvram_card",
         "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",
         &["zuolo-2017", "jesd79-3", "everspin-emd3d256m"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

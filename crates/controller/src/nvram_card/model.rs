@@ -1,12 +1,13 @@
 //! The card: from a host's request to its rows and back.
 
 use super::backup::Backup;
+use super::channel::{First, Served};
 use super::config::{Config, Written};
 use super::memory::Memory;
-use crate::host_interface::{HostInterface, Step};
+use crate::host_interface::{HostInterface, Lap, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Time,
+    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Stage, Time,
 };
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
@@ -73,10 +74,11 @@ impl<S: Store> NvramCard<S> {
         path: String,
         config: Config,
         interface: Box<dyn HostInterface>,
-        memory: Memory,
+        mut memory: Memory,
         backup: Backup,
         store: S,
     ) -> NvramCard<S> {
+        memory.channels.iter_mut().for_each(|channel| channel.carries_bytes = S::CARRIES_BYTES);
         NvramCard {
             id,
             path,
@@ -99,7 +101,10 @@ impl<S: Store> NvramCard<S> {
 
     /// The host's request is on its way, and a processor of the card has worked on it.
     #[inline]
-    pub(super) fn begin(&mut self, now: Time, request: &Request) -> Way {
+    pub(super) fn begin(&mut self, now: Time, request: &Request, is_close: bool) -> Way {
+        if let Some(laps) = self.interface.laps() {
+            laps.begin(is_close);
+        }
         let begun = self.interface.begin(now.max(self.ready), request);
         let processing = self.config.processing;
         if processing.is_zero() || !self.interface.has_commands() {
@@ -107,6 +112,9 @@ impl<S: Store> NvramCard<S> {
         }
         let done = self.processors.reserve(begun.there, processing) + processing;
         self.book.processors.charge(Activity::Software, processing);
+        if let Some(laps) = self.interface.laps() {
+            laps.note(Stage::Controller, Activity::Software, done, processing);
+        }
         let worked = Step { there: done, software: processing, ..Step::default() };
         Way { step: begun.then(worked), medium: Time::ZERO }
     }
@@ -118,15 +126,23 @@ impl<S: Store> NvramCard<S> {
         let is_write = request.op == Op::Write;
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
         let mut last = begun;
+        let fork = self.interface.laps().map_or(0, |laps| laps.len());
         while address < end {
             let bytes = (piece - address % piece).min(end - address);
+            let at = self.interface.laps().map_or(0, |laps| laps.len());
             let brought = self.interface.bring(begun.step.there, request.op, bytes);
             let served = self.memory.serve(brought.there, address, bytes, is_write);
             let done = match self.config.written {
                 Written::Closed if is_write => served.closed,
                 _ => served.done,
             };
+            if let Some(laps) = self.interface.laps().filter(|laps| laps.is_on) {
+                laps.add(&stages(&served, done, is_write));
+            }
             let answered = self.interface.answer(done, request.op, bytes);
+            if let Some(laps) = self.interface.laps() {
+                laps.join(fork, at, answered.there >= last.step.there);
+            }
             if answered.there >= last.step.there {
                 let medium = (served.alone + (done - served.done)).min(done - brought.there);
                 last = Way { step: begun.step.then(brought).then(answered), medium };
@@ -147,6 +163,12 @@ impl<S: Store> NvramCard<S> {
     #[inline]
     pub(super) fn end(&mut self, now: Time, way: Way, op: Op, breakdown: &mut Breakdown) -> Time {
         let ended = self.interface.end(way.step.there, op);
+        if breakdown.is_close()
+            && let Some(laps) = self.interface.laps()
+        {
+            laps.tell(self.id, now, ended.there, breakdown);
+            return ended.there;
+        }
         let step = way.step.then(ended);
         let medium = way.medium + step.device;
         let activity = if op == Op::Read { Activity::Read } else { Activity::Write };
@@ -193,4 +215,20 @@ impl<S: Store> NvramCard<S> {
             self.bytes.settle(at);
         }
     }
+}
+
+/// The stages of a piece in the memory, which is done with it at `done`.
+fn stages(served: &Served, done: Time, is_write: bool) -> [Lap; 7] {
+    let First { precharge, activation, latency, moving, .. } = served.first;
+    let activity = if is_write { Activity::Write } else { Activity::Read };
+    let lap = |stage, end, alone| Lap { stage, activity, end, alone };
+    [
+        lap(Stage::Scheduler, served.first.entered, Time::ZERO),
+        lap(Stage::Refresh, served.first.refreshed, Time::ZERO),
+        lap(Stage::Precharge, served.first.precharged, precharge),
+        lap(Stage::Activate, served.first.opened, activation),
+        lap(Stage::Column, served.first.begun, latency),
+        lap(Stage::DataBus, served.done, moving),
+        lap(Stage::RowClose, done, done - served.done),
+    ]
 }

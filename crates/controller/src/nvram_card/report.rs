@@ -39,7 +39,13 @@ fn commands<S>(card: &NvramCard<S>) -> [u64; 5] {
 
 fn resources<S>(card: &NvramCard<S>) -> Vec<Resource> {
     let mut lines = Ledger::default();
-    card.memory.channels.iter().for_each(|channel| lines.add(&channel.book.lines));
+    let mut cancelled = [0; 2];
+    for Book { lines: of_channel, cancelled: bursts, .. } in
+        card.memory.channels.iter().map(|channel| &channel.book)
+    {
+        lines.add(of_channel);
+        cancelled.iter_mut().zip(bursts).for_each(|(sum, count)| *sum += count);
+    }
     let part = &card.config.part;
     for ((kind, _), count) in COUNTED.into_iter().zip(commands(card)) {
         // A row that a read or a write opens is charged to reading: it is not known for whom it was.
@@ -50,6 +56,12 @@ fn resources<S>(card: &NvramCard<S>) -> Vec<Resource> {
             Kind::Refresh => (part.refresh_energy, Activity::Read),
             Kind::Precharge => (None, Activity::Read),
         };
+        let cancelled = match kind {
+            Kind::Read => cancelled[0],
+            Kind::Write => cancelled[1],
+            _ => 0,
+        };
+        let count = count - cancelled;
         lines.charge_energy(activity, Energy(each.unwrap_or_default().0 * count as f64));
     }
     let mut resources = card.interface.resources();
@@ -83,6 +95,8 @@ fn columns<S>(card: &NvramCard<S>) -> Vec<Column> {
         ("dump.has_j", plan.stored.map_or(needed, |stored| stored.0)),
         ("dump.saves_share", saved as f64 / plan.pages as f64),
         ("dump.restores_s", plan.loading().as_secs_f64()),
+        ("dump.ecc_share", plan.spare as f64 / (1_u64 << plan.page_shift) as f64),
+        ("dump.unreadable_pages", plan.unreadable()),
     ]
     .map(|(name, value)| Column { name, values: vec![value] })
     .into()

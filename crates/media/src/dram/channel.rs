@@ -1,18 +1,17 @@
 //! The channel: open rows, and when the next command may be given.
 
+use super::bank::{Bank, Shifts, Spot};
 use super::command::{Command, Place};
 use super::holds::{Earliest, Holds, KINDS, NEVER_BINDS};
 use super::kind::Kind;
+use super::latest::Latest;
 use super::moved::{ALL_GROUPS, Moved, Train};
 use super::opened::Opened;
 use super::part::Part;
 use super::rules::rules;
 use super::slots::Slots;
-use nacre_kernel::state::{State, Value};
+use nacre_kernel::state::State;
 use std::array::from_fn;
-
-/// No row is open.
-const CLOSED: u32 = u32::MAX;
 
 /// Why a command cannot be given, however long one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,33 +26,6 @@ pub enum Unready {
     NeedsNoRefresh,
 }
 
-/// The latest command of a kind that moves data, and the latest in another rank than its own.
-#[derive(Clone, Copy, Debug, Value)]
-struct Latest {
-    rank: usize,
-    clock: i64,
-    before: i64,
-}
-
-impl Latest {
-    /// The last one that was not in `rank`.
-    #[inline]
-    fn in_others(&self, rank: usize) -> i64 {
-        if self.rank == rank { self.before } else { self.clock }
-    }
-
-    #[inline]
-    fn note(&mut self, rank: usize, clock: i64) {
-        if self.rank == rank {
-            self.clock = self.clock.max(clock);
-        } else if clock > self.clock {
-            *self = Latest { rank, clock, before: self.clock };
-        } else {
-            self.before = self.before.max(clock);
-        }
-    }
-}
-
 /// A channel with equal ranks.
 ///
 /// Commands to a bank are given in the order of their clocks, and refreshes of a rank after what was given before.
@@ -63,20 +35,19 @@ impl Latest {
 pub struct Channel {
     #[state(skip = "from the configuration")]
     part: Part,
+    #[state(skip = "from the configuration")]
+    shifts: Shifts,
     /// By the kind that comes first.
     #[state(skip = "from the configuration")]
     holds: [Holds; KINDS],
     ranks: Vec<Earliest>,
     groups: Vec<Earliest>,
-    banks: Vec<Earliest>,
+    banks: Vec<Bank>,
     /// The last read and the last write.
     latest: [Latest; 2],
-    /// Of each bank, the last read or write.
-    accessed: Vec<i64>,
     /// Of each rank.
     opened: Vec<Opened>,
     moved: Moved,
-    open: Vec<u32>,
     slots: Slots,
     /// Commands of each kind.
     given: [u64; KINDS],
@@ -92,15 +63,14 @@ impl Channel {
         let far = part.access_to_access;
         let near = part.access_to_access_in_group.map_or(far, |time| part.constraint(time)).max(far);
         Channel {
+            shifts: Shifts::of(&part),
             holds: from_fn(|kind| Holds::of(&all, kind, groups)),
             ranks: vec![Earliest::default(); ranks],
             groups: vec![Earliest::default(); ranks * groups as usize],
-            banks: vec![Earliest::default(); banks],
-            latest: [Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS }; 2],
-            accessed: vec![NEVER_BINDS; banks],
+            banks: vec![Bank::default(); banks],
+            latest: [Latest::NONE; 2],
             opened: vec![Opened::new(&all, groups); ranks],
             moved: Moved::new(&part, &all),
-            open: vec![CLOSED; banks],
             slots: Slots::new((1..=u64::from(groups)).map(|groups| near.div_ceil(groups).max(far))),
             given: [0; KINDS],
             part,
@@ -129,16 +99,20 @@ impl Channel {
     }
 
     /// Gives `command`, which the state allows, as early as possible from `from` on; gives the clock.
-    #[inline]
+    #[inline(always)]
     pub fn give(&mut self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
         if matches!(kind, Kind::Read | Kind::Write) {
             return self.give_bursts(kind, &[place], from, 1).0;
         }
         debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        let clock = self.first_clock(command, from);
+        let spot = self.spot(place);
+        let clock = self.first_clock_of_row(kind, spot, from);
         self.slots.take(clock);
-        self.note(command, clock.cast_signed(), 1);
+        if kind == Kind::Precharge {
+            self.banks[spot.bank].pass(clock.cast_signed());
+        }
+        self.note(kind, spot, place.row, clock.cast_signed(), 1);
         clock
     }
 
@@ -172,17 +146,57 @@ impl Channel {
     /// `from` on; gives the clock. It takes no command of its own.
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
-        let command = Command { kind: Kind::Precharge, place };
-        let clock = self.earliest(command, from.cast_signed());
-        self.note(command, clock, 1);
+        let spot = self.spot(place);
+        let clock = self.earliest(Kind::Precharge, spot, from.cast_signed());
+        self.note(Kind::Precharge, spot, place.row, clock, 1);
         clock.cast_unsigned()
+    }
+
+    /// Reads or writes `count` bursts of the row of `place` before it is closed by a command that was given already,
+    /// as early as possible from `from` on, where that command and all others keep their clocks; gives the clocks of the
+    /// first and the last, and when the row is closed. Nothing where it is not that row, or there is no room.
+    pub fn give_before_closing(
+        &mut self,
+        kind: Kind,
+        place: Place,
+        from: u64,
+        count: u64,
+    ) -> Option<(u64, u64, u64)> {
+        let spot = self.spot(place);
+        let length = ((count - 1) * self.slots.spacing(1)).cast_signed();
+        let held = self.holds[kind as usize].bank.clocks(Kind::Precharge);
+        let passed = self.banks[spot.bank].passed(place.row)?;
+        let ready = from.cast_signed().max(passed.earliest[kind as usize]).max(passed.accessed + 1);
+        let closed = passed.until;
+        let latest = closed - held - length;
+        if ready > latest {
+            return None;
+        }
+        let train = Train::new(kind, place, spot.group_in_rank, length);
+        let behind = self.behind_all(kind, &[place], ready);
+        let room = if behind.cast_signed() > ready { self.room(train, ready, 1, count) } else { None };
+        let first = room.unwrap_or_else(|| self.slots.first_free(behind));
+        let clock = first.cast_signed();
+        if clock > latest || self.slots.free_train(first, count, 1) < count {
+            return None;
+        }
+        self.slots.take_train(first, count, 1);
+        self.banks[spot.bank].passed(place.row)?.accessed = clock + length;
+        self.moved.note(train.at(clock));
+        self.note_beyond_bank(kind, spot, clock + length, count);
+        Some((first, (clock + length).cast_unsigned(), closed.cast_unsigned()))
+    }
+
+    /// Until when a rank is refreshed: no row of it is opened before.
+    #[inline]
+    pub fn refreshed(&self, rank: u32) -> u64 {
+        self.ranks[rank as usize][Kind::Activate as usize].max(0).cast_unsigned()
     }
 
     /// The row that is open in the bank of `place`.
     #[inline]
     pub fn open_row(&self, place: Place) -> Option<u32> {
-        let row = self.open[self.bank(place)];
-        (row != CLOSED).then_some(row)
+        self.banks[self.spot(place).bank].open_row()
     }
 
     /// How many commands of `kind` were given.
@@ -202,15 +216,15 @@ impl Channel {
     }
 
     fn allowed(&self, command: Command) -> Result<(), Unready> {
-        let open = self.open[self.bank(command.place)];
+        let open = self.open_row(command.place);
         match command.kind {
-            Kind::Activate if open != CLOSED => Err(Unready::RowIsOpen),
-            Kind::Read | Kind::Write if open != command.place.row => Err(Unready::RowIsClosed),
+            Kind::Activate if open.is_some() => Err(Unready::RowIsOpen),
+            Kind::Read | Kind::Write if open != Some(command.place.row) => Err(Unready::RowIsClosed),
             Kind::Refresh if self.part.refreshing().is_none() => Err(Unready::NeedsNoRefresh),
             Kind::Refresh => {
                 let banks = self.part.banks_in_all() as usize;
                 let first = command.place.rank as usize * banks;
-                let is_open = self.open[first..][..banks].iter().any(|&row| row != CLOSED);
+                let is_open = self.banks[first..][..banks].iter().any(Bank::is_open);
                 if is_open { Err(Unready::RankHasOpenRows) } else { Ok(()) }
             }
             _ => Ok(()),
@@ -218,39 +232,43 @@ impl Channel {
     }
 
     /// The first clock from `from` on that constraints and the bus leave.
-    #[inline]
     fn first_clock(&self, command: Command, from: u64) -> u64 {
         let Command { kind, place } = command;
-        match kind {
-            Kind::Read | Kind::Write => {
-                let (ready, train) = self.train(kind, &[place], from, 1);
-                let behind = self.behind_all(kind, &[place], ready);
-                let waits = behind.cast_signed() > ready;
-                let room = if waits { self.room(train, ready, 1, 1) } else { None };
-                room.unwrap_or_else(|| self.slots.first_free(behind))
+        if !matches!(kind, Kind::Read | Kind::Write) {
+            return self.first_clock_of_row(kind, self.spot(place), from);
+        }
+        let (ready, train) = self.train(kind, &[place], from, 1);
+        let behind = self.behind_all(kind, &[place], ready);
+        let waits = behind.cast_signed() > ready;
+        let room = if waits { self.room(train, ready, 1, 1) } else { None };
+        room.unwrap_or_else(|| self.slots.first_free(behind))
+    }
+
+    /// The same for one that opens or closes a row, or refreshes.
+    #[inline(always)]
+    fn first_clock_of_row(&self, kind: Kind, spot: Spot, from: u64) -> u64 {
+        let earliest = self.earliest(kind, spot, from.cast_signed());
+        if kind != Kind::Activate {
+            return self.slots.first_free(earliest.cast_unsigned());
+        }
+        let opened = &self.opened[spot.rank];
+        let mut clock = earliest;
+        loop {
+            let allowed = opened.earliest(clock, spot.group_in_rank);
+            let free = self.slots.first_free(allowed.cast_unsigned());
+            clock = free.cast_signed();
+            if clock == allowed {
+                return free;
             }
-            Kind::Activate => {
-                let opened = &self.opened[place.rank as usize];
-                let mut clock = self.earliest(command, from.cast_signed());
-                loop {
-                    let allowed = opened.earliest(clock, self.group_in_rank(place));
-                    let free = self.slots.first_free(allowed.cast_unsigned());
-                    clock = free.cast_signed();
-                    if clock == allowed {
-                        return free;
-                    }
-                }
-            }
-            _ => self.slots.first_free(self.earliest(command, from.cast_signed()).cast_unsigned()),
         }
     }
 
     /// The first clock from `from` on that refreshes, the bank and its group leave; of data, behind all that was given.
     #[inline]
-    fn earliest(&self, command: Command, from: i64) -> i64 {
-        let (place, kind) = (command.place, command.kind as usize);
-        let near = self.banks[self.bank(place)][kind].max(self.groups[self.group(place)][kind]);
-        from.max(self.ranks[place.rank as usize][kind]).max(near)
+    fn earliest(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
+        let kind = kind as usize;
+        let near = self.banks[spot.bank].earliest[kind].max(self.groups[spot.group][kind]);
+        from.max(self.ranks[spot.rank][kind]).max(near)
     }
 
     /// Reads or writes of `places` in turn: when their banks are ready, and what they take.
@@ -261,14 +279,15 @@ impl Channel {
         let mut ready = from.cast_signed();
         if let &[place] = places {
             debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
-            let bank = self.bank(place);
-            ready = ready.max(self.banks[bank][kind as usize]).max(self.accessed[bank] + 1);
-            return (ready, Train::new(kind, place, self.group_in_rank(place), length));
+            let spot = self.spot(place);
+            let bank = &self.banks[spot.bank];
+            ready = ready.max(bank.earliest[kind as usize]).max(bank.accessed + 1);
+            return (ready, Train::new(kind, place, spot.group_in_rank, length));
         }
         for (turn, &place) in (0..).zip(places) {
             debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
-            let bank = self.bank(place);
-            ready = ready.max(self.banks[bank][kind as usize].max(self.accessed[bank] + 1) - turn * spacing);
+            let bank = &self.banks[self.spot(place).bank];
+            ready = ready.max(bank.earliest[kind as usize].max(bank.accessed + 1) - turn * spacing);
         }
         (ready, Train::new(kind, places[0], ALL_GROUPS, length))
     }
@@ -293,8 +312,9 @@ impl Channel {
         let spacing = self.slots.spacing(places.len()).cast_signed();
         let mut first = ready;
         for (turn, &place) in (0..).zip(places) {
-            let earliest = self.groups[self.group(place)][kind as usize];
-            first = first.max(earliest.max(self.ranks[place.rank as usize][kind as usize]) - turn * spacing);
+            let spot = self.spot(place);
+            let earliest = self.groups[spot.group][kind as usize].max(self.ranks[spot.rank][kind as usize]);
+            first = first.max(earliest - turn * spacing);
         }
         if self.ranks.len() > 1 {
             for (latest, earlier) in self.latest.iter().zip([Kind::Read, Kind::Write]) {
@@ -311,60 +331,55 @@ impl Channel {
     fn note_train(&mut self, kind: Kind, places: &[Place], clock: u64, begun: u64, given: u64) -> (u64, u64) {
         let (turns, spacing) = (places.len() as u64, self.slots.spacing(places.len()));
         let last = clock + (given - 1) * spacing;
-        let group = if let [place] = places { self.group_in_rank(*place) } else { ALL_GROUPS };
-        self.moved
-            .note(Train::new(kind, places[0], group, (last - clock).cast_signed()).at(clock.cast_signed()));
+        let length = (last - clock).cast_signed();
         if let &[place] = places {
-            self.note(Command { kind, place }, last.cast_signed(), given);
+            let spot = self.spot(place);
+            self.moved.note(Train::new(kind, place, spot.group_in_rank, length).at(clock.cast_signed()));
+            self.note(kind, spot, place.row, last.cast_signed(), given);
             return (clock, last);
         }
+        self.moved.note(Train::new(kind, places[0], ALL_GROUPS, length).at(clock.cast_signed()));
         // What follows depends on the last of each place only.
         for before_last in 0..turns.min(given) {
             let place = places[((begun + given - 1 - before_last) % turns) as usize];
             let counts = if before_last == 0 { given } else { 0 };
-            self.note(Command { kind, place }, (last - before_last * spacing).cast_signed(), counts);
+            let at = (last - before_last * spacing).cast_signed();
+            self.note(kind, self.spot(place), place.row, at, counts);
         }
         (clock, last)
     }
 
-    /// `command` was given, the last time at `clock`: what may come from when on follows.
-    #[inline]
-    fn note(&mut self, command: Command, clock: i64, count: u64) {
-        let Command { kind, place } = command;
-        let (bank, group, rank) = (self.bank(place), self.group(place), place.rank as usize);
-        self.given[kind as usize] += count;
-        let holds = &self.holds[kind as usize];
-        holds.bank.since(clock, &mut self.banks[bank]);
-        holds.group.since(clock, &mut self.groups[group]);
-        holds.rank.since(clock, &mut self.ranks[rank]);
+    /// A command of `kind` was given, the last time at `clock`: what may come from when on follows.
+    #[inline(always)]
+    fn note(&mut self, kind: Kind, spot: Spot, row: u32, clock: i64, count: u64) {
+        let bank = &mut self.banks[spot.bank];
+        self.holds[kind as usize].bank.since(clock, &mut bank.earliest);
         match kind {
             Kind::Activate => {
-                self.open[bank] = place.row;
-                let group = self.group_in_rank(place);
-                self.opened[rank].note(clock, group);
+                bank.open(row);
+                self.opened[spot.rank].note(clock, spot.group_in_rank);
             }
-            Kind::Precharge => self.open[bank] = CLOSED,
-            Kind::Read | Kind::Write => {
-                self.latest[usize::from(kind == Kind::Write)].note(rank, clock);
-                self.accessed[bank] = clock;
-            }
+            Kind::Precharge => bank.close(),
+            Kind::Read | Kind::Write => bank.accessed = clock,
             Kind::Refresh => {}
+        }
+        self.note_beyond_bank(kind, spot, clock, count);
+    }
+
+    /// What holds back other banks.
+    #[inline(always)]
+    fn note_beyond_bank(&mut self, kind: Kind, spot: Spot, clock: i64, count: u64) {
+        self.given[kind as usize] += count;
+        let holds = &self.holds[kind as usize];
+        holds.group.since(clock, &mut self.groups[spot.group]);
+        holds.rank.since(clock, &mut self.ranks[spot.rank]);
+        if matches!(kind, Kind::Read | Kind::Write) {
+            self.latest[usize::from(kind == Kind::Write)].note(spot.rank, clock);
         }
     }
 
     #[inline]
-    fn group_in_rank(&self, place: Place) -> u32 {
-        // Most parts have one, and a division is long.
-        if self.part.groups == 1 { 0 } else { place.bank / self.part.banks }
-    }
-
-    #[inline]
-    fn group(&self, place: Place) -> usize {
-        (place.rank * self.part.groups + self.group_in_rank(place)) as usize
-    }
-
-    #[inline]
-    fn bank(&self, place: Place) -> usize {
-        (place.rank * self.part.banks_in_all() + place.bank) as usize
+    fn spot(&self, place: Place) -> Spot {
+        self.shifts.spot(place)
     }
 }

@@ -1,6 +1,6 @@
 //! What commands hold back: tables of first clocks.
 
-use super::kind::Kind::Activate;
+use super::kind::Kind::{self, Activate};
 use super::rules::{Rule, Scope};
 
 /// Kinds of commands.
@@ -65,6 +65,12 @@ impl Held {
         let mut clocks = [NEVER_BINDS; KINDS];
         self.of[..self.count].iter().for_each(|&(later, held)| clocks[later] = held);
         clocks
+    }
+
+    /// Clocks for which commands of kind `later` are held back.
+    pub(super) fn clocks(&self, later: Kind) -> i64 {
+        let held = self.of[..self.count].iter().find(|(kind, _)| *kind == later as usize);
+        held.map_or(0, |&(_, clocks)| clocks)
     }
 
     /// A command at `clock` holds these back.

@@ -6,7 +6,8 @@
 //! command a clock. A command that the state of a bank does not allow, or that comes too early, is refused with a
 //! panic: no controller may give it. A command finds its place between those that were given before where it leaves all
 //! of them their clocks: rows are opened while data of others moves, and one whose bank is ready goes before one that
-//! waits. Commands to a bank and around a refresh keep their order. Reads or writes may take rows of several groups of
+//! waits. Commands to a bank and around a refresh keep their order, but that a row may be read or written before the
+//! command that closes it, up to the last clock that leaves that one its own. Reads or writes may take rows of several groups of
 //! banks in turn. A row closes by itself after its last
 //! burst where that was asked for (auto-precharge).
 //! With the times of another part the same channel is STT-MRAM: longer activation and precharge, no refresh.
@@ -26,10 +27,12 @@
 //! model that tries every clock and compares all pairs of commands, whichever of both comes first. Many bursts at once
 //! against as many one by one.
 
+mod bank;
 mod channel;
 mod command;
 mod holds;
 mod kind;
+mod latest;
 mod moved;
 mod opened;
 mod part;

@@ -61,12 +61,19 @@ impl Opened {
     /// The first clock from `from` on at which a row of `group` may be opened.
     #[inline]
     pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
-        let mut clock = from.max(self.begin);
+        let clock = from.max(self.begin);
+        if clock >= self.filled_from {
+            return self.after(self.log.len(), clock, group);
+        }
+        self.earliest_between(clock, group)
+    }
+
+    /// The same where there may be room before one that was opened.
+    fn earliest_between(&self, from: i64, group: u32) -> i64 {
+        let mut clock = from;
         let mut next = self.log.len();
-        if clock < self.filled_from {
-            while next > 0 && self.log[next - 1].clock > clock {
-                next -= 1;
-            }
+        while next > 0 && self.log[next - 1].clock > clock {
+            next -= 1;
         }
         while next < self.log.len() {
             if self.has_room(next) {
@@ -136,11 +143,15 @@ impl Opened {
         while at > 0 && self.log[at - 1].clock > clock {
             at -= 1;
         }
-        let gap = if at == 0 { i64::MAX } else { clock - self.log[at - 1].clock };
-        if gap >= 2 * self.spans.far {
+        if at == self.log.len() {
+            self.log.push(Opening { clock, group });
+        } else {
+            self.log.insert(at, Opening { clock, group });
+        }
+        // Room before an opening only shrinks as others come.
+        if self.has_room(at) {
             self.filled_from = self.filled_from.max(clock);
         }
-        self.log.insert(at, Opening { clock, group });
         if self.log.len() == 2 * KEPT {
             let last = self.log[KEPT - 1].clock;
             self.log.drain(..KEPT);

@@ -87,7 +87,19 @@ impl Slots {
     #[inline]
     pub(super) fn take_train(&mut self, clock: u64, count: u64, rows: usize) -> u64 {
         let spacing = self.spacings[rows - 1];
-        self.reach(clock + spacing.clocks * (count - 1));
+        let length = spacing.clocks * (count - 1);
+        self.reach(clock + length);
+        if length < 64 {
+            // It lies in two words at most.
+            let wanted = spacing.train & (u64::MAX >> (63 - length));
+            let (low, high) = (wanted << (clock % 64), (wanted >> 1) >> (63 - clock % 64));
+            let (first, last) = (word_of(clock), word_of(clock + length));
+            if (self.taken[first] & low) | (self.taken[last] & high) == 0 {
+                self.taken[first] |= low;
+                self.taken[last] |= high;
+                return count;
+            }
+        }
         let mut given = 0;
         for (at, wanted, these) in Words::of(spacing, clock, count) {
             let word = &mut self.taken[word_of(at)];

@@ -393,3 +393,89 @@ fn a_channel_takes_on_the_state_of_another() {
     nacre_kernel::state::restored(&mut other, &state).expect("it is its own");
     (500..1000).for_each(|number| step(&mut [&mut channel, &mut other], 20 * number));
 }
+
+/// 11 clocks after tRCD has begun and seven and a half nanoseconds before tRAS is over: reads of the older row at 15 and
+/// 19, and none at 23.
+#[test]
+fn a_row_is_read_before_it_is_closed_for_another_as_long_as_there_is_time() {
+    let mut channel = Channel::new(ddr3(), 1);
+    let row = |row| at(Read, 0, 0, row).place;
+    channel.issue(at(Activate, 0, 0, 1), 0);
+    assert_eq!(channel.give(at(Read, 0, 0, 1), 0), 11);
+    let closed = channel.give(at(Precharge, 0, 0, 1), 0);
+    let opened = channel.give(at(Activate, 0, 0, 2), 0);
+    let read = channel.give(at(Read, 0, 0, 2), 0);
+    assert_eq!((closed, opened, read), (28, 39, 50));
+    assert_eq!(channel.give_before_closing(Read, row(3), 12, 1), None, "another row");
+    assert_eq!(channel.give_before_closing(Read, row(1), 12, 3), None, "the third would be too late");
+    assert_eq!(channel.give_before_closing(Read, row(1), 12, 1), Some((15, 15, 28)));
+    assert_eq!(channel.give_before_closing(Read, row(1), 12, 1), Some((19, 19, 28)));
+    assert_eq!(channel.give_before_closing(Read, row(1), 12, 1), None, "tRTP would be kept no more");
+    assert_eq!(channel.given(Read), 4);
+}
+
+/// No pair of commands forbids what goes before the closing of its row, and every command keeps its clock.
+#[test]
+fn what_goes_before_the_closing_of_its_row_keeps_all_constraints() {
+    let mut random = Streams::new(3).stream("passing");
+    let mut passed = 0;
+    for part in [ddr3(), ddr4(), st_ddr3()] {
+        let mut channel = Channel::new(part.clone(), 2);
+        let (mut given, mut newest): (Vec<(Command, u64)>, u64) = (Vec::new(), 0);
+        // Of each bank that is closed by a command: the row, and from when to when it was open.
+        let mut rows: Vec<(Command, u64, u64)> = Vec::new();
+        while given.len() < 1500 {
+            let mut command = random_command(&part, &mut random);
+            let from = newest.saturating_sub(random.below(30));
+            if let Some((of, ..)) = rows.last().filter(|_| matches!(command.kind, Read | Write)) {
+                command.place = of.place;
+            }
+            let place = command.place;
+            if random.below(2) == 0 && matches!(command.kind, Read | Write) {
+                let found = channel.give_before_closing(command.kind, place, from, 1);
+                let Some((clock, _, closed)) = found else { continue };
+                let span = rows
+                    .iter()
+                    .rev()
+                    .find(|(of, ..)| of.place.bank == place.bank && of.place.rank == place.rank);
+                let &(of, opened, until) = span.expect("a row was closed");
+                assert_eq!((of.place.row, until), (place.row, closed));
+                assert!(
+                    clock
+                        >= opened + between(&part, at(Activate, place.rank, place.bank, place.row), command)
+                );
+                assert!(until >= clock + between(&part, command, of), "{command:?} at {clock}");
+                let others = given.iter().filter(|(other, _)| matches!(other.kind, Read | Write));
+                for &(other, at) in others {
+                    let keeps = if at < clock {
+                        clock >= at + between(&part, other, command)
+                    } else {
+                        at >= clock + between(&part, command, other)
+                    };
+                    assert!(keeps && at != clock, "{command:?} at {clock}, {other:?} at {at}");
+                }
+                assert!(given.iter().all(|&(_, at)| at != clock), "one command a clock");
+                given.push((command, clock));
+                passed += 1;
+                continue;
+            }
+            if command.kind == Refresh || command.kind == Precharge && channel.open_row(place).is_none() {
+                continue;
+            }
+            let Ok(clock) = channel.probe(command, from) else { continue };
+            if command.kind == Precharge {
+                let row = channel.open_row(place).expect("it is open");
+                let of = at(Precharge, place.rank, place.bank, row);
+                let opening = |(other, _): &&(Command, u64)| {
+                    other.kind == Activate && (other.place.bank, other.place.rank) == (place.bank, place.rank)
+                };
+                let opened = given.iter().rev().find(opening).expect("it was opened").1;
+                rows.push((of, opened, clock));
+            }
+            channel.issue(command, clock);
+            given.push((command, clock));
+            newest = newest.max(clock);
+        }
+    }
+    assert!(passed > 40, "{passed}");
+}

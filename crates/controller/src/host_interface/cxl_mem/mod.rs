@@ -59,7 +59,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "cxl_mem",
         "CXL.mem: the device is memory of the host's",
         &["cxl-2.0", "li-2023"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, host| {

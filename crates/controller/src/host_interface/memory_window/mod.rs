@@ -63,7 +63,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "memory_window",
         "loads and stores through a window of PCI Express, with write combining",
         &["neugebauer-2018"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, host| {

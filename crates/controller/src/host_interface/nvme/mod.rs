@@ -7,11 +7,15 @@
 //! there. `credits` bound the packets of data under way each way, `tags` the reads. Then it writes a completion of 16 B, and an interrupt, which waits for `coalescing` time after the first
 //! completion that it stands for; the host takes CPU time for it and rings the doorbell of the completion queue. Or
 //! the host polls: it sees the completion at once, and takes CPU time for it, which is all its CPU does meanwhile.
-//! Every one of these packets takes its time on the link. A completion interrupts what its CPU does for requests that
+//! Every one of these packets takes its time on the link. With `queue_pairs` commands go to the pairs in turn, and the
+//! device fetches one command of each at a time, so that the pairs take turns (round robin): a command waits for those
+//! of its pair that came before it, and for no others; `queue_depth` and the waiting of interrupts are of each pair.
+//! A completion interrupts what its CPU does for requests that
 //! come later: no CPU is idle while there is work.
 //!
 //! # Leaves out
-//! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; the
+//! Lists of pages, for which requests of more than two pages have one more read; several commands in one fetch; weighted
+//! arbitration and pairs of different load; the
 //! number of completions after which an interrupt no longer waits; queues that are full, which `queue_depth` stands
 //! for; the memory of the host beyond its latency; acknowledgements.
 //!
@@ -20,14 +24,15 @@
 //!
 //! # Checks
 //! The latency of a request alone, byte by byte; its rates against the closed form of the packets within 1 %; an
-//! interrupt for many; the closed-loop law; as many requests as the CPUs have time for; rates that credits and tags leave against their closed forms.
+//! interrupt for many; commands of a pair one fetch after the other, and pairs side by side; the closed-loop law; as many requests as the CPUs have time for; rates that credits and tags leave against their closed forms.
 
 use super::express::{Express, ExpressConfig, Way};
 use super::processors::Processors;
-use super::{HostInterface, HostInterfaceFamily, Step};
+use super::{HostInterface, HostInterfaceFamily, Laps, Step};
 use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_kernel::Activity::{Link, Queue, Software};
 use nacre_kernel::state::State;
-use nacre_kernel::{Op, Request, Resource, Time};
+use nacre_kernel::{Op, Request, Resource, Stage, Time, Timeline};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -78,9 +83,13 @@ pub struct Config {
     /// enough.
     #[config(min = 1, max = 1048576)]
     pub tags: Option<u32>,
-    /// Commands under way at one time; absent means as many as come.
+    /// Commands under way at one time, in each queue pair; absent means as many as come.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
+    /// Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that
+    /// no command waits for the fetch of another, and that queue depth and interrupts are of all of them.
+    #[config(min = 1, max = 65535)]
+    pub queue_pairs: Option<u32>,
 }
 
 /// This room.
@@ -89,7 +98,7 @@ pub const ROOM: Room<HostInterfaceFamily> = Room {
         "nvme",
         "NVMe: queue pairs in the host's memory, behind PCI Express",
         &["nvme-1.1", "neugebauer-2018"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, host| Ok(Box::new(Nvme::new(slot.config(host.families)))),
@@ -110,14 +119,26 @@ struct Nvme {
     #[state(skip = "from the configuration")]
     packets: Packets,
     processors: Processors,
-    /// When the commands under way end, where there may be so many only.
-    under_way: BinaryHeap<Reverse<Time>>,
+    pairs: Vec<Pair>,
+    /// The queue pair of the command that began last.
+    pair: usize,
     /// When the reads under way end, where there may be so many only.
     tags: BinaryHeap<Reverse<Time>>,
     /// When the latest command was issued: what comes before it waits for no place.
     latest: Time,
     /// Whether the command that began last has a place.
     has_place: bool,
+    #[state(skip = "of no meaning between two requests")]
+    laps: Laps,
+}
+
+/// A submission queue and its completion queue.
+#[derive(Default, State)]
+struct Pair {
+    /// When its commands are fetched, where they wait for each other.
+    fetches: Timeline,
+    /// When the commands under way end, where there may be so many only.
+    under_way: BinaryHeap<Reverse<Time>>,
     /// The time that the last interrupt waited for completions: its beginning and its end.
     window: (Time, Time),
 }
@@ -152,11 +173,12 @@ impl Nvme {
             express: Express::new(&config.express),
             packets: Packets::of(&config.express),
             processors: Processors::new(config.cpus),
-            under_way: BinaryHeap::new(),
+            pairs: (0..config.queue_pairs.unwrap_or(1)).map(|_| Pair::default()).collect(),
+            pair: 0,
             tags: BinaryHeap::new(),
             latest: Time::ZERO,
             has_place: false,
-            window: (Time::ZERO, Time::ZERO),
+            laps: Laps::default(),
             config,
         }
     }
@@ -169,7 +191,8 @@ impl Nvme {
             return now;
         }
         self.latest = now;
-        let first = if self.under_way.len() == most as usize { self.under_way.pop() } else { None };
+        let under_way = &mut self.pairs[self.pair].under_way;
+        let first = if under_way.len() == most as usize { under_way.pop() } else { None };
         first.map_or(now, |Reverse(first)| now.max(first))
     }
 
@@ -178,8 +201,19 @@ impl Nvme {
     fn fetch_command(&mut self, at: Time) -> Step {
         let (flight, memory) = (self.express.flight, self.config.host_memory);
         let Packets { request, command, .. } = self.packets;
+        let at = if self.config.queue_pairs.is_some() {
+            let fetches = &mut self.pairs[self.pair].fetches;
+            let begin = fetches.reserve(at, request + flight + memory + command + flight);
+            self.laps.note(Stage::QueuePair, Queue, begin, Time::ZERO);
+            begin
+        } else {
+            at
+        };
         let asked = self.express.post_for(Way::ToHost, at, request);
         let answered = self.express.post_for(Way::ToDevice, asked + flight + memory, command);
+        self.laps.note(Stage::CommandFetch, Link, asked + flight, request + flight);
+        self.laps.note(Stage::HostMemory, Link, asked + flight + memory, memory);
+        self.laps.note(Stage::CommandFetch, Link, answered + flight, command + flight);
         let link = request + flight + memory + command + flight;
         Step { there: answered + flight, link, ..Step::default() }
     }
@@ -190,6 +224,9 @@ impl Nvme {
         let (asked, asking) = self.express.post(Way::ToHost, at, pcie.read_request_bytes(bytes));
         let found = asked + flight + self.config.host_memory;
         let (answered, answer) = self.express.send(Way::ToDevice, found, pcie.completion_bytes(bytes));
+        self.laps.note(Stage::DmaIn, Link, asked + flight, asking + flight);
+        self.laps.note(Stage::HostMemory, Link, found, self.config.host_memory);
+        self.laps.note(Stage::DmaIn, Link, answered + flight, answer + flight);
         let link = asking + flight + self.config.host_memory + answer + flight;
         Step { there: answered + flight, link, ..Step::default() }
     }
@@ -213,18 +250,20 @@ impl Nvme {
             all.link += if left == bytes { asking + answer } else { answer };
             left -= size;
         }
+        self.laps.note(Stage::DmaIn, Link, all.there, all.link);
         all
     }
 
     /// When the interrupt is sent that stands for a completion at `at`, and whether it is one of its own.
     fn interrupted(&mut self, at: Time) -> (Time, bool) {
         let wait = self.config.coalescing;
-        let (begin, end) = self.window;
+        let window = &mut self.pairs[self.pair].window;
+        let (begin, end) = *window;
         if begin < end && begin <= at && at <= end {
             return (end, false);
         }
         if at >= begin {
-            self.window = (at, at + wait);
+            *window = (at, at + wait);
         }
         (at + wait, true)
     }
@@ -240,10 +279,14 @@ impl HostInterface for Nvme {
     }
 
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
+        self.pair = (self.pair + 1) % self.pairs.len();
         let placed = self.place(now);
         let submitted = self.processors.work_in_parts(placed, self.config.driver);
         let (bell, flight) = (self.packets.register, self.express.flight);
         let rung = self.express.post_for(Way::ToDevice, submitted.there, bell);
+        self.laps.note(Stage::QueuePair, Queue, placed, Time::ZERO);
+        self.laps.note(Stage::Driver, Software, submitted.there, submitted.software);
+        self.laps.note(Stage::Doorbell, Link, rung + flight, bell + flight);
         let fetched = self.fetch_command(rung + flight);
         Step { software: submitted.software, link: bell + flight + fetched.link, ..fetched }
     }
@@ -262,6 +305,7 @@ impl HostInterface for Nvme {
         }
         let packets = self.express.pcie.write_bytes(bytes);
         let (there, link) = self.express.send(Way::ToHost, at, packets);
+        self.laps.note(Stage::DmaOut, Link, there, link);
         Step { there, link, ..Step::default() }
     }
 
@@ -269,6 +313,7 @@ impl HostInterface for Nvme {
         // All that goes to the host is posted: one packet follows the other.
         let (Packets { register, completion: telling, .. }, flight) = (self.packets, self.express.flight);
         let told = self.express.post_for(Way::ToHost, at, telling);
+        self.laps.note(Stage::Completion, Link, told, telling);
         let (noticed, work, message) = match self.config.notice {
             Notice::Polling => (told, self.config.reap, Time::ZERO),
             Notice::Interrupt => match self.interrupted(told) {
@@ -281,24 +326,34 @@ impl HostInterface for Nvme {
         };
         let reaped = self.processors.work_in_parts(noticed + flight, work);
         self.express.post_for(Way::ToDevice, reaped.there, register);
+        let notice = match self.config.notice {
+            Notice::Polling => Stage::Completion,
+            Notice::Interrupt => Stage::Interrupt,
+        };
+        self.laps.note(notice, Link, noticed + flight, message + flight);
+        self.laps.note(Stage::Reap, Software, reaped.there, work);
         if self.has_place && self.config.queue_depth.is_some() {
-            self.under_way.push(Reverse(reaped.there));
+            self.pairs[self.pair].under_way.push(Reverse(reaped.there));
         }
         Step { there: reaped.there, software: work, link: telling + message + flight, device: Time::ZERO }
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
     }
 
     fn advance(&mut self, to: Time) {
         self.express.advance(to);
         self.processors.advance(to);
+        self.pairs.iter_mut().for_each(|pair| pair.fetches.forget_before(to));
     }
 
-    fn clear(&mut self) {
-        self.express.clear();
-        self.processors.clear();
-        self.under_way.clear();
+    fn power_fail(&mut self, at: Time) {
+        self.express.power_fail(at);
+        self.processors.power_fail(at);
+        self.pairs.fill_with(Pair::default);
         self.tags.clear();
         self.latest = Time::ZERO;
-        self.window = (Time::ZERO, Time::ZERO);
     }
 
     fn busy_until(&self) -> Time {

@@ -102,3 +102,36 @@ fn credits_and_tags_bound_what_is_under_way() {
     }
     near(rate("tags = 256", Op::Write), LINK.read_bandwidth(4096).0, "enough tags");
 }
+
+/// 32 commands at the same time: each pair has its share of them, one fetch after the other, beside all other pairs.
+#[test]
+fn pairs_take_turns_and_each_has_one_fetch_under_way() {
+    let ns = |bytes: u64| bytes as f64 / LINK.raw().0 * 1e9;
+    let fetch = ns(LINK.read_request_bytes(64)) + ns(LINK.completion_bytes(64)) + 2.0 * 150.0 + 240.0;
+    for pairs in [1, 2, 8, 32] {
+        let free = "driver = \"0 s\"\nreap = \"0 s\"\ninterrupt = \"0 s\"";
+        let mut interface = built(&format!("kind = \"nvme\"\n{free}\nqueue_pairs = {pairs}"));
+        let ends: Vec<_> =
+            (0..32).map(|_| served_at_once(&mut *interface, Time::ZERO, Op::Flush, 0).as_ns_f64()).collect();
+        // Of each turn all are done together, and the next a fetch later.
+        for (number, end) in ends.iter().enumerate() {
+            let expected = ends[0] + (number / pairs) as f64 * fetch;
+            assert!(
+                (end - expected).abs() < 0.1,
+                "{pairs} pairs, {number}: {end} ns, expected {expected} ns"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_pair_holds_up_no_other() {
+    let ends = |pairs: u32| {
+        let settings = format!("kind = \"nvme\"\nqueue_pairs = {pairs}\nqueue_depth = 1");
+        let mut interface = built(&settings);
+        [(); 4].map(|()| served_at_once(&mut *interface, Time::ZERO, Op::Flush, 0))
+    };
+    let (one, four) = (ends(1), ends(4));
+    assert!(four.iter().all(|&end| end == one[0]), "{four:?}");
+    assert!(one.windows(2).all(|two| two[1] == two[0] + (one[0] - Time::ZERO)), "{one:?}");
+}

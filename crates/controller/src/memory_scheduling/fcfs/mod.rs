@@ -43,4 +43,8 @@ impl MemoryScheduler for Fcfs {
     fn ahead(&self) -> u32 {
         1
     }
+
+    fn passes(&self) -> bool {
+        false
+    }
 }

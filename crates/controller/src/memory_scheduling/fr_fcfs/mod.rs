@@ -2,14 +2,14 @@
 //!
 //! # Models
 //! A queue of `queue` accesses: the next one enters when one of them has asked for its last burst. One whose bank is
-//! ready goes before older ones that wait for theirs, wherever the constraints leave room on the bus; accesses to a bank
-//! keep their order. None is put off by a later one, so that none starves. Of accesses that come together those to open
-//! rows go first.
+//! ready goes before older ones that wait for theirs, wherever the constraints leave room on the bus. An access to a row
+//! that is to be closed for an older one goes before that one as long as there is time (tRTP and tRAS, write recovery);
+//! other accesses to a bank keep their order. None is put off by a later one, so that none starves and there is no age
+//! from which on it would go first. Of accesses that come together those to open rows go first.
 //!
 //! # Leaves out
-//! An access to an open row that goes before older ones of earlier requests to another row of its bank: what a request
-//! takes is known when it comes, and those would be put off. With requests of 4 KiB at random it would be one in
-//! thousands. For the same reason room that is left between others is not closed up: of small requests at random a
+//! An access to an open row that puts an older one to another row of its bank off: what a request takes is known when it
+//! comes. One that takes rows of several groups of banks in turn goes before none of its banks. For the same reason room that is left between others is not closed up: of small requests at random a
 //! scheduler that looks at every clock serves up to a tenth more, from one rank, and a fifth more from four.
 //!
 //! # Sources
@@ -17,7 +17,8 @@
 //!
 //! # Checks
 //! Requests of 64 B at random against a scheduler that looks at every clock, for queues of one, four and 32; rows of
-//! many banks are opened as often as four at a time allow; an open row goes first.
+//! many banks are opened as often as four at a time allow; an open row goes first; a row is read up to the last clock
+//! before it is closed for an older access, which keeps its time.
 
 use super::{Access, MemoryScheduler, MemorySchedulingFamily};
 use nacre_config::{Configuration, Descriptor, Room};
@@ -45,7 +46,7 @@ pub const ROOM: Room<MemorySchedulingFamily> = Room {
         "fr_fcfs",
         "ready banks and open rows first, and rows opened ahead",
         &["rixner-2000"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, controller| Ok(Box::new(FrFcfs { config: slot.config(controller.families) })),
@@ -64,5 +65,9 @@ impl MemoryScheduler for FrFcfs {
 
     fn ahead(&self) -> u32 {
         self.config.queue
+    }
+
+    fn passes(&self) -> bool {
+        true
     }
 }

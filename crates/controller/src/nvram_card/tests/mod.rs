@@ -4,6 +4,7 @@ mod constraints;
 mod laws;
 mod power;
 mod queue;
+mod stages;
 
 use crate::workbench::{rooms, workbench};
 use nacre_config::{Configuration, Slot};

@@ -148,3 +148,34 @@ fn the_report_says_what_a_capacitor_saves() {
     assert!((value("dump.needs_j") / needed.0 - 1.0).abs() < 1e-6);
     assert!((value("dump.saves_share") - 0.5).abs() < 1e-6);
 }
+
+/// A page of eight codewords of 2 KiB, in each of which a BCH code over GF(2^15) puts two bits right with 30 more.
+#[test]
+fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_counted() {
+    let column = |settings: &str, name: &str| {
+        let report = built(&small(settings)).report(Time::ZERO);
+        let found = report.columns.iter().find(|column| column.name == name);
+        found.unwrap_or_else(|| panic!("no {name}")).values[0]
+    };
+    let code = "[device.flash_ecc]\nkind = \"bch\"\nt = 2\ncodeword = \"2 KiB\"\ndecode = \"15 us\"\n";
+    let bits = 15.0 * 2.0;
+    let spare = 8.0 * (bits / 8.0_f64).ceil();
+    assert!((column(code, "dump.ecc_share") - spare / 16_384.0).abs() < 1e-9);
+    let seconds = 1e-3 + 4096.0 * (16_384.0 + spare) / 400e6;
+    assert!((column(code, "dump.s") - seconds).abs() < 1e-6, "{} s", column(code, "dump.s"));
+    assert!((column(code, "dump.needs_j") - 10.0 * seconds).abs() < 1e-5);
+    // Eight codewords of 30 us each go slower than the flash, which reads a page in 10 us.
+    let restored = 4096.0 * 8.0 * 30e-6;
+    assert!((column(code, "dump.restores_s") - restored).abs() < 1e-3 * restored);
+    assert_eq!(column(code, "dump.unreadable_pages"), 0.0);
+    // Of n bits with probability p each, three or more are wrong: n^3 p^3 / 6 where np is small.
+    let rate = 1e-6;
+    let n = 2048.0 * 8.0 + bits;
+    let expected = 4096.0 * 8.0 * (n * rate).powi(3) / 6.0;
+    let found = column(&format!("flash_error_rate = \"0.0001 %\"\n{code}"), "dump.unreadable_pages");
+    assert!((found / expected - 1.0).abs() < 0.02, "{found} pages, expected {expected}");
+    // Without a code every page with a wrong bit is lost.
+    let found = column("flash_error_rate = \"0.0001 %\"\n", "dump.unreadable_pages");
+    let expected = 4096.0 * (1.0 - libm::exp(-16_384.0 * 8.0 * rate));
+    assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
+}

@@ -1,6 +1,7 @@
 //! What a queue reaches that serves ready banks first, against a scheduler that looks at every clock.
 
 use super::*;
+use nacre_kernel::{Breakdown, Data};
 use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use nacre_testkit::assert_close;
 
@@ -62,4 +63,33 @@ fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_f
             }
         }
     }
+}
+
+/// Three reads at the same time, of one bank: of a row, of another row, and of the first row again. The third finds the
+/// row open that is to be closed for the second one, and goes before it where it leaves it its time.
+#[test]
+fn a_read_of_an_open_row_goes_before_an_older_one_of_its_bank_and_puts_it_off_by_nothing() {
+    let latencies = |scheduler: &str, requests: &[u64]| {
+        let card = unrefreshed();
+        let mut device = built(&format!(
+            "{card}rows = \"open\"\nscheduler = \"{scheduler}\"\nprocessing = \"0 s\"\n{NO_HOST}"
+        ));
+        let read = |&address: &u64| {
+            let request = Request { arrival: Time::ZERO, address, bytes: 64, volume: 0, op: Op::Read };
+            device.submit(Time::ZERO, &request, Data::None, &mut Breakdown::new()).done.as_ns_f64()
+        };
+        requests.iter().map(read).collect::<Vec<_>>()
+    };
+    let (first, other, again) = (0, 64 << 10, 64);
+    let alone = latencies("fr_fcfs", &[first, other]);
+    let [one, two, three] = latencies("fr_fcfs", &[first, other, again])[..] else { panic!("three") };
+    assert_eq!([one, two], alone[..], "the older ones are not put off");
+    // tCCD of four clocks of 1.875 ns behind the first.
+    assert_close("behind the first", three - one, 4.0 * 1.875, 0.001);
+    assert!(three < two);
+    let in_order = latencies("fcfs", &[first, other, again]);
+    assert!(in_order[2] > in_order[1], "{in_order:?}");
+    // Bursts at 7, 11 and 15 clocks leave tRTP of four clocks before tRAS of 20 is over. One more opens the row anew.
+    let all = latencies("fr_fcfs", &[first, other, again, 128, 192]);
+    assert!(all[3] < two && all[4] > two && all[1] == two, "{all:?}");
 }

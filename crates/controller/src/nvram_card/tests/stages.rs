@@ -1,0 +1,118 @@
+//! Where every nanosecond of a request went, for somebody who looks closely.
+
+use super::*;
+use nacre_kernel::{Activity, Breakdown, Data, Stage};
+use nacre_testkit::assert_close;
+
+/// A request at `now`: when it is done, and where its time went.
+fn ask(
+    device: &mut dyn Device,
+    now: Time,
+    request: (Op, u64, u32),
+    mut breakdown: Breakdown,
+) -> (Time, Breakdown) {
+    let (op, address, bytes) = request;
+    let request = Request { arrival: now, address, bytes, volume: 0, op };
+    let done = device.submit(now, &request, Data::None, &mut breakdown).done;
+    (done, breakdown)
+}
+
+/// The time of each stage, with its waiting, in the order of the way.
+fn stages(breakdown: &Breakdown) -> Vec<(Stage, f64)> {
+    let mut found: Vec<(Stage, f64)> = Vec::new();
+    for span in breakdown.spans() {
+        match found.last_mut().filter(|(stage, _)| *stage == span.stage) {
+            Some((_, ns)) => *ns += span.time.as_ns_f64(),
+            None => found.push((span.stage, span.time.as_ns_f64())),
+        }
+    }
+    found
+}
+
+/// Many at a time, of all sizes: the parts add up to the last picosecond, and looking changes nothing.
+#[test]
+fn stages_add_up_to_the_latency_and_change_nothing() {
+    let mut random = Streams::new(9).stream("stages");
+    for toml in [
+        DDR3.to_string(),
+        format!("{DDR3}rows = \"open\"\nchannels = 2\nranks = 2\n"),
+        format!("{MRAM}written = \"closed\"\n"),
+        format!(
+            "{DDR3}[device.host]\nkind = \"nvme\"\nqueue_depth = 3\ntags = 2\ncredits = \"4 KiB\"\nnotice = \"polling\"\n"
+        ),
+        format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\n"),
+        format!("{DDR3}[device.host]\nkind = \"memory_window\"\n"),
+    ] {
+        let (mut close, mut plain) = (built(&toml), built(&toml));
+        let mut now = Time::ZERO;
+        for _ in 0..400 {
+            now += Time::from_ns(random.below(3000));
+            let bytes = 64 << random.below(9);
+            let op = [Op::Read, Op::Write, Op::Flush][random.below(3) as usize];
+            let request = (op, random.below(1 << 12) * 16384, if op == Op::Flush { 0 } else { bytes });
+            let (done, stages) = ask(&mut *close, now, request, Breakdown::close());
+            let (same, spans) = ask(&mut *plain, now, request, Breakdown::new());
+            assert_eq!(done, same, "{toml}");
+            assert_eq!(stages.total_from(0), done - now, "{toml}: {stages:?}");
+            assert_eq!(spans.total_from(0), done - now);
+            assert!(spans.spans().iter().all(|span| span.stage == Stage::Untold));
+        }
+    }
+}
+
+/// A read and a write alone: every stage of the way, and of each activity what the plain breakdown says.
+#[test]
+fn a_request_alone_goes_through_every_stage() {
+    let host = "[device.host]\nkind = \"nvme\"\n";
+    let front = [
+        Stage::Driver,
+        Stage::Doorbell,
+        Stage::CommandFetch,
+        Stage::HostMemory,
+        Stage::CommandFetch,
+        Stage::Controller,
+    ];
+    let memory = [Stage::Activate, Stage::Column, Stage::DataBus];
+    let back = [Stage::Completion, Stage::Interrupt, Stage::Reap];
+    for (op, bringing, answering) in [
+        (Op::Read, &[][..], &[Stage::DmaOut][..]),
+        (Op::Write, &[Stage::DmaIn, Stage::HostMemory, Stage::DmaIn][..], &[][..]),
+    ] {
+        let toml = format!("{}{host}", unrefreshed());
+        let at = (op, 8192, 4096);
+        let (_, told) = ask(&mut *built(&toml), Time::ZERO, at, Breakdown::close());
+        let (_, plain) = ask(&mut *built(&toml), Time::ZERO, at, Breakdown::new());
+        let found = stages(&told);
+        let names: Vec<_> =
+            found.iter().map(|(stage, _)| *stage).filter(|&stage| stage != Stage::Scheduler).collect();
+        assert_eq!(names, [&front[..], bringing, &memory, answering, &back].concat());
+        for activity in Activity::ALL {
+            let of = |breakdown: &Breakdown| {
+                let spans = breakdown.spans().iter().filter(|span| span.activity == activity);
+                spans.fold(Time::ZERO, |sum, span| sum + span.time)
+            };
+            assert_eq!(of(&told), of(&plain), "{op:?}: {activity:?}");
+        }
+        // tRCD of seven clocks, CL of seven or CWL of six, 64 bursts of four.
+        let ns = |stage| found.iter().find(|(other, _)| *other == stage).map_or(0.0, |(_, ns)| *ns);
+        let latency = if op == Op::Read { 7.0 } else { 6.0 };
+        assert_close("row activate", ns(Stage::Activate), 7.0 * 1.875, 1e-9);
+        assert_close("column", ns(Stage::Column), latency * 1.875, 1e-9);
+        assert_close("data bus", ns(Stage::DataBus), 256.0 * 1.875, 1e-9);
+    }
+}
+
+/// The first refresh is due at 7.8 us and takes 110 ns: a read that comes 40 ns later waits for the rest.
+#[test]
+fn a_wait_for_a_refresh_is_told() {
+    let at = (Op::Read, 8192, 4096);
+    let (_, alone) = ask(&mut *built(DDR3), Time::ZERO, at, Breakdown::close());
+    let all = stages(&alone);
+    let memory = all.iter().position(|(stage, _)| *stage == Stage::Activate).expect("it opens a row");
+    let before: f64 = all[..memory].iter().map(|(_, ns)| ns).sum();
+    let now = Time::from_ps(((7840.0 - before) * 1000.0) as u64);
+    let (_, late) = ask(&mut *built(DDR3), now, at, Breakdown::close());
+    let found = stages(&late);
+    let refresh = found.iter().find(|(stage, _)| *stage == Stage::Refresh).expect("it waits").1;
+    assert!((refresh - 70.0).abs() < 3.0 * 1.875, "{refresh}");
+}

@@ -1,0 +1,34 @@
+//! The latest command of a kind that moves data.
+
+use super::holds::NEVER_BINDS;
+use nacre_kernel::state::Value;
+
+/// The latest one, and the latest in another rank than its own.
+#[derive(Clone, Copy, Debug, Value)]
+pub(super) struct Latest {
+    rank: usize,
+    clock: i64,
+    before: i64,
+}
+
+impl Latest {
+    /// There was none.
+    pub(super) const NONE: Latest = Latest { rank: 0, clock: NEVER_BINDS, before: NEVER_BINDS };
+
+    /// The last one that was not in `rank`.
+    #[inline]
+    pub(super) fn in_others(&self, rank: usize) -> i64 {
+        if self.rank == rank { self.before } else { self.clock }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, rank: usize, clock: i64) {
+        if self.rank == rank {
+            self.clock = self.clock.max(clock);
+        } else if clock > self.clock {
+            *self = Latest { rank, clock, before: self.clock };
+        } else {
+            self.before = self.before.max(clock);
+        }
+    }
+}
