@@ -105,12 +105,16 @@ fn a_flash_drive_whose_cleaner_sorts_by_locality_keeps_its_bytes() {
 
 /// Every sequence of these on a tiny device, with a loss of power at every moment of every step.
 #[track_caller]
+#[expect(clippy::print_stdout, reason = "with --nocapture it says how much was tried")]
 fn exhausted(toml: &str, block_bytes: usize, actions: &[Action], length: usize) {
     let exhausted = exhaust(&mut Described::new(workbench(1), toml), block_bytes, actions, length);
     let report = &exhausted.report;
     assert!(report.finding.is_none(), "{:?}", report.finding);
     assert_eq!(exhausted.sequences, (actions.len() as u64).pow(length as u32));
-    assert!(report.points() > 10 * exhausted.sequences, "{} points", report.points());
+    let (points, sequences) = (report.points(), exhausted.sequences);
+    assert!(points > 10 * sequences, "{points} points");
+    let kind = toml.lines().next().unwrap_or_default();
+    println!("{kind}: {sequences} sequences of {length} steps, {points} losses of power");
 }
 
 #[test]

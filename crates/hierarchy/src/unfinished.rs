@@ -2,7 +2,7 @@
 //! it is writing to what is behind it. Empty where no bytes are carried.
 
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Status, Time};
+use nacre_kernel::{Breakdown, Completion, Data, Device, Op, Random, Request, Status, Time};
 use nacre_media::persistence::{Change, Pending, drawn_units};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,39 +12,38 @@ const TORN_UNIT: u32 = 64;
 
 /// When what `backing` acknowledged by `done` survives a loss of power there. Where it promises only what was
 /// flushed, it is flushed, since the cache forgets what went back; where stored energy decides, all it does is waited
-/// for. A flush that fails is told with the next one of the host: something `has_lost`.
-pub(crate) fn safe_in(
-    backing: &mut dyn Device,
-    done: Time,
-    scratch: &mut Breakdown,
-    has_lost: &mut bool,
-) -> Time {
+/// for. A flush that fails may have lost any of it: it counts as refused.
+pub(crate) fn safe_in(backing: &mut dyn Device, done: Time, scratch: &mut Breakdown) -> Completion {
     let persistence = backing.capabilities().persistence;
-    let mut safe = done;
+    let mut safe = Completion { done, status: Status::Done };
     if persistence.needs_flush() {
         scratch.clear();
         let flush = Request { arrival: done, address: 0, bytes: 0, volume: 0, op: Op::Flush };
-        let flushed = backing.submit(done, &flush, Data::None, scratch);
-        *has_lost |= flushed.status != Status::Done;
-        safe = flushed.done;
+        safe = backing.submit(done, &flush, Data::None, scratch);
     }
-    if persistence.is_up_to_energy() { safe.max(backing.busy_until()) } else { safe }
+    if persistence.is_up_to_energy() {
+        safe.done = safe.done.max(backing.busy_until());
+    }
+    safe
 }
 
 /// Writes `bytes` to `backing` from `at` on, behind a loss of power that interrupted it: from when on they survive
-/// there; `None` where it refuses them.
+/// there; `None` where it refuses them, or cannot save them.
 pub(crate) fn write_again(
     backing: &mut dyn Device,
     at: Time,
     address: u64,
     bytes: &[u8],
     scratch: &mut Breakdown,
-    has_lost: &mut bool,
 ) -> Option<Time> {
     scratch.clear();
     let request = Request { arrival: at, address, bytes: bytes.len() as u32, volume: 0, op: Op::Write };
     let written = backing.submit(at, &request, Data::Write(bytes), scratch);
-    (written.status == Status::Done).then(|| safe_in(backing, written.done, scratch, has_lost))
+    if written.status != Status::Done {
+        return None;
+    }
+    let safe = safe_in(backing, written.done, scratch);
+    (safe.status == Status::Done).then_some(safe.done)
 }
 
 /// What happened to blocks lately.

@@ -3,7 +3,7 @@
 use super::Config;
 use crate::frames::{Access, Memory, MemoryReport};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Energy, Ledger, Power, Resource, Time, Timeline};
+use nacre_kernel::{Activity, Energy, Ledger, Operations, Power, Resource, Time, Timeline, UnderWay};
 use nacre_media::store::Store;
 
 /// DRAM behind one channel.
@@ -23,6 +23,7 @@ pub(super) struct Dram<S> {
     worked_until: Time,
     /// Time powered down since measuring began.
     powered_down: u128,
+    under_way: UnderWay,
 }
 
 impl<S: Store> Dram<S> {
@@ -35,6 +36,7 @@ impl<S: Store> Dram<S> {
             ledger: Ledger::default(),
             worked_until: Time::ZERO,
             powered_down: 0,
+            under_way: UnderWay::default(),
         }
     }
 
@@ -58,6 +60,9 @@ impl<S: Store> Dram<S> {
         }
         self.worked_until = self.worked_until.max(start + self.transfer);
         self.ledger.charge(activity, self.transfer);
+        if S::CARRIES_BYTES {
+            self.under_way.add(activity, start, start + self.transfer, Operations::default());
+        }
         let time = self.transfer + self.config.latency;
         let spans = [(Activity::Queue, start - now), (activity, time), (Activity::Correct, Time::ZERO)];
         Access { done: start + time, spans, is_good: true }
@@ -110,19 +115,25 @@ impl<S: Store> Memory for Dram<S> {
 
     fn forget_before(&mut self, to: Time) {
         self.channel.forget_before(to);
+        self.under_way.settle(to);
     }
 
     fn busy_until(&self) -> Time {
         self.channel.free_from()
     }
 
-    fn clear(&mut self) {
+    fn power_fail(&mut self, at: Time) {
+        for cancelled in self.under_way.cancel(at) {
+            self.ledger.give_back(cancelled.activity, cancelled.time);
+        }
+        self.worked_until = self.worked_until.min(at);
         self.channel = Timeline::new();
     }
 
     fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
         self.powered_down = 0;
+        self.under_way.clear();
     }
 
     fn report(&self, elapsed: Time) -> MemoryReport {

@@ -4,7 +4,9 @@ use super::config::Cells;
 use super::{FLASH_PAGE, bytes, stored_bytes};
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Breakdown, ComponentId, Energy, Ledger, Power, Resource, Time, Timeline};
+use nacre_kernel::{
+    Activity, Breakdown, ComponentId, Energy, Ledger, Operations, Power, Resource, Time, Timeline, UnderWay,
+};
 use nacre_media::dual_mode_flash::{DualModeFlash, Mode};
 use nacre_media::store::Store;
 
@@ -23,6 +25,7 @@ pub(super) struct Array<S> {
     decoder: Timeline,
     die_ledger: Ledger,
     decoder_ledger: Ledger,
+    under_way: UnderWay,
     /// Where the bytes of a page are, with its spare bytes.
     #[state(skip = "nothing is read from it")]
     pub(super) buffer: Vec<u8>,
@@ -76,6 +79,7 @@ impl<S: Store> Array<S> {
             decoder: Timeline::new(),
             die_ledger: Ledger::default(),
             decoder_ledger: Ledger::default(),
+            under_way: UnderWay::default(),
             buffer: vec![0; if S::CARRIES_BYTES { stored_bytes(&cells) as usize } else { 0 }],
             cells,
         }
@@ -86,6 +90,9 @@ impl<S: Store> Array<S> {
         let die = (block % self.cells.dies) as usize;
         let start = self.dies[die].reserve(earliest, time);
         self.die_ledger.charge(activity, time);
+        if S::CARRIES_BYTES {
+            self.under_way.add(activity, start, start + time, Operations::default());
+        }
         self.die_ledger.charge_energy(activity, self.spans.draw.over(time));
         start + time
     }
@@ -208,6 +215,7 @@ impl<S: Store> Array<S> {
     }
 
     pub(super) fn forget_before(&mut self, to: Time) {
+        self.under_way.settle(to);
         self.dies.iter_mut().for_each(|die| die.forget_before(to));
         self.decoder.forget_before(to);
     }
@@ -217,14 +225,21 @@ impl<S: Store> Array<S> {
         dies.fold(self.decoder.free_from(), Time::max)
     }
 
-    /// What was reserved and has not begun does not happen.
-    pub(super) fn clear(&mut self) {
+    /// The power fails at `at`: what was reserved and has not been done does not happen, and is charged to nothing.
+    pub(super) fn power_fail(&mut self, at: Time) {
+        for cancelled in self.under_way.cancel(at) {
+            self.die_ledger.give_back(cancelled.activity, cancelled.time);
+            let energy = self.spans.draw.over(cancelled.time);
+            self.die_ledger.give_back_energy(cancelled.activity, energy);
+        }
+        self.decoder_ledger.give_back(Activity::Correct, self.decoder.busy_after(at));
         self.dies.fill(Timeline::new());
         self.decoder = Timeline::new();
     }
 
     pub(super) fn restart_ledger(&mut self) {
         (self.die_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
+        self.under_way.clear();
     }
 
     pub(super) fn resources(&self) -> Vec<Resource> {

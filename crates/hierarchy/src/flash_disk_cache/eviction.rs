@@ -96,7 +96,9 @@ impl<S: Store> FlashCache<S> {
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
-        written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch, &mut self.has_lost);
+        if written.status == Status::Done {
+            written = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+        }
         for (at, &(key, _)) in run.iter().enumerate() {
             if written.status != Status::Done {
                 self.counts.lost_pages += 1;

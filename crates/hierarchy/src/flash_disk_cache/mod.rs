@@ -31,12 +31,13 @@
 //! in SLC.
 //!
 //! A page with more wrong bits than its code puts right is never returned. If it is clean it comes from the backing
-//! again; if it is dirty its data is lost, and reads end with an error until all of it is written.
+//! again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
+//! dirty page that has to leave and that the backing refuses or cannot save.
 //!
 //! A loss of power takes the tables; they are found again in the spare areas and the journal, which takes the time
 //! of reading every programmed page. Clean pages stay, dirty pages stay. A write that was not programmed did not
 //! happen; a page that was on its way back, and was not there, is still in flash, since its block was not
-//! erased, and goes back again.
+//! erased, and goes back again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
 //! # Counters
 //!
@@ -104,7 +105,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "flash_disk_cache",
         "a cache of a disk's pages in flash, with a controller that follows the wear of every page",
         &["roberts-2009", "kgil-2008", "kgil-2009", "mielke-2008", "hetzler-2012"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -35,7 +35,7 @@ impl<S: Store> FlashCache<S> {
         for block in &mut self.tables.blocks {
             block.erased = block.erased.min(at);
         }
-        self.array.clear();
+        self.array.power_fail(at);
         self.backing.power_fail(at, chance);
     }
 
@@ -44,12 +44,16 @@ impl<S: Store> FlashCache<S> {
         let pages_scanned = self.tables.blocks.iter().map(|block| u64::from(block.programmed)).sum();
         let found = self.array.scan(pages_scanned, at);
         let below = self.backing.recover(at);
+        if below.bytes_lost > 0 {
+            // Perhaps pages of which there are copies here: they go back when they leave.
+            let copies = self.tables.pages.iter_mut().filter(|status| status.key != NONE);
+            copies.for_each(|status| status.is_dirty = true);
+        }
         let mut own = Recovery { done: found, pages_scanned, ..Recovery::default() };
         let from = found.max(below.done);
         for (key, bytes) in std::mem::take(&mut self.rescued) {
-            let FlashCache { backing, scratch, has_lost, .. } = &mut *self;
-            let safe = write_again(&mut **backing, from, key << SHIFT, &bytes, scratch, has_lost);
-            let Some(safe) = safe else {
+            let FlashCache { backing, scratch, .. } = &mut *self;
+            let Some(safe) = write_again(&mut **backing, from, key << SHIFT, &bytes, scratch) else {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
                 self.has_lost = true;

@@ -5,6 +5,7 @@ use super::cache::{FlashCache, SHIFT};
 use super::counts::Cause;
 use super::tables::Use;
 use crate::parts::Parts;
+use crate::unfinished::safe_in;
 use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
 use nacre_media::store::Store;
 use std::ops::Range;
@@ -261,17 +262,11 @@ impl<S: Store> FlashCache<S> {
         let place = self.make_room(self.write_region(), (key, false), now);
         // The old page may be elsewhere now.
         let old = self.tables.find(key);
-        let old_bytes = match old {
-            Some(page) if S::CARRIES_BYTES && self.tables.pages[page as usize].is_dirty => {
-                let sensed = self.look_at(page, now);
-                sensed.is_good().then(|| self.array.buffer[..FLASH_PAGE as usize].to_vec())
-            }
-            _ => None,
-        };
+        let Some(place) = place else { return self.write_through(key, bytes, now, old, breakdown) };
+        let old_bytes = old.and_then(|page| self.bytes_of_dirty(page, now));
         if let Some(page) = old {
             self.drop_page(page);
         }
-        let Some(place) = place else { return self.write_through(key, bytes, now, old_bytes, breakdown) };
         if S::CARRIES_BYTES {
             self.array.buffer[..FLASH_PAGE as usize].copy_from_slice(bytes);
         }
@@ -289,27 +284,46 @@ impl<S: Store> FlashCache<S> {
         Completion { done, status: Status::Done }
     }
 
-    /// No flash is left for it: page `key` goes to the backing.
+    /// The bytes of `page` where the cache alone has them, and can read them.
+    fn bytes_of_dirty(&mut self, page: u32, now: Time) -> Option<Vec<u8>> {
+        if !S::CARRIES_BYTES || !self.tables.pages[page as usize].is_dirty {
+            return None;
+        }
+        let sensed = self.look_at(page, now);
+        sensed.is_good().then(|| self.array.buffer[..FLASH_PAGE as usize].to_vec())
+    }
+
+    /// No flash is left for it: page `key` goes to the backing. A dirty one stays in `old` until it is safe there.
     #[cold]
     fn write_through(
         &mut self,
         key: u64,
         bytes: &[u8],
         now: Time,
-        old: Option<Vec<u8>>,
+        old: Option<u32>,
         breakdown: &mut Breakdown,
     ) -> Completion {
         self.counts.bypassed += 1;
         let (address, size) = (key << SHIFT, FLASH_PAGE as u32);
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
-        let written = self.backing.submit(now, &request, data, breakdown);
-        if written.status == Status::Done {
-            self.lost.remove(&key);
+        let mut written = self.backing.submit(now, &request, data, breakdown);
+        if written.status == Status::Done && old.is_some_and(|page| self.tables.pages[page as usize].is_dirty)
+        {
+            let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
+            breakdown.add(self.id, Activity::Drain, safe.done - written.done);
+            self.has_lost |= safe.status != Status::Done;
+            written = safe;
         }
-        if let Some(old) = old {
-            // Until the backing has the new version, flash has the old one.
-            self.unfinished.written(key, written.done, Some(old));
+        if written.status != Status::Done {
+            return written;
+        }
+        self.lost.remove(&key);
+        if let Some(page) = old {
+            if let Some(old) = self.bytes_of_dirty(page, now) {
+                self.unfinished.written(key, written.done, Some(old));
+            }
+            self.drop_page(page);
         }
         written
     }

@@ -53,7 +53,8 @@ pub(crate) trait Memory: State + Send {
 
     fn busy_until(&self) -> Time;
 
-    fn clear(&mut self);
+    /// The power fails at `at`: what was reserved and has not been done does not happen, and is charged to nothing.
+    fn power_fail(&mut self, at: Time);
 
     fn restart_ledger(&mut self);
 

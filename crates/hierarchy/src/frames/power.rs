@@ -34,8 +34,18 @@ impl<M: Memory> FrameCache<M> {
         }
         self.back = [at; WRITE_BACKS];
         self.all_back = self.all_back.min(at);
-        self.memory.clear();
+        self.memory.power_fail(at);
         self.backing.power_fail(at, chance);
+    }
+
+    /// The backing lost something, and perhaps pages of which there are copies here: they go back when they leave.
+    #[cold]
+    fn keep_copies(&mut self) {
+        let clean: Vec<u32> = self.used.oldest_first(0).filter(|&frame| !self.is_dirty(frame)).collect();
+        for frame in clean {
+            self.dirty.insert(0, frame);
+            self.dirty_count += 1;
+        }
     }
 
     fn drop_where(&mut self, is_dropped: impl Fn(&FrameCache<M>, u32) -> bool) {
@@ -46,6 +56,9 @@ impl<M: Memory> FrameCache<M> {
     /// The power is back: what was on its way back goes there.
     pub(super) fn come_back(&mut self, at: Time) -> Recovery {
         let below = self.backing.recover(at);
+        if below.bytes_lost > 0 {
+            self.keep_copies();
+        }
         let mut own = Recovery {
             done: at,
             blocks_forgotten: std::mem::take(&mut self.forgotten),
@@ -54,9 +67,8 @@ impl<M: Memory> FrameCache<M> {
         };
         for (key, bytes) in std::mem::take(&mut self.rescued) {
             let address = key << self.shift;
-            let FrameCache { backing, scratch, has_lost, .. } = &mut *self;
-            let safe = write_again(&mut **backing, below.done, address, &bytes, scratch, has_lost);
-            let Some(safe) = safe else {
+            let FrameCache { backing, scratch, .. } = &mut *self;
+            let Some(safe) = write_again(&mut **backing, below.done, address, &bytes, scratch) else {
                 self.lose(key);
                 own.bytes_lost += self.settings.page.0;
                 continue;

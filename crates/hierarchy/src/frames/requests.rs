@@ -225,8 +225,8 @@ impl<M: Memory> FrameCache<M> {
             Request { arrival: now, address: key << self.shift, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let mut written = self.backing.submit(now, &request, data, &mut self.scratch);
-        if !M::IS_VOLATILE {
-            written.done = safe_in(&mut *self.backing, written.done, &mut self.scratch, &mut self.has_lost);
+        if !M::IS_VOLATILE && written.status == Status::Done {
+            written = safe_in(&mut *self.backing, written.done, &mut self.scratch);
         }
         if written.status != Status::Done {
             self.lose(key);

@@ -76,7 +76,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "network",
         "a store behind a network, known by its latencies",
         &["kim-2014"],
-        1,
+        2,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -4,9 +4,9 @@ use super::Config;
 use nacre_controller::latency::Latency;
 use nacre_kernel::state::State;
 use nacre_kernel::{
-    Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentId, ComponentReport, Data, Device,
-    Endured, HostCounts, Ledger, Link, Op, Persistence, Pool, Random, Recovery, Request, Resource, Status,
-    Time, Transactions,
+    Activity, Breakdown, Burst, Bytes, Cancelled, Capabilities, Completion, ComponentId, ComponentReport,
+    Data, Device, Endured, HostCounts, Ledger, Link, Op, Operations, Persistence, Pool, Random, Recovery,
+    Request, Resource, Status, Time, Transactions, UnderWay,
 };
 use nacre_media::persistence::{Landing, Linear, Loss};
 use nacre_media::store::Store;
@@ -33,6 +33,7 @@ pub(super) struct Network<S> {
     host: HostCounts,
     bytes: Linear<S>,
     lost: Recovery,
+    under_way: UnderWay,
 }
 
 /// Bytes that a loss of power leaves old or new.
@@ -69,6 +70,7 @@ impl<S: Store> Network<S> {
             host: HostCounts::default(),
             bytes: Linear::new(store, SECTOR),
             lost: Recovery::default(),
+            under_way: UnderWay::default(),
         }
     }
 
@@ -93,8 +95,13 @@ impl<S: Store> Network<S> {
 
     /// Has a server of the far side for `time` from `earliest` on; when it is done.
     #[inline]
-    fn work(&mut self, earliest: Time, time: Time) -> Time {
-        self.far_side.reserve(earliest, time) + time
+    fn work(&mut self, earliest: Time, time: Time, activity: Activity) -> Time {
+        let start = self.far_side.reserve(earliest, time);
+        self.ledger.charge(activity, time);
+        if S::CARRIES_BYTES {
+            self.under_way.add(activity, start, start + time, Operations::default());
+        }
+        start + time
     }
 }
 
@@ -117,11 +124,11 @@ impl<S: Store> Device for Network<S> {
         };
         let work = latency.saturating_sub(transfer.contained);
         let done = if op == Op::Read {
-            let served = self.work(now, work);
+            let served = self.work(now, work, activity);
             self.cross(served, transfer.time)
         } else {
             let sent = self.cross(now, transfer.time);
-            self.work(sent, work)
+            self.work(sent, work, activity)
         };
         match op {
             Op::Read => self.bytes.read(request, data),
@@ -135,7 +142,6 @@ impl<S: Store> Device for Network<S> {
             Op::Trim => self.bytes.trim(request),
             Op::Flush => {}
         }
-        self.ledger.charge(activity, work);
         let queued = done - now - work - transfer.time;
         breakdown
             .add_all(self.id, [(Activity::Queue, queued), (activity, work), (Activity::Link, transfer.time)]);
@@ -144,6 +150,7 @@ impl<S: Store> Device for Network<S> {
 
     fn advance(&mut self, to: Time) {
         self.bytes.settle(to);
+        self.under_way.settle(to);
         self.far_side.forget_before(to);
         if let Some(link) = &mut self.link {
             link.forget_before(to);
@@ -173,6 +180,7 @@ impl<S: Store> Device for Network<S> {
     fn restart_ledger(&mut self) {
         self.ledger = Ledger::default();
         self.host = HostCounts::default();
+        self.under_way.clear();
         if let Some(link) = &mut self.link {
             link.restart_ledger();
         }
@@ -211,9 +219,12 @@ impl<S: Store> Device for Network<S> {
         let loss = self.bytes.power_fail(at, chance);
         let Loss { programs_lost, bytes_lost, .. } = loss;
         self.lost = Recovery { programs_lost, bytes_lost, ..Recovery::default() };
+        for Cancelled { activity, time, .. } in self.under_way.cancel(at) {
+            self.ledger.give_back(activity, time);
+        }
         self.far_side = Pool::new(self.far_side.len());
         if let Some(link) = &mut self.link {
-            link.clear();
+            link.power_fail(at);
         }
     }
 

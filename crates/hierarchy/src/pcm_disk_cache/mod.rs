@@ -10,14 +10,15 @@
 //! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
 //! frames), and a power law of its writes; they are drawn when a page is written and inverted in the bytes that are
 //! read. A page with more than its code puts right is not returned: a clean one comes from the backing again, of a
-//! dirty one the data is lost, and reads end with an error until all of it is written.
+//! dirty one the data is lost, and reads end with an error until all of it is written. So it is with a dirty page that
+//! has to leave and that the backing refuses or cannot save.
 //! Frames are taken by the pages that come in as others leave, which spreads wear over all of them but for pages
 //! that are written again and again. The `wear_levelling` moves these: a frame more is read and written, behind the
 //! write that brought it about, with the time, energy and wear of that; its tables move with it.
 //!
 //! A loss of power takes nothing but what is under way: a page being written is a mixture of old and new, in
 //! units of 64 B; a page that comes in is not there; a page that was on its way back is still here, and goes back
-//! again.
+//! again. Where the backing says that it has lost bytes, clean pages count as dirty from then on.
 //!
 //! # Leaves out
 //! Requests are served in the order of their submission: to them the future may delay the past. More than one bit
@@ -146,7 +147,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

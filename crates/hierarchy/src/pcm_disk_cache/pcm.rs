@@ -5,9 +5,16 @@ use crate::frames::{Access, Memory, MemoryReport};
 use nacre_controller::ecc::{Ecc, Verdict};
 use nacre_controller::wear_levelling::{Move, WearLeveller};
 use nacre_kernel::state::State;
-use nacre_kernel::{Activity, Energy, Ledger, Pool, Random, Resource, Spread, Time, Timeline, Wear};
+use nacre_kernel::{
+    Activity, Cancelled, Ledger, Operations, Pool, Random, Resource, Spread, Time, Timeline, UnderWay, Wear,
+};
+use nacre_media::charge::{Charges, Energies};
 use nacre_media::store::Store;
 use nacre_media::worn_cells::WornCells;
+
+/// What the banks do, by number.
+const READ: usize = 0;
+const WRITE: usize = 1;
 
 /// Phase change memory: banks, a port for look-ups, a decoder.
 #[derive(State)]
@@ -27,13 +34,14 @@ pub(super) struct Pcm<S> {
     banks: Pool,
     port: Timeline,
     decoder: Timeline,
-    bank_ledger: Ledger,
+    bank_charges: Charges<2>,
     port_ledger: Ledger,
     decoder_ledger: Ledger,
-    reads: u64,
     writes: u64,
     moves: u64,
     corrected: u64,
+    /// Work of the banks: with a read, how many bits it finds wrong.
+    under_way: UnderWay,
     #[state(skip = "nothing is read from it")]
     buffer: Vec<u8>,
 }
@@ -61,13 +69,13 @@ impl<S: Store> Pcm<S> {
             banks: Pool::new(config.banks),
             port: Timeline::new(),
             decoder: Timeline::new(),
-            bank_ledger: Ledger::default(),
+            bank_charges: Charges::default(),
             port_ledger: Ledger::default(),
             decoder_ledger: Ledger::default(),
-            reads: 0,
             writes: 0,
             moves: 0,
             corrected: 0,
+            under_way: UnderWay::default(),
             buffer: vec![0; buffer],
             config,
         }
@@ -123,7 +131,10 @@ impl<S: Store> Pcm<S> {
             }
         }
         let time = self.config.read + self.config.write;
-        self.bank_ledger.charge(Activity::LevelWear, time);
+        self.bank_charges.charge(Activity::LevelWear, time);
+        for kind in [READ, WRITE] {
+            self.bank_charges.count(kind, Activity::LevelWear, 1);
+        }
         for work in [decoding.work, self.code.encoding()] {
             if let Some(energy) = work.energy {
                 self.decoder_ledger.charge_energy(Activity::LevelWear, energy);
@@ -145,16 +156,21 @@ impl<S: Store> Memory for Pcm<S> {
     #[inline]
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
         let row = self.row(frame);
-        let decoding = self.code.decoding(self.cells.wrong_bits(row));
+        let wrong = self.cells.wrong_bits(row);
+        let decoding = self.code.decoding(wrong);
         let mut verdict = decoding.verdict;
         if S::CARRIES_BYTES {
             verdict = self.decode(row, into, verdict);
         }
-        self.reads += 1;
+        self.bank_charges.count(READ, Activity::Read, 1);
         self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
         let read = self.config.read * u64::from(1 + decoding.senses);
         let sensed = self.banks.reserve(now, read) + read;
-        self.bank_ledger.charge(Activity::Read, read);
+        if S::CARRIES_BYTES {
+            let operations = Operations { kind: wrong, count: 1 };
+            self.under_way.add(Activity::Read, sensed - read, sensed, operations);
+        }
+        self.bank_charges.charge(Activity::Read, read);
         let time = decoding.work.time;
         let begin = self.decoder.reserve(sensed, time);
         self.decoder_ledger.charge(Activity::Correct, time);
@@ -189,7 +205,13 @@ impl<S: Store> Memory for Pcm<S> {
         // The bank moves a row behind the write that brought it about.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
         let start = self.banks.reserve(begin, self.config.write + moving);
-        self.bank_ledger.charge(Activity::Write, self.config.write);
+        self.bank_charges.charge(Activity::Write, self.config.write);
+        self.bank_charges.count(WRITE, Activity::Write, 1);
+        if S::CARRIES_BYTES {
+            let (written, one) = (start + self.config.write, Operations { kind: 0, count: 1 });
+            self.under_way.add(Activity::Write, start, written, one);
+            self.under_way.add(Activity::LevelWear, written, written + moving, one);
+        }
         let spans = [
             (Activity::Correct, encoding.time),
             (Activity::Queue, start - begin),
@@ -212,6 +234,7 @@ impl<S: Store> Memory for Pcm<S> {
     }
 
     fn forget_before(&mut self, to: Time) {
+        self.under_way.settle(to);
         self.banks.forget_before(to);
         self.port.forget_before(to);
         self.decoder.forget_before(to);
@@ -221,27 +244,38 @@ impl<S: Store> Memory for Pcm<S> {
         self.banks.free_from().max(self.port.free_from()).max(self.decoder.free_from())
     }
 
-    fn clear(&mut self) {
+    fn power_fail(&mut self, at: Time) {
+        for cancelled in self.under_way.cancel(at) {
+            let Cancelled { activity, time, operations, .. } = cancelled;
+            self.bank_charges.give_back(activity, time);
+            if !cancelled.is_whole() {
+                continue;
+            }
+            let (kinds, code, correcting) = match activity {
+                Activity::Read => (&[READ][..], self.code.decoding(operations.kind).work, Activity::Correct),
+                Activity::Write => (&[WRITE][..], self.code.encoding(), Activity::Correct),
+                _ => (&[READ, WRITE][..], self.code.encoding(), Activity::LevelWear),
+            };
+            kinds.iter().for_each(|&kind| self.bank_charges.give_back_count(kind, activity, 1));
+            self.decoder_ledger.give_back_energy(correcting, code.energy.unwrap_or_default());
+        }
+        self.port_ledger.give_back(Activity::Translate, self.port.busy_after(at));
+        self.decoder_ledger.give_back(Activity::Correct, self.decoder.busy_after(at));
         self.banks = Pool::new(self.config.banks);
         (self.port, self.decoder) = (Timeline::new(), Timeline::new());
     }
 
     fn restart_ledger(&mut self) {
-        (self.reads, self.writes, self.moves, self.corrected) = (0, 0, 0, 0);
-        self.bank_ledger = Ledger::default();
+        (self.writes, self.moves, self.corrected) = (0, 0, 0);
+        self.under_way.clear();
+        self.bank_charges = Charges::default();
         (self.port_ledger, self.decoder_ledger) = (Ledger::default(), Ledger::default());
     }
 
     fn report(&self, elapsed: Time) -> MemoryReport {
         let config = &self.config;
-        let mut banks = self.bank_ledger.clone();
-        let of = |energy: Option<Energy>, count: u64| Energy(energy.unwrap_or_default().0 * count as f64);
-        banks.charge_energy(Activity::Read, of(config.read_energy, self.reads));
-        banks.charge_energy(Activity::Write, of(config.write_energy, self.writes));
-        for energy in [config.read_energy, config.write_energy] {
-            banks.charge_energy(Activity::LevelWear, of(energy, self.moves));
-        }
         let energies = [config.read_energy, config.write_energy];
+        let banks = self.bank_charges.ledger(&Energies::of(energies));
         let frames = self.cells.programs();
         let life = frames.len() as f64 * config.endurance as f64;
         let days = elapsed.as_secs_f64() / 86_400.0;

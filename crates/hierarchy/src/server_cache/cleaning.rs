@@ -19,6 +19,11 @@ impl ServerCache {
             let work = self.work();
             work.cleaner_free = done;
             work.counts.cleaned += count;
+            if count == 0 {
+                // What the backing does not take is tried again with the next request.
+                work.cleaner_free = done.max(now);
+                break;
+            }
         }
         let floor = self.in_flight.floor();
         let Some(work) = &mut self.write_back else { return };
@@ -71,14 +76,17 @@ impl ServerCache {
                 self.work().counts.dirty_evictions += 1;
                 let mut buffer = self.take_buffer(1);
                 let read = self.read_spot(block, spot, now, &mut buffer);
-                until = match read.status {
-                    Status::Done => self.write_run(block, 1, read.done.max(until), &buffer),
-                    _ => {
-                        self.work().has_lost = true;
-                        read.done
-                    }
-                };
-                until = self.persist(until);
+                let mut there = read;
+                if read.status == Status::Done {
+                    there = self.write_run(block, 1, read.done.max(until), &buffer);
+                }
+                if there.status == Status::Done {
+                    there = self.persist(there.done);
+                }
+                if there.status != Status::Done {
+                    self.work().refuse(block);
+                }
+                until = there.done;
                 self.give_back(buffer);
             }
             let floor = self.in_flight.floor();
@@ -92,14 +100,20 @@ impl ServerCache {
     }
 
     /// Writes these blocks, which wait for it, to the backing from `at` on, neighbours with one request. How many
-    /// could be read, and when the last is done.
+    /// the backing took, and when the last is done. Those that it did not stay dirty.
     fn write_back_blocks(&mut self, mut blocks: Vec<u64>, at: Time) -> (u64, Time) {
         blocks.sort_unstable();
         let (mut done, mut written) = (at, Vec::with_capacity(blocks.len()));
         for run in blocks.chunk_by(|a, b| a + 1 == *b) {
             done = done.max(self.write_back_run(run, at, &mut written));
         }
-        let safe = if written.is_empty() { done } else { self.persist(done) };
+        if written.is_empty() {
+            return (0, done);
+        }
+        let Completion { done: safe, status } = self.persist(done);
+        if status != Status::Done {
+            return (0, safe);
+        }
         let floor = self.in_flight.floor();
         let work = self.work();
         for &(block, until) in &written {
@@ -129,8 +143,10 @@ impl ServerCache {
         let mut last = ready;
         for part in readable.chunk_by(|a, b| a + 1 == *b) {
             let bytes = &buffer[part[0] * size..(part[0] + part.len()) * size];
-            let done = self.write_run(run[part[0]], part.len() as u64, ready, bytes);
-            written.extend(part.iter().map(|&index| (run[index], done)));
+            let Completion { done, status } = self.write_run(run[part[0]], part.len() as u64, ready, bytes);
+            if status == Status::Done {
+                written.extend(part.iter().map(|&index| (run[index], done)));
+            }
             last = last.max(done);
         }
         self.give_back(buffer);
@@ -142,8 +158,7 @@ impl ServerCache {
     fn lose(&mut self, block: u64) {
         let floor = self.in_flight.floor();
         self.levels.remove(block);
-        self.work().forget(block, floor);
-        self.work().has_lost = true;
+        self.work().lose(block, floor);
     }
 
     fn read_spot(&mut self, block: u64, spot: Spot, now: Time, into: &mut [u8]) -> Completion {
@@ -155,8 +170,9 @@ impl ServerCache {
         read
     }
 
-    /// Writes whole blocks to the backing, as far as it reaches. When that is done.
-    fn write_run(&mut self, first: u64, blocks: u64, now: Time, bytes: &[u8]) -> Time {
+    /// Writes whole blocks to the backing, as far as it reaches. What it refuses the host is told with the next flush,
+    /// where the levels do not outlive a loss of power.
+    fn write_run(&mut self, first: u64, blocks: u64, now: Time, bytes: &[u8]) -> Completion {
         self.counts.backing_writes += 1;
         self.work().counts.requests += 1;
         let address = first << self.shift;
@@ -167,24 +183,22 @@ impl ServerCache {
         self.scratch.clear();
         let written = self.backing.submit(now, &request, data, &mut self.scratch);
         let work = self.work();
-        for block in first..first + blocks {
-            match written.status {
-                Status::Done => work.took(block, true),
-                _ => work.refuse(block),
-            }
+        match written.status {
+            Status::Done => (first..first + blocks).for_each(|block| work.took(block, true)),
+            _ => work.has_lost |= work.table.is_none(),
         }
-        written.done
+        written
     }
 
     /// What was written back by `now` has to survive a loss of power before the cache may forget it, if the cache
-    /// itself survives one: when it does.
-    fn persist(&mut self, now: Time) -> Time {
+    /// itself survives one: when it does. A flush that fails may have lost any of it, and of what the host wrote
+    /// through, which is told with the next flush of the host.
+    fn persist(&mut self, now: Time) -> Completion {
         if self.work().table.is_none() {
-            return now;
+            return Completion { done: now, status: Status::Done };
         }
-        let mut has_lost = false;
-        let safe = safe_in(&mut *self.backing, now, &mut self.scratch, &mut has_lost);
-        self.work().has_lost |= has_lost;
+        let safe = safe_in(&mut *self.backing, now, &mut self.scratch);
+        self.work().has_lost |= safe.status != Status::Done;
         safe
     }
 

@@ -13,6 +13,8 @@ pub(super) struct Entry {
     pub(super) until: Time,
     /// Whether it waits to be written back.
     pub(super) waits: bool,
+    /// From when on its level holds all of it: the end of the first write of the whole block that is done.
+    whole_from: Time,
 }
 
 /// Dirty blocks: those that wait to be written back, by age, and those that are being written back.
@@ -82,15 +84,20 @@ impl Dirty {
         self.blocks.keys().copied()
     }
 
-    /// `block` was written. Whether it has to be written back once more for it.
-    pub(super) fn mark(&mut self, block: u64) -> bool {
-        let before = self.blocks.get(&block).copied();
+    /// `block` was written. Its level holds all of it from `whole_from` on, or from when an earlier write of the whole block
+    /// says. Whether it has to be written back once more for it.
+    pub(super) fn mark(&mut self, block: u64, whole_from: Time) -> bool {
+        let before = self.blocks.get_mut(&block).map(|entry| {
+            entry.whole_from = entry.whole_from.min(whole_from);
+            *entry
+        });
         if before.is_some_and(|entry| entry.waits) {
             return false;
         }
         let until = before.map_or(Time::ZERO, |entry| entry.until);
+        let whole_from = before.map_or(whole_from, |entry| entry.whole_from);
         self.under_way.remove(&(until, block));
-        self.blocks.insert(block, Entry { age: self.ages, until, waits: true });
+        self.blocks.insert(block, Entry { age: self.ages, until, waits: true, whole_from });
         self.waiting.insert(self.ages, block);
         self.ages += 1;
         true
@@ -104,6 +111,11 @@ impl Dirty {
     /// Before this `block` may not be written back: an earlier time is not over.
     pub(super) fn free_from(&self, block: u64) -> Time {
         self.blocks.get(&block).map_or(Time::ZERO, |entry| entry.until)
+    }
+
+    /// From when on the level of `block` holds all of it.
+    pub(super) fn whole_from(&self, block: u64) -> Time {
+        self.blocks.get(&block).map_or(Time::ZERO, |entry| entry.whole_from)
     }
 
     /// `block`, which waits, is being written back until `until`.
@@ -168,13 +180,13 @@ mod tests {
     #[test]
     fn blocks_are_written_back_oldest_first_and_once_for_all_writes_before() {
         let us = Time::from_us;
-        let mut dirty = Dirty::new();
-        assert!(dirty.mark(7) && dirty.mark(3) && !dirty.mark(7) && dirty.mark(5));
+        let (mut dirty, now) = (Dirty::new(), us(0));
+        assert!(dirty.mark(7, now) && dirty.mark(3, now) && !dirty.mark(7, now) && dirty.mark(5, now));
         assert_eq!((dirty.oldest(2), dirty.waiting(), dirty.len()), (vec![7, 3], 3, 3));
         dirty.begin(7, us(10));
         dirty.begin(3, us(20));
         assert_eq!((dirty.waiting(), dirty.len(), dirty.last_until()), (1, 3, us(20)));
-        assert!(dirty.mark(7), "what is written meanwhile has to be written back again");
+        assert!(dirty.mark(7, now), "what is written meanwhile has to be written back again");
         assert_eq!(dirty.free_from(7), us(10), "after the first time");
         dirty.settle(us(20), us(15));
         assert_eq!(dirty.oldest(9), [5, 7]);
@@ -187,5 +199,22 @@ mod tests {
         assert_eq!(dirty.take(5).map(|entry| entry.waits), Some(true));
         assert_eq!((dirty.take(5), dirty.blocks().collect::<Vec<_>>()), (None, vec![7]));
         dirty.check_restored().expect("the books agree");
+    }
+
+    #[test]
+    fn a_level_holds_a_block_when_the_first_of_its_whole_writes_is_done() {
+        let us = Time::from_us;
+        let mut dirty = Dirty::new();
+        let mut from = |whole| {
+            dirty.mark(7, whole);
+            dirty.whole_from(7)
+        };
+        assert_eq!(from(us(30)), us(30));
+        assert_eq!(from(Time::MAX), us(30), "a part does not make it whole");
+        assert_eq!(from(us(40)), us(30), "it was whole before");
+        assert_eq!(from(us(20)), us(20), "the newer write is done first");
+        dirty.begin(7, us(50));
+        assert!(dirty.mark(7, Time::MAX), "it is written while it is written back");
+        assert_eq!(dirty.whole_from(7), us(20));
     }
 }

@@ -38,8 +38,10 @@
 //! requests, but what would begin after the last request of a run does not begin. A trim leaves dirty blocks
 //! where they are: the backing may have older bytes than those that a trimmed block may still show.
 //!
-//! A dirty block that its level cannot return is lost: the read gets the media error, and so does the next flush,
-//! as it does if the backing refused a block.
+//! A dirty block that its level cannot return is lost: reads of it get the media error until it is written as a
+//! whole, and so does the next flush. What the backing refuses stays dirty, and is tried again with later requests;
+//! without a persistent table flushes fail meanwhile. So does what it takes and cannot flush. A block that has to leave
+//! then is lost.
 //! The copy of a clean block that a level cannot return is dropped, and the block is read from the backing. What a
 //! level cannot take in, from the host, the backing or another level, is dropped too.
 //!
@@ -88,7 +90,7 @@
 //! | `write_backs` | blocks written back: the sum of `cleaned` (in the background), `flushed` (for a flush) and `dirty_evictions` (since they left) |
 //! | `write_back_requests` | requests to the backing that wrote back; they are among `backing_writes` |
 //! | `dirty_lost` | dirty blocks that a loss of power or a failing level took |
-//! | `lost_pages` | dirty blocks that the backing refused: reads fail when no level has them any more |
+//! | `lost_pages` | dirty blocks that had to leave and that the backing refused or could not save, or that a level could not return: reads of them fail |
 //! | `levelN_read_hits`, `levelN_write_hits` | hits whose first copy was in level N, the fastest being 0 |
 //! | `levelN_entries`, `levelN_evictions` | blocks that came into level N from wherever, its victims wherever they went |
 //!
@@ -290,7 +292,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "server_cache",
         "a host-side cache of blocks, write-through or write-back, one level or more",
         &["kim-2014", "wong-wilkes-2002", "baer-wang-1988"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -13,7 +13,7 @@ impl ServerCache {
         moves.forget(block);
         let floor = self.in_flight.floor();
         if let Some(work) = &mut self.write_back {
-            work.has_lost |= work.forget(block, floor);
+            work.lose(block, floor);
         }
     }
 
@@ -34,6 +34,9 @@ impl ServerCache {
                 Some(from) => self.move_between(block, from, to, ready),
             };
             last = last.max(done);
+            if let Some(work) = &mut self.write_back {
+                work.arrives(block, done, self.in_flight.floor());
+            }
             if !is_there {
                 failed.push(block);
             }

@@ -20,11 +20,11 @@ impl ServerCache {
         if kept.is_none() {
             work.blocks_lost += work.dirty.missing(at) + work.forget_refused();
         }
-        (work.dirty, work.leaving) = (Dirty::new(), BTreeMap::new());
+        (work.dirty, work.leaving, work.arriving) = (Dirty::new(), BTreeMap::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();
         for &(block, _) in &kept {
-            work.dirty.mark(block);
+            work.dirty.mark(block, at);
         }
         // A write that was interrupted dirtied nothing, and one that wrote back did not.
         let waits = kept.len() as u64;

@@ -227,7 +227,7 @@ impl ServerCache {
         let is_lost = self
             .write_back
             .as_mut()
-            .is_some_and(|work| work.forget(block, floor) || work.has_refused(block..block + 1));
+            .is_some_and(|work| work.lose(block, floor) || work.has_refused(block..block + 1));
         self.levels.remove(block);
         if is_lost {
             self.work().has_lost = true;

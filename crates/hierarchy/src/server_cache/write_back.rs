@@ -8,6 +8,9 @@ use nacre_kernel::state::{State, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+/// Blocks on their way into a level that are kept before those that have come are looked for.
+const ARRIVING: usize = 64;
+
 /// What a cache that writes back knows beside what every cache does.
 #[derive(State)]
 pub(super) struct WriteBack {
@@ -23,11 +26,15 @@ pub(super) struct WriteBack {
     /// Places of dirty blocks that left, and until when they are read there.
     #[state(varies)]
     pub(super) leaving: BTreeMap<Spot, Time>,
+    /// Blocks that came into a level, and when it holds all of them, where a table asks and a loss of power may come before.
+    #[state(varies)]
+    pub(super) arriving: BTreeMap<u64, Time>,
     /// When it has read its table after a loss of power.
     pub(super) ready: Time,
     /// Whether a dirty block was lost since the last flush.
     pub(super) has_lost: bool,
-    /// Blocks that the backing refused when they were written back last: what a level does not hold of them is lost.
+    /// Blocks that are lost until the backing takes them anew: it refused them when they had to leave, or their level
+    /// could not give them.
     #[state(varies)]
     refused: BTreeSet<u64>,
     /// Blocks that the last loss of power took though they had been written.
@@ -61,7 +68,7 @@ pub(super) struct Counts {
     pub(super) dirty_evictions: u64,
     /// Blocks whose data was lost before they were written back.
     pub(super) lost: u64,
-    /// Blocks that the backing refused.
+    /// Of these, and of those that had to leave and that the backing refused, each time.
     pub(super) refused: u64,
     /// Requests that write back.
     pub(super) requests: u64,
@@ -78,6 +85,7 @@ impl WriteBack {
             cleaner_free: Time::ZERO,
             above_since: Time::ZERO,
             leaving: BTreeMap::new(),
+            arriving: BTreeMap::new(),
             ready: Time::ZERO,
             has_lost: false,
             refused: BTreeSet::new(),
@@ -91,19 +99,44 @@ impl WriteBack {
         self.leaving.get(&spot).map_or(now, |&until| now.max(until))
     }
 
-    /// `block` was written into its level at `done`, and the backing does not have it.
-    pub(super) fn mark(&mut self, block: u64, place: u64, done: Time, floor: Time) {
-        if !self.dirty.mark(block) {
+    /// `block`, all or a part of it, was written into its level at `done`, and the backing does not have it. When no loss
+    /// of power takes the write any more.
+    ///
+    /// A level may end writes in another order than they came. A table that outlives a loss of power has the block from
+    /// the first write that is done while the level holds all of it, and a part is nothing before that.
+    pub(super) fn mark(&mut self, block: u64, place: u64, is_whole: bool, done: Time, floor: Time) -> Time {
+        let came = self.arriving.get(&block).copied();
+        let is_known = self.dirty.contains(block);
+        let whole_from = match is_whole {
+            true => done,
+            false if is_known => Time::MAX,
+            false => came.unwrap_or(Time::ZERO),
+        };
+        let is_new = self.dirty.mark(block, whole_from);
+        if is_new {
+            self.counts.dirtied += 1;
+        } else {
             self.counts.overwritten += 1;
-            return;
         }
-        self.counts.dirtied += 1;
-        if self.dirty.waiting() == self.settings.clean_above + 1 {
+        if is_new && self.dirty.waiting() == self.settings.clean_above + 1 {
             self.above_since = done;
         }
-        if let Some(table) = &mut self.table {
-            table.note(block, Some(place), done, floor);
+        let Some(table) = &mut self.table else { return done };
+        let safe = if is_whole { done } else { done.max(self.dirty.whole_from(block)) };
+        table.note(block, Some(place), safe, floor);
+        safe
+    }
+
+    /// `block` is in a level as a whole at `done`. No loss of power comes before `floor`.
+    #[inline]
+    pub(super) fn arrives(&mut self, block: u64, done: Time, floor: Time) {
+        if self.table.is_none() {
+            return;
         }
+        if self.arriving.len() >= ARRIVING {
+            self.arriving.retain(|_, &mut at| at > floor);
+        }
+        self.arriving.insert(block, done);
     }
 
     /// The next blocks that are cleaned in the background, and when, if that is not after `now`.
@@ -120,7 +153,7 @@ impl WriteBack {
     }
 
     /// A block is taken out without having been written back. Whether it was dirty.
-    pub(super) fn forget(&mut self, block: u64, floor: Time) -> bool {
+    fn forget(&mut self, block: u64, floor: Time) -> bool {
         let Some(entry) = self.dirty.take(block) else { return false };
         self.counts.lost += u64::from(entry.waits);
         if let Some(table) = &mut self.table {
@@ -129,7 +162,18 @@ impl WriteBack {
         true
     }
 
-    /// The backing refused `block`, which a level holds or nobody does.
+    /// A dirty block is taken out since its level cannot give it: until the backing takes it anew it is lost. Whether it
+    /// was dirty.
+    #[cold]
+    pub(super) fn lose(&mut self, block: u64, floor: Time) -> bool {
+        let was_dirty = self.forget(block, floor);
+        if was_dirty {
+            self.refuse(block);
+        }
+        was_dirty
+    }
+
+    /// The backing refused `block`, which nobody holds any more.
     #[cold]
     pub(super) fn refuse(&mut self, block: u64) {
         self.refused.insert(block);

@@ -99,9 +99,12 @@ impl ServerCache {
         let (floor, spot) = (self.in_flight.floor(), self.levels.spot(block));
         let work = self.work();
         let has_room = work.dirty.contains(block) || work.dirty.len() < work.settings.most;
-        match (spot, done) {
-            (Some(spot), Some(done)) if has_room => work.mark(block, spot.place, done, floor),
-            _ => return false,
+        let (Some(spot), Some(done), true) = (spot, done, has_room) else { return false };
+        let safe = work.mark(block, spot.place, is_whole, done, floor);
+        if safe > done {
+            let mark = visit.breakdown.mark();
+            visit.breakdown.add(self.id, Activity::Merge, safe - start);
+            visit.add(Completion { done: safe, status: Status::Done }, mark);
         }
         true
     }
