@@ -32,12 +32,13 @@ struct OfKind {
     seconds: f64,
 }
 
-/// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks from the seed on. A seed may be a hash of 40 digits.
+/// `crash SEED STACKS`, or `crash SEED for SECONDS`: stacks from the seed on. A seed may be the name of a commit.
 pub(crate) fn command(arguments: &[String]) -> ExitCode {
     let Some((seed, stacks, seconds)) = parsed(arguments) else {
         println!("xtask: usage: crash SEED STACKS, or crash SEED for SECONDS");
         return ExitCode::from(2);
     };
+    println!("stacks that are drawn from seed {seed} on");
     // What an assertion of a device says is part of a finding.
     set_hook(Box::new(|_| {}));
     let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -54,7 +55,7 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             };
-            let seed = seed.wrapping_add(number);
+            let seed = seed + number;
             let is_good = catch_unwind(AssertUnwindSafe(|| one(seed, go, &done))).unwrap_or_else(|panic| {
                 let text = panic.downcast_ref::<String>().map(String::as_str);
                 let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -62,6 +63,9 @@ pub(crate) fn command(arguments: &[String]) -> ExitCode {
                 false
             });
             if !is_good {
+                println!(
+                    "again: nacre crash --seed {seed} --points {POINTS}, or with its image: xtask crash {seed} 1"
+                );
                 failed.store(true, Ordering::Relaxed);
             }
         }
@@ -95,7 +99,8 @@ fn print(done: &Done) {
 fn parsed(arguments: &[String]) -> Option<(u64, u64, f64)> {
     let [seed, rest @ ..] = arguments else { return None };
     let seed = match seed.len() {
-        40 => u64::from_str_radix(&seed[..16], 16).ok()?,
+        // Of a commit's forty digits so many that `nacre crash` takes the seed, too.
+        40 => u64::from_str_radix(seed.get(..15)?, 16).ok()?,
         _ => seed.parse().ok()?,
     };
     match rest {

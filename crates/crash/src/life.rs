@@ -29,6 +29,8 @@ pub(crate) struct Life<'a> {
     pub(crate) auditor: Auditor,
     /// Whether flushes are answered, and the device never hears of them.
     lies: bool,
+    /// Flushes that were such lies.
+    pub(crate) lies_told: u64,
     pub(crate) now: Time,
     /// How long the last request took.
     pub(crate) latency: Time,
@@ -82,6 +84,7 @@ impl<'a> Life<'a> {
             capabilities,
             auditor: Auditor::new(block_bytes, atomic_unit, persistence),
             lies: false,
+            lies_told: 0,
             now: Time::ZERO,
             latency: Time::from_us(1),
             moments: Vec::new(),
@@ -210,6 +213,7 @@ impl<'a> Life<'a> {
 
     fn flush(&mut self) -> Result<(), Broken> {
         let asked = self.now;
+        self.lies_told += u64::from(self.lies);
         let (done, status) = match self.lies {
             true => (asked, Status::Done),
             false => self.ask_now(Op::Flush, 0, 0, Way::None)?,

@@ -36,8 +36,8 @@ pub struct Report {
 pub struct Tried {
     /// Losses of power.
     pub points: u64,
-    /// Operations of the medium that went wrong, writes that a worn-out one refused, losses of power that damaged other
-    /// pages or found too little energy.
+    /// Operations of the medium that went wrong, flushes that were lies, writes that a worn-out medium refused, losses of
+    /// power that damaged other pages or found too little energy.
     pub injected: u64,
     /// Blocks that were not what was written last.
     pub blocks_behind: u64,
@@ -99,6 +99,11 @@ impl Report {
     /// Losses of power tried.
     pub fn points(&self) -> u64 {
         self.faults.values().map(|tried| tried.points).sum()
+    }
+
+    /// How often `fault` struck.
+    pub fn injected(&self, fault: Fault) -> u64 {
+        self.faults.get(&fault).map_or(0, |tried| tried.injected)
     }
 
     /// What the device promises of every class of faults.

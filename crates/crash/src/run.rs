@@ -19,7 +19,8 @@ pub struct Options {
     pub points: u64,
     /// Of everything that is drawn.
     pub seed: u64,
-    /// What goes wrong in the medium beside losses of power, in every second life one of these.
+    /// What goes wrong in the medium beside losses of power, in every second life one of these. One that did not strike
+    /// has more lives.
     pub faults: Vec<Fault>,
     /// Replays that making a finding shorter may take.
     pub replays: u32,
@@ -48,6 +49,9 @@ const APART_MAX: u64 = 8;
 /// Bytes of state above which a device is not saved at every step, since that would take longer than what is tried:
 /// no loss of power is taken back.
 const STATE_MAX: usize = 1 << 20;
+/// Lives more of a fault that did not strike, at most, and losses of power of each.
+const LIVES_MORE: u64 = 64;
+const POINTS_MORE: u64 = 100;
 /// One in so many losses of power is not taken back: life goes on behind it.
 const STAYS: u64 = 16;
 
@@ -58,32 +62,46 @@ pub fn crash(
     watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Report {
     let mut report = Report::new(stack.build(&Media::new()).capabilities());
-    while report.points() < options.points && watch(report.points()).is_continue() {
-        let number = report.lives;
-        report.lives += 1;
-        let count = options.faults.len() as u64;
+    let Options { points, faults, .. } = options;
+    // Every fault has a life before all losses are used up.
+    let share = points.div_ceil(2 * faults.len().max(1) as u64);
+    let share = if faults.is_empty() { *points } else { share };
+    let mut go_on = |report: &Report| report.finding.is_none() && watch(report.points()).is_continue();
+    while report.points() < *points && go_on(&report) {
+        let (number, count) = (report.lives, faults.len() as u64);
         let fault = match number % 2 {
-            1 if count > 0 => options.faults[(number / 2 % count) as usize],
+            1 if count > 0 => faults[(number / 2 % count) as usize],
             _ => Fault::PowerLoss,
         };
-        let seed = Streams::new(options.seed).stream(&format!("life {number}")).bits();
-        if let Some(finding) = live(stack, seed, fault, options, &mut report) {
-            report.finding = Some(finding);
-            break;
+        let until = (report.points() + share).min(*points);
+        live(stack, (fault, until), options, &mut report);
+    }
+    for &fault in faults {
+        let last = report.lives + LIVES_MORE;
+        while report.injected(fault) == 0 && report.lives < last && go_on(&report) {
+            let until = report.points() + share.min(POINTS_MORE);
+            live(stack, (fault, until), options, &mut report);
         }
     }
     report
 }
 
-/// One life. Gives what was found, if the device promised better.
-fn live(
+/// One life, which loses its power until so many losses are counted. Puts into the report what was found, if the device
+/// promised better.
+fn live(stack: &mut dyn Stack, (fault, until): (Fault, u64), options: &Options, report: &mut Report) {
+    let number = report.lives;
+    report.lives += 1;
+    let seed = Streams::new(options.seed).stream(&format!("life {number}")).bits();
+    report.finding = live_from(stack, seed, (fault, until), options.replays, report);
+}
+
+fn live_from(
     stack: &mut dyn Stack,
     seed: u64,
-    fault: Fault,
-    options: &Options,
+    (fault, points): (Fault, u64),
+    replays: u32,
     report: &mut Report,
 ) -> Option<Finding> {
-    let points = options.points;
     let mut random = Streams::new(seed).stream("life");
     let media = Media::new();
     let probe = stack.build(&Media::new());
@@ -95,7 +113,7 @@ fn live(
     };
     drop(probe);
     let mut trail = Sequence { block_bytes, preconditioned, steps: Vec::new() };
-    let (mut requests, mut restarts, mut refusals) = (0, 0, 0);
+    let (mut requests, mut restarts, mut refusals, mut lies) = (0, 0, 0, 0);
     let work = AssertUnwindSafe(|| {
         let mut life = Life::new(stack, media.clone(), &trail);
         life.lie(fault);
@@ -111,7 +129,8 @@ fn live(
         let mut course = Course { life, drawer, fault, points, report, trail: &mut trail, is_large };
         let result =
             (0..steps).try_for_each(|number| course.step(number, number >= quiet && number % apart == 0));
-        (requests, restarts, refusals) = (course.life.requests, course.life.restarts, course.life.refusals);
+        (requests, restarts) = (course.life.requests, course.life.restarts);
+        (refusals, lies) = (course.life.refusals, course.life.lies_told);
         result
     });
     let result = catch_unwind(work).unwrap_or_else(|panic| Err(Broken(failure_of(&*panic))));
@@ -119,7 +138,7 @@ fn live(
     if refusals > 0 {
         report.faults.entry(Fault::EndOfLife).or_default().injected += refusals;
     }
-    let injected = media.went_wrong();
+    let injected = media.went_wrong() + lies;
     let tried = report.faults.entry(fault).or_default();
     tried.injected += injected;
     let Err(Broken(problem)) = result else { return None };
@@ -129,7 +148,7 @@ fn live(
         return None;
     }
     let steps_drawn = trail.steps.len();
-    let (sequence, shorter) = shrink(stack, trail, (fault, seed), options.replays);
+    let (sequence, shorter) = shrink(stack, trail, (fault, seed), replays);
     let repeats = shorter.is_some();
     Some(Finding { problem: shorter.unwrap_or(problem), fault, sequence, steps_drawn, repeats })
 }

@@ -8,6 +8,8 @@ use nacre_kernel::{
 
 /// Requests of one run of the suite.
 const REQUESTS: u64 = 2_000;
+/// How far apart they are at most.
+const PAUSE: Time = Time::from_us(100);
 
 /// Panics unless the device that `build` makes keeps the contract of [`Device`]:
 /// the breakdown adds up and names known components, nothing is done before it was asked, the same calls
@@ -21,12 +23,19 @@ pub fn conformance(mut build: impl FnMut() -> Box<dyn Device>) {
 
 /// As [`conformance`], of a device that serves requests in the order of their submission, and says so among
 /// what its model leaves out: to it the future may delay the past.
-pub fn conformance_in_order(mut build: impl FnMut() -> Box<dyn Device>) {
+pub fn conformance_in_order(build: impl FnMut() -> Box<dyn Device>) {
+    conformance_at(PAUSE, build);
+}
+
+/// The same with requests up to `pause` apart. Of a device that more is asked than it can do, timelines close gaps
+/// that have not come yet, and fewer where what is over is forgotten: advancing changes completions then.
+pub fn conformance_at(pause: Time, mut build: impl FnMut() -> Box<dyn Device>) {
+    let run = |device: &mut dyn Device, seed, advances| run(device, seed, Time::ZERO, (pause, advances));
     for seed in 0..3 {
-        let first = run(&mut *build(), seed, Time::ZERO, Advances::Often);
-        let second = run(&mut *build(), seed, Time::ZERO, Advances::Often);
+        let first = run(&mut *build(), seed, Advances::Often);
+        let second = run(&mut *build(), seed, Advances::Often);
         assert_eq!(first, second, "the same calls on two equal devices differ (seed {seed})");
-        let never = run(&mut *build(), seed, Time::ZERO, Advances::Never);
+        let never = run(&mut *build(), seed, Advances::Never);
         assert_eq!(first.completions, never.completions, "advancing changed a completion (seed {seed})");
     }
     the_last_block_is_served(&mut *build());
@@ -52,14 +61,14 @@ struct Run {
 }
 
 /// Runs a random script from `from` on.
-fn run(device: &mut dyn Device, seed: u64, from: Time, advances: Advances) -> Run {
+fn run(device: &mut dyn Device, seed: u64, from: Time, (pause, advances): (Time, Advances)) -> Run {
     let mut random = Streams::new(seed).stream("conformance");
     let size = device.capacity().map_or(UNLIMITED_BYTES, |capacity| capacity.0);
     let known = components(&device.report(Time::ZERO));
     let (mut now, mut end, mut breakdown) = (from, from, Breakdown::new());
     let mut completions = Vec::new();
     for number in 0..REQUESTS {
-        now += Time::from_ns(random.below(100_000));
+        now += Time::from_ns(random.below(pause.as_ps() / 1000));
         if random.chance(0.5) && advances == Advances::Often {
             device.advance(now);
         }
@@ -137,12 +146,12 @@ fn the_last_block_is_served(device: &mut dyn Device) {
 }
 
 fn the_ledger_starts_over(device: &mut dyn Device) {
-    let Run { drained, .. } = run(device, 7, Time::ZERO, Advances::Often);
+    let Run { drained, .. } = run(device, 7, Time::ZERO, (PAUSE, Advances::Often));
     device.restart_ledger();
     device.check_invariants();
     assert_forgotten(&device.report(Time::ZERO));
     // What was done before may not be charged afterwards.
-    run(device, 8, drained, Advances::Often);
+    run(device, 8, drained, (PAUSE, Advances::Often));
 }
 
 fn assert_forgotten(report: &ComponentReport) {

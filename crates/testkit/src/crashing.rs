@@ -2,7 +2,7 @@
 
 use crate::workbench::Workbench;
 use nacre_crash::{Media, Options, Report, Stack, crash};
-use nacre_kernel::Device;
+use nacre_kernel::{Breakdown, ComponentReport, Data, Device, Op, Request, Streams, Time};
 use std::ops::ControlFlow;
 
 /// What a text describes, over bytes.
@@ -34,7 +34,43 @@ pub fn keeps_its_bytes(workbench: Workbench, toml: &str, points: u64) -> Report 
     keeps(&mut Described::new(workbench, toml), name, points, 1)
 }
 
-/// The same of any stack, with what is drawn from `seed`.
+/// Panics unless what the device that `toml` describes has no time for any more when its power fails is charged to nothing:
+/// after losses of power with hundreds of requests under way, none of its resources was busy for longer than there was time.
+pub fn charges_what_it_did(workbench: Workbench, toml: &str) {
+    let (mut workbench, mut random) = (workbench.with_bytes(), Streams::new(1).stream("requests"));
+    for part in [1000, 100, 10, 2] {
+        let build = workbench.build(toml);
+        let mut device = build.unwrap_or_else(|problems| panic!("{toml}: {problems}"));
+        let blocks = device.capacity().map_or(1 << 20, |capacity| capacity.0 / 4096).min(1 << 20);
+        let mut begun = Time::ZERO;
+        for _ in 0..2 {
+            for _ in 0..300 {
+                let op = if random.chance(0.5) { Op::Write } else { Op::Read };
+                let address = random.below(blocks) * 4096;
+                let request = Request { arrival: begun, address, bytes: 4096, volume: 0, op };
+                let mut bytes = vec![1; 4096];
+                let data = if op == Op::Write { Data::Write(&bytes) } else { Data::Read(&mut bytes) };
+                device.submit(begun, &request, data, &mut Breakdown::new());
+            }
+            let left = device.busy_until().saturating_sub(begun);
+            let at = begun + Time::from_ps(left.as_ps() / part);
+            device.power_fail(at, &mut Streams::new(part).stream("chance"));
+            begun = device.recover(at).done;
+            device.check_invariants();
+            has_time_for_all(&device.report(begun), begun);
+        }
+    }
+}
+
+fn has_time_for_all(report: &ComponentReport, elapsed: Time) {
+    for resource in &report.resources {
+        let share = resource.utilisation(elapsed);
+        assert!(share < 1.0 + 1e-9, "{}: {} are busy for {share} of {elapsed}", report.path, resource.name);
+    }
+    report.children.iter().for_each(|child| has_time_for_all(child, elapsed));
+}
+
+/// [`keeps_its_bytes`] of any stack, with what is drawn from `seed`.
 pub fn keeps(stack: &mut dyn Stack, name: &str, points: u64, seed: u64) -> Report {
     let report = crash(stack, &Options::new(points, seed), &mut |_| ControlFlow::Continue(()));
     if let Some(finding) = &report.finding {

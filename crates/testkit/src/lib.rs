@@ -19,8 +19,8 @@ mod requests;
 pub mod restoring;
 pub mod workbench;
 
-pub use conformance::{conformance, conformance_in_order};
-pub use crashing::keeps_its_bytes;
+pub use conformance::{conformance, conformance_at, conformance_in_order};
+pub use crashing::{charges_what_it_did, keeps_its_bytes};
 pub use drive::{Seen, closed_loop, open_loop};
 pub use nacre_crash::Kept;
 pub use restoring::{restores, what_is_damaged_is_refused};

@@ -3,7 +3,7 @@
 use nacre_kernel::state::{self, State, StateError, StateReader, StateWriter, Value};
 use nacre_kernel::{
     Activity, Breakdown, Burst, Bytes, Capabilities, Completion, ComponentReport, Data, Device, Endured, Op,
-    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions,
+    Persistence, Random, Recovery, Refused, Request, Status, Time, Transactions, Wear,
 };
 use std::cell::RefCell;
 
@@ -20,7 +20,8 @@ pub enum Mistake {
     StaleRestore,
     /// Every eleventh read is of the block behind.
     MappingOffByOne,
-    /// A restored device does not know its wear and its counts any more.
+    /// A restored device does not know any more what was programmed and erased, and how often; one that does not wear has
+    /// forgotten its counts. A report before and after the restart tells.
     WearForgotten,
     /// Recovery counts no lost bytes.
     LossUntold,
@@ -72,12 +73,34 @@ pub struct Planted {
     /// First byte and bytes of the last write, and when a recovery is done that may still be under way.
     written: (u64, u32),
     ready: Time,
+    /// Whether it was restored, and reports as little wear as a new device.
+    forgets_wear: bool,
+}
+
+fn has_wear(report: &ComponentReport) -> bool {
+    report.wear.is_some() || report.children.iter().any(has_wear)
+}
+
+fn forget_wear(report: &mut ComponentReport) {
+    if let Some(wear) = &mut report.wear {
+        let as_new = Wear { endurance: wear.endurance, ..Wear::default() };
+        *wear = Wear { block_erases: vec![0; wear.block_erases.len()], ..as_new };
+    }
+    report.children.iter_mut().for_each(forget_wear);
 }
 
 impl Planted {
     /// `inner`, which makes `mistake`.
     pub fn new(inner: Box<dyn Device>, mistake: Mistake) -> Planted {
-        Planted { inner, mistake, reads: 0, before: RefCell::new(None), written: (0, 0), ready: Time::ZERO }
+        Planted {
+            inner,
+            mistake,
+            reads: 0,
+            before: RefCell::new(None),
+            written: (0, 0),
+            ready: Time::ZERO,
+            forgets_wear: false,
+        }
     }
 }
 
@@ -98,7 +121,10 @@ impl State for Planted {
         *self.before.borrow_mut() = Some(bytes.clone());
         state::restored(&mut *self.inner, &bytes)?;
         if self.mistake == Mistake::WearForgotten {
-            self.inner.restart_ledger();
+            self.forgets_wear = has_wear(&self.inner.report(Time::ZERO));
+            if !self.forgets_wear {
+                self.inner.restart_ledger();
+            }
         }
         Ok(())
     }
@@ -181,7 +207,11 @@ impl Device for Planted {
     }
 
     fn report(&self, elapsed: Time) -> ComponentReport {
-        self.inner.report(elapsed)
+        let mut report = self.inner.report(elapsed);
+        if self.forgets_wear {
+            forget_wear(&mut report);
+        }
+        report
     }
 
     fn check_invariants(&self) {

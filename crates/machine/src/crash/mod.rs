@@ -1,5 +1,7 @@
 //! Crashing the stack of a scenario, and stacks that are drawn.
 
+#[cfg(test)]
+mod contract;
 mod drawn;
 mod hints;
 #[cfg(test)]

@@ -14,10 +14,8 @@ use nacre_testkit::planted::{Mistake, Planted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Stacks within which each mistake is found.
+/// Stacks within which each mistake is found, and each fault of the medium is seen.
 const SEEDS: u64 = 24;
-/// Stacks within which each fault of the medium is seen: eNVy seldom reads a page of its flash while bits of it rot.
-const SEEDS_OF_FAULTS: u64 = 400;
 /// Losses of power of each.
 const POINTS: u64 = 400;
 
@@ -179,14 +177,14 @@ fn every_fault_of_the_medium_is_seen_in_every_kind_of_device() {
         let unseen = Fault::INJECTED.into_iter().filter(|&fault| fault != Fault::LyingFlush);
         let mut seen = Vec::new();
         for fault in unseen.filter(|fault| !has_code(fault)) {
-            let with = (1..=SEEDS_OF_FAULTS).zip(of_family(&family)).find(|(_, (seed, checked))| {
+            let with = (1..=SEEDS).zip(of_family(&family)).find(|(_, (seed, checked))| {
                 let mut stack = OfScenario::new(checked, &Nothing).expect("it was built when it was drawn");
                 let report = crashed(&mut stack, &[fault], *seed);
                 assert!(report.finding.is_none(), "nobody is blamed for what cannot be seen");
                 report.faults.get(&fault).is_some_and(|tried| tried.lost_unseen > 0)
             });
             let (number, _) = with.unwrap_or_else(|| {
-                panic!("{}: {} is not seen within {SEEDS_OF_FAULTS} stacks", family.name, fault.name())
+                panic!("{}: {} is not seen within {SEEDS} stacks", family.name, fault.name())
             });
             seen.push(format!("{} {number}", fault.name()));
         }

@@ -14,7 +14,7 @@ use nacre_crash::{Fault, Options, crash, replay};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Capabilities, Streams};
 use nacre_testkit::workbench::Rooms as Tables;
-use nacre_testkit::{Workbench, keeps_its_bytes};
+use nacre_testkit::{Workbench, charges_what_it_did, keeps_its_bytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
@@ -53,6 +53,14 @@ fn every_device_of_the_catalogue_keeps_its_bytes() {
     assert!(tried >= 11, "{tried} devices");
 }
 
+#[test]
+fn every_device_of_the_catalogue_is_charged_for_what_it_did_before_a_loss_of_power() {
+    for (_, text) in crate::catalog::device_texts() {
+        let workbench = Workbench::new(Tables { devices: &TABLES, others }, 1);
+        charges_what_it_did(workbench, &smaller(&Workbench::catalogued(text)));
+    }
+}
+
 /// The kinds of device that have it themselves, whatever is behind others.
 fn kinds_that(has: impl Fn(Capabilities) -> bool) -> String {
     let has_it = |kind: &&'static str| {
@@ -72,6 +80,16 @@ fn the_kinds_that_messages_name_are_those_that_can_do_it() {
     assert_eq!(kinds_that(|can| can.preconditions), PRECONDITIONED);
     assert_eq!(kinds_that(|can| can.wears_out_ahead), WORN_OUT_AHEAD);
     assert_eq!(kinds_that(|can| can.transactions), WITH_TRANSACTIONS);
+}
+
+#[test]
+fn the_table_of_promises_has_every_kind_of_device() {
+    let document = include_str!("../../../../docs/crashing.md");
+    let rows: Vec<&str> = document.lines().filter(|line| line.starts_with("| `")).collect();
+    for kind in Rooms::new().kinds("device") {
+        let count = rows.iter().filter(|row| row.contains(&format!("`{kind}`"))).count();
+        assert_eq!(count, 1, "rows of {kind} in docs/crashing.md");
+    }
 }
 
 /// Stacks of the fixed corpus, and losses of power of each.
@@ -156,7 +174,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 19] = [
+const KEPT: [(&str, &str); 29] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -176,6 +194,16 @@ const KEPT: [(&str, &str); 19] = [
     ("told_and_flushed_again", include_str!("kept/told_and_flushed_again.crash")),
     ("flush_passes_what_left", include_str!("kept/flush_passes_what_left.crash")),
     ("trimmed_and_as_it_was", include_str!("kept/trimmed_and_as_it_was.crash")),
+    ("copy_hides_a_loss", include_str!("kept/copy_hides_a_loss.crash")),
+    ("copy_in_flash_hides_a_loss", include_str!("kept/copy_in_flash_hides_a_loss.crash")),
+    ("quiet_since_long", include_str!("kept/quiet_since_long.crash")),
+    ("quiet_behind_a_read", include_str!("kept/quiet_behind_a_read.crash")),
+    ("second_write_is_done_first", include_str!("kept/second_write_is_done_first.crash")),
+    ("second_part_is_done_first", include_str!("kept/second_part_is_done_first.crash")),
+    ("swap_of_a_full_segment", include_str!("kept/swap_of_a_full_segment.crash")),
+    ("copy_outlasts_erase", include_str!("kept/copy_outlasts_erase.crash")),
+    ("part_of_a_block_that_comes_in", include_str!("kept/part_of_a_block_that_comes_in.crash")),
+    ("taken_and_not_saved", include_str!("kept/taken_and_not_saved.crash")),
 ];
 
 #[test]

@@ -1,7 +1,9 @@
 //! An auditor: what each byte of a device may be, from what was written, acknowledged, flushed and committed.
 
+mod loss;
+
 use crate::contents::Content;
-use nacre_kernel::{Persistence, Recovery, Time};
+use nacre_kernel::{Persistence, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a device may return, block by block. Every write of a block fills it with bytes that no other write and
@@ -264,141 +266,6 @@ impl Auditor {
         }
     }
 
-    /// The power failed at `at` and is back. `found` are the bytes of all [`Auditor::known`] blocks but those that
-    /// are `unread`, which the device says it has lost; `recovery` says whether acknowledged bytes are lost. What was
-    /// on a page that is damaged may read as zeroes.
-    ///
-    /// Errors: a block is none of the versions that may be there, or an acknowledged write is lost and nobody said
-    /// so.
-    pub fn check_loss(
-        &self,
-        at: Time,
-        found: &[u8],
-        unread: &BTreeSet<u64>,
-        recovery: &Recovery,
-    ) -> Result<Audit, Broken> {
-        let mut audit = Audit::default();
-        let is_told = recovery.bytes_lost > 0;
-        let is_damaged = is_told && recovery.pages_damaged > 0;
-        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
-            if unread.contains(&number) {
-                (audit.behind, audit.lost) = (audit.behind + 1, audit.lost + 1);
-                continue;
-            }
-            let open = if self.is_open { self.transactions } else { u32::MAX };
-            let stays = |version: &&Version| version.transaction != open;
-            if let [.., last] = &block.versions[..]
-                && last.transaction != open
-                && last.content.is(found)
-            {
-                continue;
-            }
-            audit.behind += u64::from(block.versions.iter().any(|version| stays(&version)));
-            let is_excused = is_told && self.forgives;
-            let safe = if is_excused { None } else { block.newest_safe(at) };
-            let base = if safe.is_none() { Some(&block.base) } else { None };
-            let allowed: Vec<&Version> = block.versions[safe.unwrap_or(0)..].iter().filter(stays).collect();
-            let earlier = if is_excused { &block.earlier[..] } else { &[] };
-            let is_whole = earlier.iter().chain(base).any(|content| content.is(found))
-                || is_excused && is_damaged && Content::ZERO.is(found)
-                || allowed.iter().any(|version| version.content.is(found))
-                || is_trimmed_in_part(found, base, allowed.iter().copied());
-            if !is_whole {
-                audit.torn += 1;
-                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
-                    let allowed: Vec<Version> = allowed.into_iter().cloned().collect();
-                    return Err(self.told("after a loss of power, block", number, found, base, &allowed));
-                }
-            }
-            let is_acknowledged =
-                |version: &&Version| version.acknowledged <= at && version.kind == Kind::Write;
-            let newest = allowed.iter().rposition(is_acknowledged);
-            if let Some(newest) = newest
-                && !allowed[newest..].iter().any(|version| version.content.is(found))
-                && !is_trimmed_in_part(found, None, allowed[newest..].iter().copied())
-                && (is_whole || !is_torn(found, std::iter::empty(), &allowed[newest..]))
-            {
-                audit.lost += 1;
-                if !is_told {
-                    let write = allowed[newest].write;
-                    return Err(Broken(format!(
-                        "after a loss of power, write {write} of block {number} is lost, which was acknowledged, \
-                         and recovery counts no lost bytes"
-                    )));
-                }
-            }
-        }
-        if audit.behind > 0 {
-            self.check_units(found, unread)?;
-            self.check_commit(at, found, unread)?;
-        }
-        Ok(audit)
-    }
-
-    fn is_atomic(&self) -> bool {
-        self.atomic_unit >= self.block_bytes as u64
-    }
-
-    /// Errors: neighbours in one atomic unit, written by one request, are old and new.
-    fn check_units(&self, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
-        let size = self.block_bytes as u64;
-        if self.atomic_unit <= size {
-            return Ok(());
-        }
-        let mut before: Option<(u64, &Block, Option<usize>)> = None;
-        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
-            let is = if unread.contains(&number) { None } else { block.only(found) };
-            if let Some((other, beside, was)) = before
-                && other + 1 == number
-                && other * size / self.atomic_unit == number * size / self.atomic_unit
-                && let (Some(is), Some(was)) = (is, was)
-            {
-                // Positions count from the base, which is 0. A later write that is there says nothing: they may
-                // have been under way together.
-                for (index, version) in block.versions.iter().enumerate() {
-                    let same = |own: &Version| own.write == version.write && own.kind == version.kind;
-                    if version.kind == Kind::Write
-                        && let Some(own) = beside.versions.iter().position(same)
-                        && (is == index + 1 && was <= own || was == own + 1 && is <= index)
-                    {
-                        let write = version.write;
-                        return Err(Broken(format!(
-                            "after a loss of power, blocks {other} and {number}, which lie in one unit of {} bytes, \
-                             hold write {write} in part",
-                            self.atomic_unit
-                        )));
-                    }
-                }
-            }
-            before = Some((number, block, is));
-        }
-        Ok(())
-    }
-
-    /// Errors: a transaction whose commit was under way is there in part.
-    fn check_commit(&self, at: Time, found: &[u8], unread: &BTreeSet<u64>) -> Result<(), Broken> {
-        let Some(Commit { transaction, .. }) = self.committed.filter(|commit| commit.done > at) else {
-            return Ok(());
-        };
-        let mut seen = [None, None];
-        for ((&number, block), found) in self.blocks.iter().zip(found.chunks(self.block_bytes)) {
-            let own = block.versions.iter().rposition(|version| version.transaction == transaction);
-            if let (Some(own), Some(is), false) = (own, block.only(found), unread.contains(&number)) {
-                // A write behind the transaction says nothing.
-                if is <= own + 1 {
-                    seen[usize::from(own < is)] = Some(number);
-                }
-            }
-        }
-        match seen {
-            [Some(old), Some(new)] => Err(Broken(format!(
-                "after a loss of power while a transaction was committed, block {old} is as before it and block {new} \
-                 as behind it"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// After a loss of power blocks hold what was `found`, and that stays. Of those that are `unread` nothing new is
     /// known.
     pub fn rebase(&mut self, found: &[u8], unread: &BTreeSet<u64>) {
@@ -446,21 +313,6 @@ impl Block {
     fn newest_safe(&self, at: Time) -> Option<usize> {
         self.versions.iter().rposition(|version| version.safe <= at && version.kind == Kind::Write)
     }
-
-    /// Which content `found` is: 0 is the base, versions count from 1; `None` where there are several, or none.
-    fn only(&self, found: &[u8]) -> Option<usize> {
-        let contents =
-            std::iter::once(&self.base).chain(self.versions.iter().map(|version| &version.content));
-        let mut fitting = contents.enumerate().filter(|(_, content)| content.is(found));
-        let (index, _) = fitting.next()?;
-        if fitting.next().is_none() { Some(index) } else { None }
-    }
-}
-
-/// Whether every byte of `found` is of one of these.
-fn is_torn<'a>(found: &[u8], before: impl Iterator<Item = &'a Content>, allowed: &[&'a Version]) -> bool {
-    let contents: Vec<&Content> = before.chain(allowed.iter().map(|version| &version.content)).collect();
-    found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
 }
 
 /// Whether `found` is one of these, with zeroes where a trim behind it was heeded: the parts of a stack heed a trim
