@@ -73,6 +73,10 @@ fn count(name: &str, folder: &Path) -> Result<f64> {
         .args(["row", name, &REQUESTS.to_string(), "1"])
         .arg(folder)
         .output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stdout);
+        return Err(format!("{name} was not done, and nothing of it is counted: {}", said.trim()).into());
+    }
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find_map(|line| line.split_once("Collected :"));
     let instructions = line.and_then(|(_, count)| count.trim().parse::<f64>().ok());

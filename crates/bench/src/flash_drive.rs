@@ -20,7 +20,7 @@ const PREFETCHED: usize = 32;
 const PAGE: u64 = 4096;
 
 /// A drive of 64 GiB with the default spare factor of 28 %, greedy cleaning; 8 channels of 8 dies of TLC.
-const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"1 GiB\"\narrival = { kind = \"closed\" }\n\
+const DRIVE: &str = "[workload]\nkind = \"uniform\"\nrequests = 1\nfootprint = \"512 MiB\"\narrival = { kind = \"closed\" }\n\
     [stack]\nkind = \"ssd\"\nchannels = 8\nways = 8\nplanes = 4\nblocks = 256\npages = 80\npage = \"16 KiB\"\n\
     read = [\"50 us\", \"65 us\", \"80 us\"]\nprogram = [\"300 us\", \"600 us\", \"900 us\"]\nerase = \"3.5 ms\"\n\
     bus = \"1.2 GB/s\"\nbuffer = \"64 MiB\"\nlink = \"7 GB/s\"\nsuspend = \"20 us\"\n";
@@ -142,10 +142,10 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// A drive of 1 GiB.
+    /// A drive of 3 GiB.
     pub(crate) fn small() -> Result<Steady> {
         Steady::after(
-            &DRIVE.replace("blocks = 256", "blocks = 20").replace("pages = 80", "pages = 16"),
+            &DRIVE.replace("blocks = 256", "blocks = 64").replace("pages = 80", "pages = 16"),
             100_000,
         )
     }

@@ -53,12 +53,13 @@ pub(crate) struct Pages {
 impl Pages {
     /// The array after so many writes that cleaning is steady.
     pub(crate) fn in_steady_cleaning(size: Size) -> Result<Pages> {
-        let (before, settings) = match size {
-            Size::OfPaper => (PAGE_WRITES_BEFORE, ""),
-            Size::Small => (PAGE_WRITES_BEFORE / 32, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
+        // The accounts of the branches have to fit.
+        let (before, branches, settings) = match size {
+            Size::OfPaper => (PAGE_WRITES_BEFORE, 155, ""),
+            Size::Small => (PAGE_WRITES_BEFORE / 32, 4, "segment = \"512 KiB\"\nbuffer = \"512 KiB\"\n"),
         };
         let scenario = checked(&format!(
-            "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\n[stack]\npreset = \"envy_2gb\"\n{settings}"
+            "[workload]\nkind = \"tpca\"\nrate = \"10 kHz\"\nbranches = {branches}\n[stack]\npreset = \"envy_2gb\"\n{settings}"
         ));
         let Built { device, workload, .. } = build(&scenario, &NoFiles)?;
         let pages = device.capacity().map_or(0, |capacity| capacity.0 / 256);

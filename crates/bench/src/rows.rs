@@ -91,8 +91,8 @@ fn of_devices() -> Vec<Row> {
     vec![
         row("envy/page-writes", false, array(flash_memory::Size::OfPaper)),
         row("envy/page-writes-64M", true, array(flash_memory::Size::Small)),
-        row("ssd/page-writes-1G", true, drive(Op::Write)),
-        row("ssd/page-reads-1G", true, drive(Op::Read)),
+        row("ssd/page-writes-3G", true, drive(Op::Write)),
+        row("ssd/page-reads-3G", true, drive(Op::Read)),
         row("onyx/writes-512", true, onyx(Op::Write)),
         row("onyx/reads-512", true, onyx(Op::Read)),
     ]

@@ -14,12 +14,14 @@ use std::path::{Path, PathBuf};
 
 mod compression;
 mod memory;
+mod opening;
 mod place;
 mod share;
 mod states;
 mod whole;
 
 pub use compression::decompressed;
+pub use opening::open_file;
 pub use place::{Existing, move_to_free};
 pub use share::ShareRead;
 pub use states::{PreparationFolder, StateFile, read_state};

@@ -1,13 +1,17 @@
 //! The place of a new file: what may be there already, and how a file comes there.
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What becomes of a file that is at the place of a new one. Links, folders and devices always stay.
+/// Names that are tried for a file whose own is taken.
+const NAMES: u32 = 1000;
+
+/// What becomes of a file that is at the place of a new one. Links, folders, devices, and files that somebody has
+/// locked, as servers and memories lock their images, always stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and there is no new one.
@@ -30,19 +34,57 @@ impl Place {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
             Ok(_) if existing == Existing::Kept => return Err(is_taken()),
-            Ok(found) if found.is_file() => Some(identity(&found)),
+            Ok(found) if found.is_file() => {
+                hold(path)?;
+                Some(identity(&found))
+            }
             Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "what is there is not a file")),
         };
         Ok(Place { path: path.to_path_buf(), old })
     }
 
-    /// Moves a file here. Errors: another file has come here since [`Place::look`].
+    /// Moves a file here. Errors: another file has come here since [`Place::look`], or the one that was there is in use.
     pub(crate) fn take(&self, from: &Path) -> io::Result<()> {
         let there = self.path.symlink_metadata().ok();
         match (self.old, there) {
-            (Some(old), Some(there)) if identity(&there) == old => fs::rename(from, &self.path),
+            (Some(old), Some(there)) if identity(&there) == old => {
+                // Nobody begins to use it before it is gone.
+                let _held = hold(&self.path)?;
+                fs::rename(from, &self.path)
+            }
             _ => move_to_free(from, &self.path),
         }
+    }
+
+    /// Moves a file to the first free name of those that are like this one: `a-2.nacre.zst` for `a.nacre.zst`.
+    pub(crate) fn take_other(&self, from: &Path) -> io::Result<PathBuf> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let dot =
+            name.char_indices().skip(1).find(|&(_, letter)| letter == '.').map_or(name.len(), |(at, _)| at);
+        let (stem, ending) = name.split_at(dot);
+        for number in 2..NAMES {
+            let other = self.path.with_file_name(format!("{stem}-{number}{ending}"));
+            match move_to_free(from, &other) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                moved => return moved.map(|()| other),
+            }
+        }
+        Err(is_taken())
+    }
+}
+
+/// The file at `path`, which nobody locks while it is held. Errors: somebody has it locked.
+fn hold(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    match file.try_lock_shared() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            let used = "it is in use, as an image of a server or a memory is; name another file";
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, used))
+        }
+        // A file system without locks: nobody has one.
+        Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 

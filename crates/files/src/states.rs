@@ -1,10 +1,10 @@
 //! Saved states as files.
 
-use crate::{Existing, ShareRead, WholeFile, open};
+use crate::{Existing, ShareRead, WholeFile, decompressed, open, open_file};
 use nacre_machine::saved::{MAGIC, Preparations};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The bytes of the saved state at `path`, decompressed.
@@ -22,10 +22,10 @@ pub struct StateFile(WholeFile);
 impl StateFile {
     /// Makes sure that a state can be saved at `path`.
     ///
-    /// Errors: there is a file that is no saved state, which stays; the folder cannot be written.
+    /// Errors: there is something that is no saved state, which stays; the folder cannot be written.
     pub fn begin(path: &Path) -> io::Result<StateFile> {
         let mut head = [0; MAGIC.len()];
-        let is_other = match open(path, &ShareRead::default()) {
+        let is_other = match open_file(path).and_then(|file| decompressed(Box::new(BufReader::new(file)))) {
             Ok(mut file) => file.read_exact(&mut head).is_err() || head != *MAGIC,
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         };
@@ -40,6 +40,12 @@ impl StateFile {
     pub fn finish(mut self, state: &[u8]) -> io::Result<()> {
         self.0.write_all(state)?;
         self.0.finish().map(|_| ())
+    }
+
+    /// As [`StateFile::finish`], of a state that others make, too: theirs will do.
+    fn finish_or_drop(mut self, state: &[u8]) -> io::Result<()> {
+        self.0.write_all(state)?;
+        self.0.finish_or_drop().map(|_| ())
     }
 }
 
@@ -70,7 +76,7 @@ impl Preparations for PreparationFolder {
 
     fn keep(&self, preparation: &str, state: &[u8]) {
         // A full disk costs no more than the time to precondition again.
-        let _ = StateFile::begin(&self.place(preparation)).and_then(|file| file.finish(state));
+        let _ = StateFile::begin(&self.place(preparation)).and_then(|file| file.finish_or_drop(state));
     }
 }
 

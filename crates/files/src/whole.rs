@@ -41,16 +41,32 @@ impl WholeFile {
     /// Makes the file durable and puts it in its place, instead of the file that was there if that may be
     /// replaced. Returns its bytes.
     ///
-    /// Errors: the disk is full or fails, or another file has come meanwhile; that one is still there.
-    pub fn finish(mut self) -> io::Result<u64> {
+    /// Errors: the disk is full or fails, or another file has come meanwhile. That one is still there, and the new one
+    /// is kept under a name like its own, which the error says.
+    pub fn finish(self) -> io::Result<u64> {
+        self.end(|place, temporary, error| match place.take_other(temporary) {
+            Ok(other) => {
+                io::Error::new(error.kind(), format!("{error}; the new one is kept as {}", other.display()))
+            }
+            Err(_) => error,
+        })
+    }
+
+    /// As [`WholeFile::finish`], of a file that nobody misses: it goes if another one has come meanwhile.
+    pub(crate) fn finish_or_drop(self) -> io::Result<u64> {
+        self.end(|_, _, error| error)
+    }
+
+    fn end(mut self, refused: impl FnOnce(&Place, &Path, io::Error) -> io::Error) -> io::Result<u64> {
         let file = self.content.take().expect("the file is open until it is finished").finish()?;
         file.sync_all()?;
         let bytes = file.metadata()?.len();
-        self.place.take(&self.temporary)?;
+        let placed = self.place.take(&self.temporary);
+        let placed = placed.map_err(|error| refused(&self.place, &self.temporary, error));
         // The new name is on the disk when its folder is.
         let folder = self.place.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(bytes)
+        placed.map(|()| bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files appear whole or not at all, and read back as they were written.
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
-use nacre_files::{Existing, ShareRead, WholeFile, open};
+use nacre_files::{Existing, ShareRead, StateFile, WholeFile, open, open_file};
 use std::fs;
 use std::io::{BufRead, Read, Write};
 use std::os::unix::fs::symlink;
@@ -44,6 +44,13 @@ fn an_unfinished_file_leaves_the_old_one_and_nothing_else() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
 }
 
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 /// What is written to a place, or why it is not.
 fn written(place: &Path, existing: Existing) -> std::io::Result<u64> {
     let mut file = WholeFile::begin(place, existing)?;
@@ -77,13 +84,64 @@ fn a_file_that_comes_while_another_is_written_stays() {
     let folder = folder("whole-meanwhile");
     let place = folder.join("file");
     for existing in [Existing::Kept, Existing::Replaced] {
-        let file = WholeFile::begin(&place, existing).unwrap();
+        let mut file = WholeFile::begin(&place, existing).unwrap();
+        file.write_all(b"new").unwrap();
         fs::write(&place, "meanwhile").unwrap();
         assert_eq!(file.finish().unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&place).unwrap(), "meanwhile");
         fs::remove_file(&place).unwrap();
     }
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    // What was written is not lost by it.
+    assert_eq!(names(&folder), ["file-2", "file-3"]);
+    assert_eq!(fs::read_to_string(folder.join("file-3")).unwrap(), "new");
+}
+
+#[test]
+fn the_other_name_of_a_file_says_what_it_holds() {
+    let folder = folder("whole-other-name");
+    for (name, other) in
+        [("io.nacre.zst", "io-2.nacre.zst"), (".hidden.csv", ".hidden-2.csv"), ("bare", "bare-2")]
+    {
+        let place = folder.join(name);
+        let file = WholeFile::begin(&place, Existing::Kept).unwrap();
+        fs::write(&place, "meanwhile").unwrap();
+        let refused = file.finish().unwrap_err().to_string();
+        let kept = folder.join(other);
+        assert!(refused.ends_with(&format!("the new one is kept as {}", kept.display())), "{refused}");
+        assert!(kept.exists());
+    }
+}
+
+#[test]
+fn a_file_that_is_in_use_is_never_replaced() {
+    let folder = folder("whole-in-use");
+    let place = folder.join("disk.img");
+    fs::write(&place, "an image").unwrap();
+    let begun = WholeFile::begin(&place, Existing::Replaced).unwrap();
+    // As a server opens its image, while the other one is written and before another is begun.
+    let image = fs::File::open(&place).unwrap();
+    image.try_lock().unwrap();
+    for refused in [begun.finish().unwrap_err(), written(&place, Existing::Replaced).unwrap_err()] {
+        assert_eq!(refused.kind(), std::io::ErrorKind::ResourceBusy, "{refused}");
+        assert!(refused.to_string().starts_with("it is in use"), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(&place).unwrap(), "an image");
+    assert_eq!(names(&folder), ["disk-2.img", "disk.img"]);
+    drop(image);
+    written(&place, Existing::Replaced).unwrap();
+    assert_eq!(fs::read_to_string(&place).unwrap(), "new");
+}
+
+#[test]
+fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+    let folder = folder("whole-pipe");
+    let pipe = folder.join("pipe");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
+        .unwrap();
+    assert_eq!(open_file(&pipe).unwrap_err().to_string(), "it is not a file");
+    assert!(StateFile::begin(&pipe).is_err_and(|refused| refused.to_string().contains("no saved state")));
+    assert_eq!(open_file(&folder).unwrap_err().to_string(), "it is not a file");
+    assert_eq!(names(&folder), ["pipe"]);
 }
 
 #[test]

@@ -8,11 +8,12 @@
 
 use crate::disk::Disk;
 use crate::error::is_full;
+use crate::space::units;
 use std::collections::BTreeMap;
 use std::io;
 
 /// Pages written at a time, bytes.
-const RUN_BYTES: usize = 256 << 10;
+pub(crate) const RUN_BYTES: usize = 256 << 10;
 /// Pages read ahead of a copy, bytes.
 const AHEAD_BYTES: usize = 64 << 10;
 
@@ -99,17 +100,22 @@ impl Buffers {
         Ok(())
     }
 
-    /// Writes everything. Errors: the disk failed or is still full.
+    /// Writes everything. Errors: the disk failed or is still full; what it took waits no more.
     pub(crate) fn drain(&mut self, disk: &dyn Disk) -> io::Result<()> {
         self.flush(disk)?;
-        for (&offset, page) in &self.waiting {
-            disk.write_at(offset, page)?;
-        }
         if self.is_waiting() {
             self.forget();
         }
-        self.waiting.clear();
+        while let Some(page) = self.waiting.first_entry() {
+            disk.write_at(*page.key(), page.get())?;
+            page.remove();
+        }
         Ok(())
+    }
+
+    /// Room that the pages which wait for it take at most.
+    pub(crate) fn waiting_room(&self) -> u64 {
+        self.waiting.values().map(|page| units(page.len() as u64)).sum()
     }
 
     /// Of the pages that wait, keeps those whose places are `wanted`.

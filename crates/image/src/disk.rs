@@ -1,12 +1,12 @@
 //! The file under an image: opened with care, locked, read and written at offsets.
 
 use crate::error::Problem;
-use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
+use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
 use rustix::io::Errno;
 use std::fmt::Debug;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// What an image needs of the file it is in. Who crashes an image brings files that remember, fail and lose power.
@@ -109,11 +109,49 @@ pub(crate) fn create(path: &Path) -> Result<File, Problem> {
     }
     let opened = OpenOptions::new().read(true).write(true).create_new(true).open(path);
     let file = opened.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists if path.is_symlink() => Problem::Linked,
         io::ErrorKind::AlreadyExists => Problem::Exists,
         _ => Problem::io("creating it", &error),
     })?;
     lock(&file)?;
     Ok(file)
+}
+
+/// Opens an empty file, which is to become an image, and locks it. Links are not followed.
+pub(crate) fn open_empty(path: &Path) -> Result<File, Problem> {
+    let metadata = path.symlink_metadata().map_err(|error| opening(&error))?;
+    if metadata.is_symlink() {
+        return Err(Problem::Linked);
+    }
+    is_file(&metadata)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    let file = options.open(path).map_err(|error| opening(&error))?;
+    hold(&file, path)?;
+    match file.length() {
+        Ok(0) => Ok(file),
+        Ok(_) => Err(Problem::Exists),
+        Err(error) => Err(Problem::io("opening it", &error)),
+    }
+}
+
+/// Removes a file that was begun, unless its name is that of another one by now.
+pub(crate) fn discard(path: &Path, file: &File) {
+    if is_at(file, path) {
+        // Nothing depends on it.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Whether `path` itself is the name of `file`, and no link to it.
+fn is_at(file: &File, path: &Path) -> bool {
+    is_of(file, path.symlink_metadata())
+}
+
+/// Whether `there` is what is known of `file`.
+fn is_of(file: &File, there: io::Result<Metadata>) -> bool {
+    let identity = |file: Metadata| (file.dev(), file.ino());
+    there.ok().zip(file.metadata().ok()).is_some_and(|(there, file)| identity(there) == identity(file))
 }
 
 /// Makes the name of a new file durable.
@@ -131,14 +169,14 @@ pub(crate) fn open(path: &Path) -> Result<File, Problem> {
         return Err(Problem::ReadOnly);
     }
     let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| opening(&error))?;
-    lock(&file)?;
+    hold(&file, path)?;
     Ok(file)
 }
 
 /// Opens the file for reading, and locks it.
 pub(crate) fn open_locked_to_look(path: &Path) -> Result<File, Problem> {
     let file = open_to_look(path)?;
-    lock(&file)?;
+    hold(&file, path)?;
     Ok(file)
 }
 
@@ -162,6 +200,13 @@ fn is_file(metadata: &Metadata) -> Result<(), Problem> {
         () if metadata.is_dir() => Err(Problem::NotAFile { found: "a directory" }),
         () => Err(Problem::NotAFile { found: "a pipe, a socket or a device" }),
     }
+}
+
+/// Locks a file that was opened at `path`, which still has to lead to it then: whoever had the lock until now may have
+/// replaced it.
+pub(crate) fn hold(file: &File, path: &Path) -> Result<(), Problem> {
+    lock(file)?;
+    if is_of(file, path.metadata()) { Ok(()) } else { Err(Problem::Replaced) }
 }
 
 /// The lock goes with the open file: it ends with the process, however that ends.

@@ -35,6 +35,12 @@ pub enum Problem {
     /// Something is in the way of a new image.
     #[error("there is already a file of this name; open it as an image, or choose another name")]
     Exists,
+    /// A new image was to be made through a link.
+    #[error("it is a link, and links are not followed to make an image; name the file itself")]
+    Linked,
+    /// While it was opened another file got its name.
+    #[error("it was moved or replaced while it was opened; open it again")]
+    Replaced,
     /// A directory, a socket, a device node.
     #[error("it is {found}, not a file; name a file to be the image")]
     NotAFile {

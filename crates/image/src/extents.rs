@@ -6,6 +6,8 @@ use nacre_kernel::state::{StateError, StateReader, StateWriter};
 use std::collections::BTreeMap;
 use std::io;
 
+mod unused;
+
 /// The form of the device's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -51,6 +53,10 @@ impl Pages {
 
     fn remove(&mut self, page: u64) {
         self.0[(page / 64) as usize] &= !(1 << (page % 64));
+    }
+
+    fn count(&self) -> u64 {
+        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
     /// How many pages there are up to and with the last one in the set.
@@ -109,6 +115,8 @@ pub(crate) struct Extents {
     extents: BTreeMap<u64, Extent>,
     /// Room that only the checkpoint still uses.
     old: Vec<u64>,
+    /// Pages there that the checkpoint knows.
+    old_pages: u64,
     pub(crate) space: Space,
 }
 
@@ -117,7 +125,7 @@ impl Extents {
     pub(crate) fn new(geometry: Geometry, start: u64, has_checksums: bool) -> Extents {
         assert!(geometry.page_bytes > 0 && geometry.pages_per_extent > 0, "{geometry:?} holds no byte");
         let space = Space::from(units(start));
-        Extents { geometry, has_checksums, extents: BTreeMap::new(), old: Vec::new(), space }
+        Extents { geometry, has_checksums, extents: BTreeMap::new(), old: Vec::new(), old_pages: 0, space }
     }
 
     /// Whether pages have checksums.
@@ -226,12 +234,8 @@ impl Extents {
     pub(crate) fn keep(&mut self) {
         let bytes = self.geometry.extent_bytes();
         self.old.drain(..).for_each(|offset| self.space.give(offset, bytes));
+        self.old_pages = 0;
         self.extents.values_mut().for_each(|extent| extent.kept = Some(extent.now.clone()));
-    }
-
-    /// Bytes of the file that only the last checkpoint uses, so that the next one frees them.
-    pub(crate) fn freed_by_checkpoint(&self) -> u64 {
-        self.old.len() as u64 * self.geometry.extent_bytes()
     }
 
     /// How long the file has to be to hold every programmed page.
@@ -306,6 +310,7 @@ impl Extents {
 
     fn drop_extent(&mut self, number: u64) {
         let extent = self.extents.remove(&number).expect("an extent is dropped once");
+        self.old_pages += extent.kept.as_ref().map_or(0, |kept| kept.programmed.count());
         for offset in extent.offsets.into_iter().filter(|&offset| offset != 0) {
             match extent.kept {
                 Some(_) => self.old.push(offset),

@@ -1,11 +1,12 @@
 //! An open image: records go into its journal, pages into its extents, and now and then a checkpoint.
 
-use crate::buffers::Buffers;
+use crate::buffers::{self, Buffers};
 use crate::disk::{self, Disk};
 use crate::error::{ImageError, Problem, is_full};
 use crate::extents::{self, Extents, Geometry, Programmed};
 use crate::identity;
 use crate::journal::{self, Records};
+use crate::space::units;
 use crate::superblock::{self, Checkpoint, IDENTITY_BYTES, JOURNAL_START, SLOTS, Superblock};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,9 +17,11 @@ mod full;
 /// Room for the journal of a new image. With half of it filled a checkpoint is due; the other half is
 /// for the record that comes first.
 const JOURNAL_BYTES: u64 = 128 << 20;
-/// Room of the journal that is had before it is needed, and that only short records use where the disk is full: what
-/// is trimmed, and what ends, needs no room of its own.
-const SPARE_BYTES: u64 = 256 << 10;
+/// Room of the journal that only short records use where the disk is full: what is trimmed, and what ends, needs no room
+/// of its own. Beside it there is some for a checkpoint and its pages.
+const SPARE_BYTES: u64 = 64 << 10;
+/// Room that the journal has before it is needed, so that not every record asks for it.
+const AHEAD_BYTES: u64 = 256 << 10;
 /// The longest record that uses it.
 const SHORT_BYTES: usize = 256;
 
@@ -69,16 +72,13 @@ impl Image {
     /// Errors: something is at `path` already, its folder is not there, the disk is full, the identity has
     /// no room. Then no file is left behind.
     pub fn create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Image, ImageError> {
-        let file = disk::create(path).map_err(|problem| ImageError::new(path, problem))?;
-        let created = Image::create_on(Arc::new(file), path, identity, plan, JOURNAL_BYTES);
+        let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
+        let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
         let synced = created.and_then(|image| match disk::sync_folder(path) {
             Ok(()) => Ok(image),
             Err(error) => Err(ImageError::new(path, Problem::io("syncing its folder", &error))),
         });
-        synced.inspect_err(|_| {
-            // It holds nothing, and was not there before.
-            let _ = std::fs::remove_file(path);
-        })
+        synced.inspect_err(|_| disk::discard(path, &file))
     }
 
     /// Opens the image of the device with this identity and geometry. Changes nothing in the file.
@@ -103,7 +103,8 @@ impl Image {
         Ok(opened)
     }
 
-    /// Opens the image, or creates it if there is nothing at `path`, or an empty file.
+    /// Opens the image, or creates it if there is nothing at `path`, or an empty file. Links are followed to an image that
+    /// is there, never to make one.
     ///
     /// Errors: those of [`Image::open`] and [`Image::create`].
     pub fn open_or_create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Opened, ImageError> {
@@ -113,8 +114,13 @@ impl Image {
             Err(ImageError { problem: Problem::Unfinished, .. })
                 if path.metadata().is_ok_and(|file| file.len() == 0) =>
             {
-                let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
-                Image::create_on(Arc::new(file), path, identity, plan, JOURNAL_BYTES)?
+                let file = disk::open_empty(path).map_err(|problem| ImageError::new(path, problem))?;
+                let file = Arc::new(file);
+                let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
+                created.inspect_err(|_| {
+                    // It stays empty if that can be had; the error says why there is no image.
+                    let _ = file.set_len(0);
+                })?
             }
             opened => return opened,
         };
@@ -156,7 +162,7 @@ impl Image {
         journal::encode(place, record, buffer);
         let end = at + buffer.len() as u64;
         assert!(end <= superblock.journal_bytes, "the journal is full: a checkpoint was due");
-        let written = self.reserve(&mut held, end, record.len() <= SHORT_BYTES);
+        let written = self.reserve(&mut held, end, record.len());
         let written = written.and_then(|()| self.disk.write_at(JOURNAL_START + at, &held.buffer));
         match written {
             Ok(()) => {
@@ -172,10 +178,12 @@ impl Image {
         }
     }
 
-    /// Sees to it that there is room on the disk for the journal up to `end`, and some more.
-    fn reserve(&self, held: &mut Held, end: u64, is_short: bool) -> io::Result<()> {
-        let journal = held.superblock.journal_bytes;
-        if held.reserved >= journal.min(end + SPARE_BYTES) {
+    /// Sees to it that there is room on the disk for the journal up to `end`, where a record of so many bytes ends, and for
+    /// a checkpoint with the pages that the record may write.
+    fn reserve(&self, held: &mut Held, end: u64, record: usize) -> io::Result<()> {
+        let (journal, is_short) = (held.superblock.journal_bytes, record <= SHORT_BYTES);
+        let most = end + held.spare() + if is_short { 0 } else { record as u64 };
+        if held.reserved >= journal.min(most) {
             return Ok(());
         }
         let mut reserve = |upto: u64| {
@@ -183,8 +191,8 @@ impl Image {
             held.reserved = upto;
             Ok(())
         };
-        match reserve(journal.min(end + 2 * SPARE_BYTES)) {
-            Err(error) if is_full(&error) => match reserve(journal.min(end + SPARE_BYTES)) {
+        match reserve(journal.min(most + AHEAD_BYTES)) {
+            Err(error) if is_full(&error) => match reserve(journal.min(most)) {
                 Err(error) if is_full(&error) && is_short && end <= held.reserved => Ok(()),
                 reserved => reserved,
             },
@@ -269,13 +277,14 @@ impl Image {
         };
         let mut written = write(&mut held);
         if written.as_ref().is_err_and(is_full) {
-            written = self.make_room(&mut held).and_then(|()| write(&mut held));
+            written = self.make_room(&mut held, &checkpoint).and_then(|()| write(&mut held));
         }
         written.map_err(|error| {
             held.extents.space.give(checkpoint.offset, checkpoint.bytes());
             // As much of it as was written would keep its room.
             if is_full(&error) {
                 let _ = self.disk.zero_at(checkpoint.offset, checkpoint.bytes(), false);
+                let _ = self.take_spare(&mut held);
             }
             held.fail_or_wait("writing a checkpoint", &error)
         })?;
@@ -362,6 +371,13 @@ impl Image {
         Ok(Opened { image, state, records: found.records, torn: found.torn })
     }
 
+    /// Removes its file, unless the name is that of another one by now: for an image that was begun and is not wanted.
+    pub fn discard(&self) {
+        if let Some(file) = self.disk.file() {
+            disk::discard(&self.path, file);
+        }
+    }
+
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.disk
     }
@@ -426,6 +442,11 @@ impl Held {
             error: None,
             buffer: Vec::new(),
         }
+    }
+
+    /// Bytes of the journal that are had beyond its end.
+    fn spare(&self) -> u64 {
+        spare_with(self.superblock.checkpoint)
     }
 
     /// Errors: there was a failure, or this process is not the one that opened the image.
@@ -495,6 +516,12 @@ impl Held {
             false => self.fail(doing, error),
         }
     }
+}
+
+/// Bytes of the journal that are had beyond its end behind the `last` checkpoint: the next one finds room there if it is as
+/// large, with the pages that wait before anybody knows that the disk is full.
+fn spare_with(last: Option<Checkpoint>) -> u64 {
+    SPARE_BYTES + buffers::RUN_BYTES as u64 + last.map_or(0, |last| units(last.bytes()))
 }
 
 /// Checks everything and reads state and journal.

@@ -58,6 +58,10 @@
 //! For the same reason pages may wait in memory and be written many at a time: a kill takes them, and the
 //! journal brings them back.
 //!
+//! What neither the superblock on the disk leads to nor a page uses may hold anything: on a full disk it goes back to the
+//! file system. What only the last checkpoint uses goes with it. Where the disk is full there has to be room for the next
+//! checkpoint beside it, so the journal has as much beyond its end as the last one took, and for the pages that wait.
+//!
 //! A checkpoint writes state and table to unused room, syncs, writes the first superblock, syncs, writes the
 //! second, syncs. Until then old extents and old journal stay. So at every moment one readable superblock,
 //! whichever, leads to everything acknowledged.

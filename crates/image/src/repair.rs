@@ -36,8 +36,7 @@ pub fn repair(path: &Path, out: &Path, watch: &mut Watch<'_>) -> Result<Checked,
     match made {
         Ok(()) => Ok(checked),
         Err(error) => {
-            // It was not there before.
-            let _ = std::fs::remove_file(out);
+            disk::discard(out, &copy);
             Err(of_copy(Problem::io("writing the repaired copy", &error)))
         }
     }

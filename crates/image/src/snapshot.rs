@@ -33,8 +33,7 @@ impl Image {
         let copy = disk::create(to).map_err(wrong)?;
         let copied = copy_stored(file, &copy, watch).and_then(|()| disk::sync_folder(to));
         copied.and_then(|()| Ok(copy.metadata()?.blocks() * BLOCK)).map_err(|error| {
-            // It holds nothing, and was not there before.
-            let _ = std::fs::remove_file(to);
+            disk::discard(to, &copy);
             io(error)
         })
     }

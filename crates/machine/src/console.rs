@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// A request to be issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ConsoleRequest {
     /// What to do.
     pub op: Op,
     /// First byte.
@@ -21,7 +21,7 @@ pub struct Asked {
 
 /// A request that is done.
 #[derive(Clone, Debug, Serialize, PartialEq)]
-pub struct Answered {
+pub struct ConsoleReply {
     /// What it did.
     pub op: &'static str,
     /// First byte.
@@ -47,6 +47,8 @@ pub struct Spent {
     pub component: String,
     /// Doing what.
     pub activity: &'static str,
+    /// At what, of a device that tells that.
+    pub stage: Option<&'static str>,
     /// How long.
     pub ns: f64,
 }
@@ -64,10 +66,15 @@ pub struct Counted {
 
 /// Issues requests to the stack of a scenario, each when the one before is done. Errors: the stack cannot be built, or
 /// a request lies beyond it.
-pub fn ask(checked: &Checked, files: &dyn Files, asked: &[Asked]) -> Result<Vec<Answered>, Problems> {
+pub fn ask(
+    checked: &Checked,
+    files: &dyn Files,
+    asked: &[ConsoleRequest],
+) -> Result<Vec<ConsoleReply>, Problems> {
     let mut device = build(checked, files)?.device;
     if let Some(capacity) = device.capacity() {
-        let beyond = |asked: &&Asked| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;
+        let beyond =
+            |asked: &&ConsoleRequest| asked.address.saturating_add(u64::from(asked.bytes)) > capacity.0;
         if let Some(asked) = asked.iter().find(beyond) {
             let given = format!("{} bytes from {} on", asked.bytes, asked.address);
             let problem = format!("it reaches beyond the device, which has {} bytes", capacity.0);
@@ -78,10 +85,10 @@ pub fn ask(checked: &Checked, files: &dyn Files, asked: &[Asked]) -> Result<Vec<
     Ok(asked.iter().map(|asked| one(&mut *device, &mut now, asked)).collect())
 }
 
-fn one(device: &mut dyn Device, now: &mut Time, asked: &Asked) -> Answered {
-    let Asked { op, address, bytes } = *asked;
+fn one(device: &mut dyn Device, now: &mut Time, asked: &ConsoleRequest) -> ConsoleReply {
+    let ConsoleRequest { op, address, bytes } = *asked;
     let request = Request { arrival: *now, address, bytes, volume: 0, op };
-    let mut breakdown = Breakdown::new();
+    let mut breakdown = Breakdown::close();
     device.restart_ledger();
     device.advance(*now);
     let (issued, before) = (*now, device.report(Time::ZERO));
@@ -93,20 +100,21 @@ fn one(device: &mut dyn Device, now: &mut Time, asked: &Asked) -> Answered {
 
 /// What became of a request that was issued at `issued`, to a device that reported so before it and after it.
 pub fn answered(
-    asked: Asked,
+    asked: ConsoleRequest,
     issued: Time,
     completion: Completion,
     breakdown: &Breakdown,
     [before, after]: [&ComponentReport; 2],
-) -> Answered {
+) -> ConsoleReply {
     let spent = breakdown.spans().iter().map(|span| Spent {
         component: path_of(after, span.component).unwrap_or_default(),
         activity: span.activity.name(),
+        stage: span.stage.name(),
         ns: span.time.as_ns_f64(),
     });
     let mut counted = Vec::new();
     count(before, after, &mut counted);
-    Answered {
+    ConsoleReply {
         op: asked.op.name(),
         address: asked.address,
         bytes: asked.bytes,
@@ -157,7 +165,7 @@ mod tests {
         }
     }
 
-    fn ask_of(stack: &str, requests: &[Asked]) -> Result<Vec<Answered>, Problems> {
+    fn ask_of(stack: &str, requests: &[ConsoleRequest]) -> Result<Vec<ConsoleReply>, Problems> {
         let workload =
             "kind = \"uniform\"\nrequests = 1\nfootprint = \"1 MiB\"\narrival = { kind = \"closed\" }";
         let scenario = format!("[workload]\n{workload}\n[stack]\n{stack}");
@@ -165,16 +173,20 @@ mod tests {
         ask(&check(&document)?, &NoFiles, requests)
     }
 
-    const READ: Asked = Asked { op: Op::Read, address: 8192, bytes: 4096 };
+    const READ: ConsoleRequest = ConsoleRequest { op: Op::Read, address: 8192, bytes: 4096 };
 
     #[test]
     fn what_a_request_spent_adds_up_and_the_next_begins_when_it_is_done() {
-        let write = Asked { op: Op::Write, ..READ };
+        let write = ConsoleRequest { op: Op::Write, ..READ };
         let answers = ask_of("preset = \"nvram_ddr3_flash\"", &[READ, write]).expect("they lie in the card");
         for answer in &answers {
             let spent: f64 = answer.spent.iter().map(|spent| spent.ns).sum();
             assert!((spent - answer.latency_ns).abs() < 0.001, "{answer:?}");
             assert!(answer.spent.iter().all(|spent| spent.component == "stack"));
+            let stages: Vec<_> = answer.spent.iter().filter_map(|spent| spent.stage).collect();
+            for stage in ["doorbell", "command fetch", "row activate", "column", "data bus", "completion"] {
+                assert!(stages.contains(&stage), "{stage}: {stages:?}");
+            }
             // One row of 8 KiB: 64 bursts of 64 B.
             let count = |name| answer.counted.iter().find(|each| each.name == name).map(|each| each.count);
             assert_eq!((count("activates"), count("precharges")), (Some(1), Some(1)));
@@ -186,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_request_beyond_the_device_is_refused() {
-        let beyond = Asked { address: 1 << 30, ..READ };
+        let beyond = ConsoleRequest { address: 1 << 30, ..READ };
         let problems = ask_of("preset = \"nvram_mram\"", &[beyond]).expect_err("it has 1 GiB");
         assert!(problems.to_string().contains("beyond the device"), "{problems}");
     }

@@ -122,7 +122,7 @@ impl Kept {
         }
         if let Some(image) = self.journal().cloned() {
             if self.has_power {
-                self.make_room(&image, step)?;
+                self.make_room(&image, now, step)?;
             }
             if !self.is_behind {
                 self.append(&image, now, step)?;
@@ -252,6 +252,11 @@ impl Kept {
         self.device.transactions().is_some_and(|transactions| transactions.is_open())
     }
 
+    /// Whether somebody looks closely where the time of requests goes.
+    pub fn look_closely(&mut self, is_close: bool) {
+        self.breakdown = if is_close { Breakdown::close() } else { Breakdown::new() };
+    }
+
     /// Where the time of the last request went.
     pub fn breakdown(&self) -> &Breakdown {
         &self.breakdown
@@ -279,11 +284,11 @@ impl Kept {
 
     /// Sees to it that there is room for `step`, which may need a checkpoint first. A trim or a flush needs none: where
     /// the disk is full it is done and not kept, for a trimmed byte may be as it was.
-    fn make_room(&mut self, image: &Image, step: Step<'_>) -> Result<(), NotTaken> {
+    fn make_room(&mut self, image: &Image, now: Time, step: Step<'_>) -> Result<(), NotTaken> {
         let takes_room = matches!(step, Step::Write { .. } | Step::Zero { .. });
         let is_pressed = takes_room && self.has_changed && image.is_full();
         if self.is_behind || self.work > WORK_MAX || image.wants_checkpoint() || is_pressed {
-            match self.checkpoint() {
+            match self.checkpoint_at(now) {
                 Err(NotTaken::Image(error)) if error.is_full() && is_done_without_room(step) => {
                     self.is_behind = true;
                 }
@@ -294,6 +299,12 @@ impl Kept {
             image.retry()?;
         }
         Ok(())
+    }
+
+    /// A checkpoint before what is asked at `now`: what landed until then takes no room in it.
+    fn checkpoint_at(&mut self, now: Time) -> Result<(), NotTaken> {
+        self.device.advance(now);
+        self.checkpoint()
     }
 
     /// Puts `step` into a record, after the reads before it. A full disk may have room for it when the journal is empty.
@@ -307,7 +318,7 @@ impl Kept {
                 kept = Ok(());
             } else if self.has_power && self.has_changed {
                 self.reads.truncate(reads);
-                self.checkpoint()?;
+                self.checkpoint_at(now)?;
                 reads = 0;
                 step.encode(now, &mut self.reads);
                 kept = image.append(&self.reads);

@@ -156,9 +156,6 @@ impl Kept {
             kept.checkpoint().map_err(|error| MemoryError::of(error, geometry.page_bytes))?;
             Ok(kept)
         };
-        begun().inspect_err(|_| {
-            // It was not there before.
-            let _ = std::fs::remove_file(path);
-        })
+        begun().inspect_err(|_| image.discard())
     }
 }

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 mod full;
 mod pcm;
+mod small_disk;
 mod stacks;
 mod states;
 

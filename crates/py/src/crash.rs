@@ -34,7 +34,9 @@ pub(crate) fn crash(
     let options = Options { faults, ..Options::new(points, seed) };
     let mut reporter = Reporter::new(progress);
     let report = detached(py, || {
-        crash_stack(&checked, &files, &options, &mut |done| reporter.report((done, Some(points))))
+        crash_stack(&checked, &files, &options, &mut |done: u64| {
+            reporter.report((done.min(points), Some(points)))
+        })
     })?;
     reporter.outcome()?;
     let report = report.map_err(|problems| config_error(py, &problems))?;
@@ -53,7 +55,7 @@ pub(crate) fn crash_drawn(
     let mut reporter = Reporter::new(progress);
     let (text, report) = detached(py, || {
         let drawn = drawn(seed, points);
-        let watch = &mut |done| reporter.report((done, Some(points)));
+        let watch = &mut |done: u64| reporter.report((done.min(points), Some(points)));
         (drawn.text, crash_stack(&drawn.checked, &Nothing, &drawn.options, watch))
     })?;
     reporter.outcome()?;

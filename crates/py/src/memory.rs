@@ -2,7 +2,7 @@
 
 use crate::bugs::detached;
 use crate::errors::{config_error, error, memory_error};
-use crate::run::{read_state, scenario_files};
+use crate::run::{scenario_files, state_of_run};
 use nacre_kernel::Time;
 use nacre_machine::Document;
 use nacre_memory::MemoryError;
@@ -55,7 +55,7 @@ impl Memory {
         let document = Document { text: scenario, name, overrides: &overrides, seed: None };
         let checked = nacre_memory::check(&document).map_err(|problems| config_error(py, &problems))?;
         let files = scenario_files(py, directory)?;
-        let state = start.as_deref().map(|path| read_state(py, path)).transpose()?;
+        let state = start.as_deref().map(|path| state_of_run(py, path)).transpose()?;
         let opened = detached(py, || match (image, state) {
             (path, Some(state)) => {
                 let image = path.as_deref().map(|path| (path, checksums));

@@ -6,7 +6,7 @@ use crate::errors::{config_error, error, memory_error, os_error};
 use crate::progress::Reporter;
 use nacre_files::{PreparationFolder, ScenarioFiles, StateFile};
 use nacre_kernel::Op;
-use nacre_machine::console::{Asked, ask};
+use nacre_machine::console::{ConsoleRequest, ask};
 use nacre_machine::saved::Preparations;
 use nacre_machine::{
     Checked, Columns, Document, Files, Outcome, Ran, SavedRun, Span, check as check_document, record,
@@ -96,7 +96,18 @@ fn start_state(
     opened.map_err(|error| memory_error(py, &error))
 }
 
-pub(crate) fn read_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+/// The saved state at `path`, for what has bytes of its own: an image, which has bytes too, is no beginning of another.
+pub(crate) fn state_of_run(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
+    match py.detach(|| nacre_memory::is_image(path)) {
+        true => Err(error(py, format!("{}: {IS_IMAGE}", path.display()))),
+        false => read_state(py, path),
+    }
+}
+
+const IS_IMAGE: &str = "it is an image, of a memory or a served device, and not the saved state of a run; open or serve \
+    it as the image itself, of a copy to leave it as it is, or let `nacre run --from` go on from it and --save-state";
+
+fn read_state(py: Python<'_>, path: &Path) -> PyResult<Vec<u8>> {
     py.detach(|| nacre_files::read_state(path)).map_err(|error| os_error(&path.display().to_string(), &error))
 }
 
@@ -152,7 +163,7 @@ pub(crate) fn step(
     for (word, address, bytes) in requests {
         let op = known.into_iter().find(|op| op.name() == word);
         let op = op.ok_or_else(|| error(py, format!("there is no request called {word:?}")))?;
-        asked.push(Asked { op, address, bytes });
+        asked.push(ConsoleRequest { op, address, bytes });
     }
     let answered = detached(py, || ask(&checked, &files, &asked))?;
     let answered = answered.map_err(|problems| config_error(py, &problems))?;

@@ -3,7 +3,7 @@
 use crate::bugs::detached;
 use crate::errors::{config_error, error};
 use crate::progress::Reporter;
-use crate::run::{read_state, scenario_files};
+use crate::run::{scenario_files, state_of_run};
 use nacre_machine::{Document, Problem, Problems};
 use nacre_memory::MemoryError;
 use nacre_serve::listen::Address;
@@ -102,7 +102,7 @@ fn offer(py: Python<'_>, stack: Served, read_only: bool) -> PyResult<Offer> {
         checked,
         files: Box::new(scenario_files(py, directory)?),
         image,
-        from: start.as_deref().map(|path| read_state(py, path)).transpose()?,
+        from: start.as_deref().map(|path| state_of_run(py, path)).transpose()?,
         read_only,
     })
 }

@@ -1,10 +1,10 @@
 //! The loops behind the control socket and the metrics: bounded in callers, bytes and patience.
 
-use crate::clients::{Clients, pause};
+use crate::clients::Clients;
 use crate::control::{self, LINE_MAX};
 use crate::listen::Listener;
 use crate::metrics::{self, HEAD_MAX};
-use crate::socket::Socket;
+use crate::socket::{Socket, pause};
 use crate::watch::Watch;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,7 +88,7 @@ fn take_line(socket: &Socket, line: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// Answers one request for the metrics.
-pub(crate) fn metrics(socket: &Socket, watch: &Watch<'_>) {
+pub(crate) fn metrics(listener: &Listener, socket: &Socket, watch: &Watch<'_>) {
     let began = now();
     let talk = || -> io::Result<()> {
         socket.set_read_patience(Some(METRICS_PATIENCE))?;
@@ -96,7 +96,7 @@ pub(crate) fn metrics(socket: &Socket, watch: &Watch<'_>) {
         let (mut head, mut part) = (Vec::new(), [0; 1024]);
         while now() - began < METRICS_PATIENCE {
             let page = || metrics::text(&watch.statistics());
-            if let Some(answer) = metrics::respond(&head, page) {
+            if let Some(answer) = metrics::respond(&head, |host| listener.is_host(host), page) {
                 return socket.write_all(&answer.unwrap_or_default());
             }
             let room = (HEAD_MAX - head.len()).min(part.len());

@@ -1,7 +1,7 @@
 //! Who is there, how many may be, and how they are sent away.
 
 use crate::dropped::{Dropped, PATIENCE};
-use crate::socket::Socket;
+use crate::socket::{Socket, pause};
 use crate::statistics::{Connections, Life};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +20,8 @@ pub(crate) struct Clients {
     most: usize,
     /// Whether nobody is let in, and whoever is there goes at once.
     are_out: AtomicBool,
+    /// Whether nothing more is read from whoever is there, and the last answers leave.
+    are_last: AtomicBool,
     present: Mutex<BTreeMap<u64, Present>>,
     came: AtomicU64,
     dropped: AtomicU64,
@@ -40,6 +42,7 @@ impl Clients {
         Clients {
             most,
             are_out: AtomicBool::default(),
+            are_last: AtomicBool::default(),
             present: Mutex::default(),
             came: AtomicU64::default(),
             dropped: AtomicU64::default(),
@@ -89,6 +92,11 @@ impl Clients {
         self.are_out.load(Ordering::Relaxed)
     }
 
+    /// Whether the server takes nothing more from a client that is there, which may still wait for its last answers.
+    pub(crate) fn are_last(&self) -> bool {
+        self.are_last.load(Ordering::Relaxed)
+    }
+
     /// A client was dropped.
     pub(crate) fn note(&self, why: String) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -131,6 +139,7 @@ impl Clients {
 
     /// Nothing more is read from anybody; who does not take the last answers in time is cut off.
     pub(crate) fn send_home(&self) {
+        self.are_last.store(true, Ordering::Relaxed);
         self.present().values().for_each(|client| client.socket.end_reading());
         self.are_gone(LAST_WORDS);
         self.cut();
@@ -154,12 +163,6 @@ impl Clients {
     fn present(&self) -> MutexGuard<'_, BTreeMap<u64, Present>> {
         self.present.lock().expect("nobody panics with the lock")
     }
-}
-
-/// Nothing happens in this thread for so long.
-#[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
-pub(crate) fn pause(time: Duration) {
-    std::thread::sleep(time);
 }
 
 #[cfg(test)]

@@ -193,6 +193,13 @@ impl Line<'_> {
         }
     }
 
+    /// Whether nobody takes the answers that wait: the client has closed the connection, or its side of it without a
+    /// farewell.
+    fn is_abandoned(&self, said_farewell: bool) -> bool {
+        let socket = self.stream.socket();
+        !self.clients.are_last() && if said_farewell { socket.is_closed() } else { socket.sends_no_more() }
+    }
+
     /// Answers as soon as the bytes are there; requests that came together are answered together.
     fn at_once(&mut self) -> Result<(), Dropped> {
         let mut out = Vec::with_capacity(TOGETHER);
@@ -255,6 +262,9 @@ impl Line<'_> {
             let found = if is_leaving || outbox.is_full() { None } else { Some(self.find()?) };
             match found {
                 Some(Found::Request(request, _)) if !outbox.makes_room(answer_bytes(&request)) => {
+                    if self.is_abandoned(false) {
+                        return Ok(());
+                    }
                     match outbox.is_empty() {
                         true => outbox.rest_for_room(&mut hungry_since)?,
                         false => outbox.rest(|time| pause(time.min(GLANCE)))?,
@@ -275,18 +285,23 @@ impl Line<'_> {
                     };
                     outbox.put(out, Served { asked: served.asked.map(moved), ..served });
                 }
-                Some(Found::Farewell) => is_leaving = true,
+                Some(Found::Farewell) => {
+                    is_leaving = true;
+                    outbox.probe(self.stream)?;
+                }
                 Some(Found::Part(count)) => match self.inbox.fill_now(self.stream, count)? {
                     Some(true) => {}
-                    Some(false) if self.inbox.held().is_empty() => is_leaving = true,
-                    Some(false) => return Err(Dropped::HalfOpen),
+                    Some(false) if !self.inbox.held().is_empty() => return Err(Dropped::HalfOpen),
+                    Some(false) if self.clients.are_last() => is_leaving = true,
+                    Some(false) => return Ok(()),
+                    None if !outbox.is_empty() && self.is_abandoned(false) => return Ok(()),
                     None if outbox.is_empty() => {
                         is_leaving = !self.listen(count)?;
                         self.hold.again();
                     }
                     None => outbox.rest(|time| self.stream.wait(time.min(GLANCE)))?,
                 },
-                None if outbox.is_empty() => return Ok(()),
+                None if outbox.is_empty() || self.is_abandoned(is_leaving) => return Ok(()),
                 None => outbox.rest(|time| pause(time.min(GLANCE)))?,
             }
         }

@@ -7,7 +7,7 @@
 //! | `{"command": "record-end"}` | [`Recorded`](crate::recorder::Recorded) |
 //! | `{"command": "power-fail"}` | [`Outage`](crate::outage::Outage), after every client is gone |
 //! | `{"command": "media-error", "offset": 0, "length": 4096, "harm": "reads"}`, or `"writes"`, `"heal"` | `{}` |
-//! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`Answered`](nacre_machine::console::Answered), when it is due |
+//! | `{"command": "step", "op": "write", "offset": 0, "length": 4096, "fill": 90}`, or `"read"`, `"trim"`, `"flush"` | [`ConsoleReply`](nacre_machine::console::ConsoleReply), when it is due |
 //! | `{"command": "snapshot", "path": "/a/copy.img"}` | `{"bytes": ...}` on the disk |
 //! | `{"command": "stop"}` | `{}`; then the server ends |
 //!

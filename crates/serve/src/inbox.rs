@@ -42,6 +42,10 @@ impl<'a> Inbox<'a> {
     pub(crate) fn fill(&mut self, stream: &mut Stream, count: usize) -> io::Result<bool> {
         let mut began = None;
         while !self.make_room(count) {
+            // Who is gone waits for no room.
+            if stream.socket().sends_no_more() {
+                return Ok(false);
+            }
             self.share.rest(&mut began)?;
         }
         let read = stream.read(&mut self.bytes[self.to..])?;

@@ -2,9 +2,10 @@
 
 #![expect(clippy::disallowed_types, reason = "sockets belong here")]
 
-use crate::socket::{Socket, wait_for};
+use crate::socket::{Socket, pause, wait_for};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,10 @@ use std::time::Duration;
 
 /// Callers of a private socket that may wait to be met.
 const BACKLOG: i32 = 16;
+
+/// How often, and how long after each other, it is tried to lock the folder of a socket: a second in all.
+const LOCK_TRIES: u32 = 500;
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// An address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +67,10 @@ impl Address {
 
 /// Waits for clients.
 pub(crate) enum Listener {
-    Unix(UnixListener, Bound),
-    Tcp(TcpListener),
+    /// Its name goes before it ends: as long as it is there no other file has its number.
+    Unix(Bound, UnixListener),
+    /// With the host that was asked for.
+    Tcp(TcpListener, String),
 }
 
 /// The name of a socket. It goes with this, unless another server has taken it meanwhile.
@@ -102,7 +109,8 @@ impl Listener {
                 let name = format!("unix:{}", path.display());
                 let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 let bound = bind_unix(path, |path| UnixListener::bind(path));
-                Listener::Unix(bound.map_err(|error| refused(&name, error))?, Bound::new(whole))
+                let of = bound.map_err(|error| refused(&name, error))?;
+                Listener::Unix(Bound::new(whole), of)
             }
             Address::Tcp(host) => {
                 let name = format!("tcp:{host}");
@@ -113,12 +121,14 @@ impl Listener {
                 if !are_encrypted && !addresses.iter().all(is_of_this_machine) {
                     return Err(AddressError::NotLoopback(name));
                 }
-                Listener::Tcp(TcpListener::bind(&*addresses).map_err(|error| refused(&name, error))?)
+                let bound = TcpListener::bind(&*addresses).map_err(|error| refused(&name, error))?;
+                let (given, _) = host.rsplit_once(':').unwrap_or((host, ""));
+                Listener::Tcp(bound, given.into())
             }
         };
         match &listener {
-            Listener::Unix(of, _) => of.set_nonblocking(true),
-            Listener::Tcp(of) => of.set_nonblocking(true),
+            Listener::Unix(_, of) => of.set_nonblocking(true),
+            Listener::Tcp(of, _) => of.set_nonblocking(true),
         }
         .map_err(|error| AddressError::System("the socket".into(), error))?;
         Ok(listener)
@@ -130,7 +140,7 @@ impl Listener {
         let bind = || {
             let listener = bind_unix(path, bind_owners)?;
             listener.set_nonblocking(true)?;
-            Ok(Listener::Unix(listener, Bound::new(std::path::absolute(path)?)))
+            Ok(Listener::Unix(Bound::new(std::path::absolute(path)?), listener))
         };
         bind().map_err(|error| refused(&name, error))
     }
@@ -146,12 +156,24 @@ impl Listener {
     /// Where metrics are found.
     pub(crate) fn url(&self) -> String {
         match self {
-            Listener::Unix(_, bound) => format!("unix:{}", bound.path.display()),
-            Listener::Tcp(of) => {
+            Listener::Unix(bound, _) => format!("unix:{}", bound.path.display()),
+            Listener::Tcp(of, _) => {
                 let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
                 format!("http://{address}/metrics")
             }
         }
+    }
+
+    /// Whether `host` is what a request to it over HTTP may name: an address of this machine, or its own name, with the
+    /// port. Names of others that lead here are none; to a unix socket no name leads.
+    pub(crate) fn is_host(&self, host: Option<&str>) -> bool {
+        let Listener::Tcp(of, given) = self else { return true };
+        let Some((name, port)) = host.and_then(|host| host.rsplit_once(':')) else { return false };
+        let is_port = of.local_addr().is_ok_and(|address| port == address.port().to_string());
+        let literal = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let is_loopback = literal.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+        let is_name = name.eq_ignore_ascii_case("localhost") || name.eq_ignore_ascii_case(given);
+        is_port && (is_loopback || is_name)
     }
 
     /// Where clients find it, as a URI of the NBD project.
@@ -159,10 +181,10 @@ impl Listener {
         let scheme = if are_encrypted { "nbds" } else { "nbd" };
         let export = escaped(export);
         match self {
-            Listener::Unix(_, bound) => {
+            Listener::Unix(bound, _) => {
                 format!("{scheme}+unix:///{export}?socket={}", escaped(&bound.path.to_string_lossy()))
             }
-            Listener::Tcp(of) => {
+            Listener::Tcp(of, _) => {
                 let address = of.local_addr().map_or_else(|_| "?".into(), |address| address.to_string());
                 format!("{scheme}://{address}/{export}")
             }
@@ -172,16 +194,16 @@ impl Listener {
     /// Waits for a client, and so long at most.
     pub(crate) fn wait(&self, limit: Duration) -> io::Result<()> {
         match self {
-            Listener::Unix(of, _) => wait_for(of, limit),
-            Listener::Tcp(of) => wait_for(of, limit),
+            Listener::Unix(_, of) => wait_for(of, limit),
+            Listener::Tcp(of, _) => wait_for(of, limit),
         }
     }
 
     /// The next client, if one is there.
     pub(crate) fn accept(&self) -> io::Result<Option<Socket>> {
         let accepted = match self {
-            Listener::Unix(of, _) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
-            Listener::Tcp(of) => of.accept().map(|(stream, _)| Socket::Tcp(stream)),
+            Listener::Unix(_, of) => of.accept().map(|(stream, _)| Socket::Unix(stream)),
+            Listener::Tcp(of, _) => of.accept().map(|(stream, _)| Socket::Tcp(stream)),
         };
         match accepted {
             Ok(socket) => {
@@ -200,13 +222,14 @@ fn is_of_this_machine(address: &SocketAddr) -> bool {
 }
 
 /// Binds a unix socket. The socket of a server that was killed is in the way and nobody answers on it: it goes.
+///
+/// Servers that begin in one folder do so one after the other: one that is bound and does not listen yet looks dead, and
+/// what was found dead may be another server's by the time it is removed.
 fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> io::Result<UnixListener> {
+    let alone = alone_in_folder_of(path)?;
     match bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
-            // A server that is too busy to take one more is there, too.
-            let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-            if !is_socket || !UnixStream::connect(path).is_err_and(is_refused) {
+            if alone.is_none() || !is_dead(path)? {
                 return Err(error);
             }
             std::fs::remove_file(path)?;
@@ -214,6 +237,29 @@ fn bind_unix(path: &Path, bind: impl Fn(&Path) -> io::Result<UnixListener>) -> i
         }
         bound => bound,
     }
+}
+
+/// Whether a socket is at `path` on which nobody answers.
+fn is_dead(path: &Path) -> io::Result<bool> {
+    let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&path.symlink_metadata()?.file_type());
+    // A server that is too busy to take one more is there, too.
+    let is_refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    Ok(is_socket && UnixStream::connect(path).is_err_and(is_refused))
+}
+
+/// The folder of `path`, locked; none where it may not be looked into. Errors: somebody keeps it locked.
+#[expect(clippy::disallowed_methods, reason = "the folder of a socket")]
+fn alone_in_folder_of(path: &Path) -> io::Result<Option<File>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) else { return Ok(None) };
+    for _ in 0..LOCK_TRIES {
+        match folder.try_lock() {
+            Err(TryLockError::WouldBlock) => pause(LOCK_PAUSE),
+            // A file system without locks has no servers that begin together.
+            _ => return Ok(Some(folder)),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps its folder locked"))
 }
 
 /// Binds a unix socket that from the beginning is its owner's alone: its mode is set before it has a name.

@@ -6,7 +6,7 @@ use crate::turnaround::Beyond;
 use nacre_image::Image;
 use nacre_kernel::histogram::LatencyHistogram;
 use nacre_kernel::{Breakdown, Completion, Op, Persistence, Status, Time};
-use nacre_machine::console::{Answered, Asked, answered};
+use nacre_machine::console::{ConsoleReply, ConsoleRequest, answered};
 use nacre_machine::record::{StackReport, stack_report};
 use nacre_memory::{Kept, NotTaken, Step};
 use std::cmp::Reverse;
@@ -248,18 +248,22 @@ impl Model {
         asked: HostRequest,
         payload: Payload<'_>,
         outages: u64,
-    ) -> io::Result<(TimedReply, Answered)> {
+    ) -> io::Result<(TimedReply, ConsoleReply)> {
         let mut state = self.state();
         let before = state.kept.device().report(state.now);
-        let reply = self.ask_held(&mut state, asked, payload, Time::ZERO, outages)?;
+        state.kept.look_closely(true);
+        let reply = self.ask_held(&mut state, asked, payload, Time::ZERO, outages);
+        let breakdown = state.kept.breakdown().clone();
+        state.kept.look_closely(false);
+        let reply = reply?;
         let Outcome { now, done, status } = reply.said;
         let after = state.kept.device().report(done);
         let HostRequest { op, offset, bytes, .. } = asked;
-        let request = Asked { op, address: offset, bytes };
+        let request = ConsoleRequest { op, address: offset, bytes };
         let completion = Completion { done, status };
         let nothing = Breakdown::new();
         // What fails because somebody wished it was not asked of the device.
-        let breakdown = if done == now { &nothing } else { state.kept.breakdown() };
+        let breakdown = if done == now { &nothing } else { &breakdown };
         Ok((reply, answered(request, now, completion, breakdown, [&before, &after])))
     }
 

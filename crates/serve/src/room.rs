@@ -3,8 +3,8 @@
 //! Every client has [`ALLOWED`] bytes each way of its own. What is longer takes from the room that all share; where there
 //! is none left a client waits for it, and goes when it has waited too long.
 
-use crate::clients::pause;
 use crate::dropped::PATIENCE;
+use crate::socket::pause;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::attend::{attend, control, metrics};
 use crate::awake;
-use crate::clients::{Clients, pause};
+use crate::clients::Clients;
 use crate::connection::{House, talk};
 use crate::linger::Places;
 use crate::listen::{Address, Listener};
@@ -11,7 +11,7 @@ use crate::offer::{Offer, ServeError};
 use crate::opening;
 use crate::room::{ROOM_BYTES, Room};
 use crate::serving::Disk;
-use crate::socket::Socket;
+use crate::socket::{Socket, pause};
 use crate::statistics::Life;
 use crate::stream::Stream;
 use crate::tls::Certificates;
@@ -142,7 +142,7 @@ impl Server {
                 }),
                 self.metrics.as_ref().map(|listener| {
                     Builder::new().spawn_scoped(scope, move || {
-                        attend(listener, over, |socket| metrics(socket, watch));
+                        attend(listener, over, |socket| metrics(listener, socket, watch));
                     })
                 }),
             ];

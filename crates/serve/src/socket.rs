@@ -91,6 +91,24 @@ impl Socket {
         Ok(())
     }
 
+    /// Whether the other side sends no more, whatever of it was not taken yet.
+    pub(crate) fn sends_no_more(&self) -> bool {
+        self.shows(PollFlags::RDHUP)
+    }
+
+    /// Whether the other side neither sends nor takes anything any more, as far as is known: of TCP that shows when
+    /// something was sent to it.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.shows(PollFlags::empty())
+    }
+
+    /// Whether it has ended, or shows `flags`.
+    fn shows(&self, flags: PollFlags) -> bool {
+        let mut polled = [PollFd::new(self, flags)];
+        let found = poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        found.is_ok_and(|found| found > 0)
+    }
+
     /// No more is read: who waits for more sees the end.
     pub(crate) fn end_reading(&self) {
         // A client that is gone already has nothing to be told.
@@ -125,4 +143,10 @@ pub(crate) fn wait_for(of: &impl AsFd, limit: Duration) -> io::Result<()> {
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Nothing happens in this thread for so long.
+#[expect(clippy::disallowed_methods, reason = "the server waits for clients in wall time")]
+pub(crate) fn pause(time: Duration) {
+    std::thread::sleep(time);
 }

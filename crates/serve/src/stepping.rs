@@ -3,7 +3,7 @@
 use crate::model::{HostRequest, Payload, TimedReply};
 use crate::serving::{Body, Disk};
 use nacre_kernel::{Op, Status, Time};
-use nacre_machine::console::Answered;
+use nacre_machine::console::ConsoleReply;
 use nacre_memory::kept::WRITE_MAX;
 use nacre_nbd::Command;
 use std::io;
@@ -25,7 +25,7 @@ impl Disk {
     ///
     /// Errors: no device is modelled; it does not lie within it; it would change one that is served read-only; a write
     /// without bytes; the power has failed meanwhile; the image cannot keep it.
-    pub(crate) fn step(&self, request: StepRequest, outages: u64) -> io::Result<(TimedReply, Answered)> {
+    pub(crate) fn step(&self, request: StepRequest, outages: u64) -> io::Result<(TimedReply, ConsoleReply)> {
         let StepRequest { op, offset, bytes, fill } = request;
         let Body::Device(model) = &self.body else {
             return Err(refused(

@@ -5,6 +5,7 @@
 //! authority. Keys shared beforehand (PSK) are not offered: the library has none.
 
 use crate::socket::Socket;
+use nacre_files::open_file;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
@@ -39,7 +40,8 @@ impl Certificates {
         let own = folder.join("server-cert.pem");
         let chain = chain(&own)?;
         let key = folder.join("server-key.pem");
-        let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| unusable(&key, &error))?;
+        let secret =
+            PrivateKeyDer::from_pem_slice(&contents(&key)?).map_err(|error| unusable(&key, &error))?;
         let authority = folder.join("ca-cert.pem");
         // Of a link that leads nowhere, and of a file that cannot be read, reading says what is wrong: only where
         // nobody has put anything there is everybody let in.
@@ -73,12 +75,18 @@ impl Certificates {
 }
 
 fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
-    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let read = CertificateDer::pem_slice_iter(&contents(path)?).collect::<Result<Vec<_>, _>>();
     let chain = read.map_err(|error| unusable(path, &error))?;
     if chain.is_empty() {
         return Err(unusable(path, &"there is no certificate in it"));
     }
     Ok(chain)
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, CertificateError> {
+    let mut bytes = Vec::new();
+    let read = open_file(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| unusable(path, &error))
 }
 
 fn unusable(path: &Path, problem: &impl ToString) -> CertificateError {

@@ -1,9 +1,10 @@
 //! What may be asked of a server while it runs, and done to it: behind the control socket and the metrics.
 
-use crate::clients::{Clients, pause};
+use crate::clients::Clients;
 use crate::control::Command;
 use crate::recorder::RecordError;
 use crate::serving::Disk;
+use crate::socket::pause;
 use crate::statistics::Statistics;
 use crate::stepping::StepRequest;
 use nacre_files::Existing;

@@ -1,22 +1,33 @@
 //! An image on a disk that is full: what a checkpoint needs, and what it gives back.
+//!
+//! What neither the last checkpoint nor a page uses goes back to the file system at once. What only the last checkpoint
+//! uses goes when the next one is durable, which is written beside it: its room, and that of the pages that wait, is the
+//! journal's spare one. Pages get that only if it is enough for all, and if there is as much again after the checkpoint:
+//! the next one would find none otherwise.
 
-use super::{Held, Image, SPARE_BYTES};
+use super::{Held, Image, spare_with};
 use crate::error::is_full;
-use crate::space::UNIT_BYTES;
-use crate::superblock::JOURNAL_START;
+use crate::space::{UNIT_BYTES, units};
+use crate::superblock::{Checkpoint, JOURNAL_START};
 use std::collections::BTreeSet;
 use std::io;
 
 impl Image {
-    /// Makes room on a full disk for a checkpoint: pages that wait and were erased since are forgotten, and the journal
-    /// gives back what it has not begun to use. Pages get that room only if the checkpoint frees as much.
-    pub(super) fn make_room(&self, held: &mut Held) -> io::Result<()> {
+    /// Makes room on a full disk for a `checkpoint`: pages that wait and were erased since are forgotten, what nothing uses
+    /// goes back to the file system, and so does what the journal has not begun to use.
+    pub(super) fn make_room(&self, held: &mut Held, checkpoint: &Checkpoint) -> io::Result<()> {
         held.is_tight = true;
         let programmed: BTreeSet<u64> = held.extents.programmed().map(|page| page.offset).collect();
         held.buffers.retain(|offset| programmed.contains(&offset));
-        let (used, reserved) = (held.journal_bytes.next_multiple_of(UNIT_BYTES), held.reserved);
+        self.punch_unused(held)?;
+        let (used, reserved) = (units(held.journal_bytes), held.reserved);
         let spare = reserved.saturating_sub(used);
-        if held.extents.freed_by_checkpoint() < spare {
+        let needed = held.buffers.waiting_room() + units(checkpoint.bytes());
+        let last = held.superblock.checkpoint.map_or(0, |last| units(last.bytes()));
+        let freed = held.extents.freed_by_checkpoint() + last;
+        // The journal begins again in the room that it has used.
+        let next = spare_with(Some(*checkpoint)).saturating_sub(used);
+        if needed > spare || needed + next > spare + freed {
             held.buffers.drain(&*self.disk)?;
         }
         if spare > 0 && self.disk.zero_at(JOURNAL_START + used, spare, false)? {
@@ -28,15 +39,33 @@ impl Image {
     /// After a checkpoint on a full disk: gives the file system back what nothing uses, and takes the journal's spare room
     /// from it.
     pub(super) fn give_back(&self, held: &mut Held) -> io::Result<()> {
-        for (offset, bytes) in held.extents.space.unused_before(self.disk.length()?) {
-            self.disk.zero_at(offset, bytes, false)?;
-        }
-        let spare = SPARE_BYTES.min(held.superblock.journal_bytes);
-        if held.reserved < spare {
-            match self.disk.reserve(JOURNAL_START, spare) {
-                Ok(()) => held.reserved = spare,
+        self.punch_unused(held)?;
+        self.take_spare(held)
+    }
+
+    /// Takes the room that the journal has beyond its end, where there is some.
+    pub(super) fn take_spare(&self, held: &mut Held) -> io::Result<()> {
+        let wanted = held.superblock.journal_bytes.min(held.journal_bytes + held.spare());
+        if held.reserved < wanted {
+            match self.disk.reserve(JOURNAL_START + held.reserved, wanted - held.reserved) {
+                Ok(()) => held.reserved = wanted,
                 Err(error) if is_full(&error) => {}
                 Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the file system back what neither the last checkpoint nor a page uses.
+    fn punch_unused(&self, held: &mut Held) -> io::Result<()> {
+        let length = self.disk.length()?;
+        held.buffers.forget();
+        let unused = held.extents.space.unused_before(length).chain(held.extents.unused_pages());
+        for (offset, bytes) in unused {
+            let start = offset.next_multiple_of(UNIT_BYTES);
+            let end = length.min(offset + bytes) / UNIT_BYTES * UNIT_BYTES;
+            if start < end {
+                self.disk.zero_at(start, end - start, false)?;
             }
         }
         Ok(())

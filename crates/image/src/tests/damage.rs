@@ -166,10 +166,7 @@ fn without_checksums_pages_are_what_is_there() {
 #[test]
 fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
     let folder = Folder::new();
-    let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).unwrap();
-    let mut toy = Toy::new(&image);
-    (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number + 1)).unwrap());
-    image.checkpoint(&toy.state()).unwrap();
+    let (image, toy) = twenty_pages(&folder);
     let held = check(&folder.file(), &mut on).expect_err("it is open");
     assert_eq!(held.problem, Problem::Locked);
     drop((image, toy));
@@ -194,13 +191,19 @@ fn a_file_is_looked_at_and_its_copy_repaired_and_nothing_is_written_over() {
     assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
 }
 
-#[test]
-fn what_is_ended_leaves_the_image_and_no_copy() {
-    let folder = Folder::new();
+/// An image with a checkpoint behind twenty programs.
+fn twenty_pages(folder: &Folder) -> (Image, Toy) {
     let image = Image::create(&folder.file(), IDENTITY, GEOMETRY).unwrap();
     let mut toy = Toy::new(&image);
     (0..20).for_each(|number| toy.serve(&image, Step::Program(number, number + 1)).unwrap());
     image.checkpoint(&toy.state()).unwrap();
+    (image, toy)
+}
+
+#[test]
+fn what_is_ended_leaves_the_image_and_no_copy() {
+    let folder = Folder::new();
+    let (image, toy) = twenty_pages(&folder);
     let out = folder.0.join("copy");
     for asked in 0.. {
         let mut left = asked;
@@ -222,6 +225,47 @@ fn what_is_ended_leaves_the_image_and_no_copy() {
         assert_eq!(check(&folder.file(), &mut on).unwrap(), found, "the image is as it was");
     }
     assert!(check(&out, &mut on).unwrap().is_good());
+}
+
+#[test]
+fn what_has_come_to_the_place_of_a_copy_meanwhile_stays() {
+    let folder = Folder::new();
+    let (image, toy) = twenty_pages(&folder);
+    let out = folder.0.join("copy");
+    // Somebody moves what was begun away, puts a link of his own there, and the copy ends.
+    let mut takes_its_place = || {
+        std::fs::rename(&out, folder.0.join("moved")).unwrap();
+        std::os::unix::fs::symlink("mine", &out).unwrap();
+        ControlFlow::Break(())
+    };
+    image.copy_to(&out, &mut takes_its_place).expect_err("it was ended");
+    assert_eq!(out.read_link().unwrap().as_os_str(), "mine");
+    std::fs::remove_file(&out).unwrap();
+    drop((image, toy));
+    let mut asked = 0;
+    let mut later = || {
+        // The first looks are those of the check, before there is a copy.
+        asked += 1;
+        if out.exists() { takes_its_place() } else { ControlFlow::Continue(()) }
+    };
+    repair(&folder.file(), &out, &mut later).expect_err("it was ended");
+    assert_eq!(out.read_link().unwrap().as_os_str(), "mine");
+    assert!(asked > 1);
+}
+
+#[test]
+fn an_image_that_is_not_wanted_goes_and_nothing_else_of_its_name() {
+    let folder = Folder::new();
+    let (first, second) = (folder.0.join("first"), folder.0.join("second"));
+    let image = Image::create(&first, IDENTITY, GEOMETRY).unwrap();
+    std::fs::rename(&first, &second).unwrap();
+    std::os::unix::fs::symlink(&second, &first).unwrap();
+    image.discard();
+    assert!(first.is_symlink() && second.exists(), "a link to it is somebody's, too");
+    std::fs::remove_file(&first).unwrap();
+    std::fs::rename(&second, &first).unwrap();
+    image.discard();
+    assert!(!first.exists());
 }
 
 /// Ends the work when it is asked once more than `left` times.

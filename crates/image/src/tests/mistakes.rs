@@ -93,6 +93,40 @@ fn an_empty_file_is_an_image_never_finished() {
 }
 
 #[test]
+fn an_image_is_opened_through_a_link_but_never_made_through_one() {
+    let folder = Folder::new();
+    let [link, empty, whole] = ["link", "empty", "whole"].map(|name| folder.0.join(name));
+    std::fs::File::create_new(&empty).expect("made");
+    let open = |path: &Path| {
+        Image::open_or_create(path, IDENTITY, GEOMETRY).map(drop).map_err(|error| error.problem)
+    };
+    // To an empty file, and to nothing.
+    for target in [&empty, &folder.0.join("nothing")] {
+        std::os::unix::fs::symlink(target, &link).expect("linked");
+        assert_eq!(open(&link), Err(Problem::Linked), "{target:?}");
+        std::fs::remove_file(&link).expect("removed");
+    }
+    assert_eq!(empty.metadata().expect("it is there").len(), 0);
+    assert!(!folder.0.join("nothing").exists());
+    assert_eq!(open(&empty), Ok(()));
+    std::fs::rename(&empty, &whole).expect("renamed");
+    std::os::unix::fs::symlink(&whole, &link).expect("linked");
+    assert_eq!(open(&link), Ok(()));
+}
+
+#[test]
+fn a_file_whose_name_is_another_files_by_now_is_not_held() {
+    let folder = Folder::new();
+    let other = folder.0.join("other");
+    std::fs::File::create_new(folder.file()).expect("made");
+    std::fs::File::create_new(&other).expect("made");
+    let opened = std::fs::OpenOptions::new().read(true).open(folder.file()).expect("opened");
+    assert_eq!(crate::disk::hold(&opened, &folder.file()), Ok(()));
+    std::fs::rename(&other, folder.file()).expect("renamed");
+    assert_eq!(crate::disk::hold(&opened, &folder.file()), Err(Problem::Replaced));
+}
+
+#[test]
 fn another_version_of_the_format_is_named_when_its_checksum_holds() {
     let folder = Folder::new();
     image(&folder);

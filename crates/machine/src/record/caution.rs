@@ -41,7 +41,8 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
     if record.cost_by_basis.len() > 1 {
         let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
         let text = format!(
-            "prices are counted in different things and have no sum: {}; give all devices price and price_basis alike",
+            "prices are counted in different things and have no sum: {}; convert them (prices), or give all devices \
+             price and price_basis alike",
             bases.join(", ")
         );
         let priced = record.components.iter().filter(|component| component.cost.is_some());

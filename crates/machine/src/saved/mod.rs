@@ -113,7 +113,15 @@ impl<'a> SavedRun<'a> {
             driver.steadiness.clone_from(&self.steadiness);
         }
         state::restored(&mut *driver.device, self.device).map_err(|error| misread("stack", &error))?;
-        match self.under_way.filter(|_| self.workload == workload_identity(checked)) {
+        let workload = workload_identity(checked);
+        if self.under_way.is_some() && differ_in_version(&self.workload, &workload) {
+            return same("workload", &self.workload, &workload).map_err(|problems| {
+                let remedy = "save the state again with this Nacre, or change a setting of the workload: another one \
+                    begins anew when the stack is quiet";
+                Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
+            });
+        }
+        match self.under_way.filter(|_| self.workload == workload) {
             Some(under_way) => self.go_on(driver, under_way),
             None => {
                 driver.begin_at(self.quiet);
@@ -201,8 +209,17 @@ fn workload_identity(checked: &Checked) -> String {
     let descriptor = Rooms::new().descriptor("workload", kind).expect("the scenario was checked");
     let mut lines = settings_of(checked, "workload.");
     lines.push(format!("run.seed = {}", checked.run.seed));
-    lines.push(format!("version of the model of {kind} = {}", descriptor.model_version));
+    lines.push(format!("{MODEL_VERSION}{kind} = {}", descriptor.model_version));
     lines.join("\n")
+}
+
+/// How the line of a model's version begins.
+const MODEL_VERSION: &str = "version of the model of ";
+
+/// Whether two workloads have the same settings, and their model is not the same.
+fn differ_in_version(saved: &str, asked: &str) -> bool {
+    let given = |line: &&str| !line.starts_with(MODEL_VERSION);
+    saved != asked && saved.lines().filter(given).eq(asked.lines().filter(given))
 }
 
 /// Errors: what was saved and what is asked for differ; the settings are named.

@@ -150,6 +150,28 @@ fn a_state_of_another_stack_is_refused_with_the_settings() {
 }
 
 #[test]
+fn a_workload_of_another_version_is_refused() {
+    let checked = scenario(&format!("{SSD}{HOT}"), &[("workload.requests", "2000")]);
+    let (_, mut bytes) = state(&checked, None);
+    let line = b"version of the model of zipf = ";
+    let at = bytes.windows(line.len()).position(|window| window == line).expect("it says so") + line.len();
+    bytes[at] = b'7';
+    let end = bytes.len() - 4;
+    let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
+    bytes[end..].copy_from_slice(&checksum);
+    let saved = SavedRun::read(&bytes).expect("it is whole");
+    let span = Span { from: Some(&saved), saves: false, preparations: None };
+    let run = |checked: &Checked| run_span(checked, &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
+    let problems = run(&checked).expect_err("it is refused").to_string();
+    assert!(problems.contains("version of the model of zipf is 7 in the state and "), "{problems}");
+    assert!(problems.contains("change a setting of the workload"), "{problems}");
+    // As another workload it begins anew.
+    let other =
+        scenario(&format!("{SSD}{HOT}"), &[("workload.requests", "2000"), ("workload.read_share", "31 %")]);
+    assert!(run(&other).is_ok());
+}
+
+#[test]
 fn what_is_no_state_is_told_from_one_that_is_damaged() {
     let (_, bytes) = state(&scenario(&format!("{HOT}{SSD}"), &[("run.requests", "64")]), None);
     assert_eq!(SavedRun::read(b"[workload]").unwrap_err(), Unreadable::NoState);

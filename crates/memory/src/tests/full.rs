@@ -1,111 +1,22 @@
 //! A disk without room: what was trimmed makes some.
 
 use super::NoFiles;
+use super::small_disk::SmallDisk;
 use crate::check;
 use crate::kept::Kept;
 use crate::step::Step;
-use nacre_image::Disk;
-use nacre_kernel::Time;
+use nacre_image::tape::{Event, Followed};
+use nacre_kernel::{Random, Streams, Time};
 use nacre_machine::{Checked, Document};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io;
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-const BLOCK: u64 = 4096;
 const JOURNAL_BYTES: u64 = 1 << 20;
+/// A journal that no checkpoint is due for before the disk is full.
+const LONG_JOURNAL_BYTES: u64 = 16 << 20;
 const WRITE_BYTES: u32 = 16 << 10;
-
-/// A file of blocks, of which no more than `most` have room on the disk at a time.
-#[derive(Debug)]
-struct SmallDisk {
-    most: usize,
-    content: Mutex<Content>,
-}
-
-#[derive(Debug, Default)]
-struct Content {
-    bytes: Vec<u8>,
-    blocks: BTreeSet<u64>,
-}
-
-impl SmallDisk {
-    fn of(most: usize) -> Arc<SmallDisk> {
-        Arc::new(SmallDisk { most, content: Mutex::default() })
-    }
-}
-
-fn blocks(range: Range<u64>) -> Range<u64> {
-    range.start / BLOCK..range.end.div_ceil(BLOCK)
-}
-
-impl Disk for SmallDisk {
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        let content = self.content.lock().unwrap();
-        let rest = content.bytes.get(offset as usize..).unwrap_or_default();
-        let count = rest.len().min(into.len());
-        into[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
-    }
-
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.reserve(offset, bytes.len() as u64)?;
-        let mut content = self.content.lock().unwrap();
-        let end = offset as usize + bytes.len();
-        let length = content.bytes.len().max(end);
-        content.bytes.resize(length, 0);
-        content.bytes[offset as usize..end].copy_from_slice(bytes);
-        Ok(())
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.content.lock().unwrap().bytes.len() as u64)
-    }
-
-    fn set_length(&self, length: u64) -> io::Result<()> {
-        self.content.lock().unwrap().bytes.resize(length as usize, 0);
-        Ok(())
-    }
-
-    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
-        let content = self.content.lock().unwrap();
-        Ok(content.blocks.range(offset / BLOCK..).next().map(|block| offset.max(block * BLOCK)))
-    }
-
-    fn zero_at(&self, offset: u64, length: u64, keeps_room: bool) -> io::Result<bool> {
-        if keeps_room {
-            return Ok(false);
-        }
-        let mut content = self.content.lock().unwrap();
-        let (start, end) = (offset as usize, (offset + length) as usize);
-        let known = content.bytes.len();
-        content.bytes[start.min(known)..end.min(known)].fill(0);
-        for block in offset.div_ceil(BLOCK)..(offset + length) / BLOCK {
-            content.blocks.remove(&block);
-        }
-        Ok(true)
-    }
-
-    fn file(&self) -> Option<&File> {
-        None
-    }
-
-    fn reserve(&self, offset: u64, bytes: u64) -> io::Result<()> {
-        let mut content = self.content.lock().unwrap();
-        for block in blocks(offset..offset + bytes) {
-            if content.blocks.len() == self.most && !content.blocks.contains(&block) {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            content.blocks.insert(block);
-        }
-        Ok(())
-    }
-}
+/// Bytes of pages that wait for room at most: those that are written together, and those of the last write.
+const WAITING_BYTES: u32 = (256 << 10) + WRITE_BYTES;
 
 fn measured() -> Checked {
     let text = "[stack]\nkind = \"measured\"\nread = \"5 us\"\nwrite = \"10 us\"\ncapacity = \"4 MiB\"\n";
@@ -150,4 +61,162 @@ fn what_is_trimmed_makes_room_on_a_full_disk() {
         kept.read(kept.until(), 0, &mut found);
         assert!(found.iter().all(|&byte| byte == 5), "{most} blocks: what was written last");
     }
+}
+
+#[test]
+fn a_part_that_is_trimmed_makes_room_on_a_full_disk() {
+    let checked = measured();
+    for journal_bytes in [JOURNAL_BYTES, LONG_JOURNAL_BYTES] {
+        for most in [500, 700] {
+            let disk = SmallDisk::of(most);
+            let mut kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), journal_bytes).unwrap();
+            let first = filled(&mut kept, 1);
+            assert!(0 < first && u64::from(first) < kept.capacity(), "{most} blocks: {first} bytes");
+            for (turn, tenths) in [(2, 7), (3, 5), (4, 4), (5, 7)] {
+                let bytes = first / 10 * tenths / WRITE_BYTES * WRITE_BYTES;
+                kept.change(kept.until(), Step::Trim { address: 0, bytes }).unwrap();
+                let again = filled(&mut kept, turn);
+                let what = format!("journal {journal_bytes}, {most} blocks, turn {turn}");
+                assert!(
+                    again + WAITING_BYTES >= bytes,
+                    "{what}: {again} of {bytes} bytes after a trim, {first} before"
+                );
+            }
+        }
+    }
+}
+
+/// Writes until there is no more room, at every moment the next that may be; how many bytes were written.
+fn filled_at_once(kept: &mut Kept, stamp: u8, write: u32) -> u32 {
+    let bytes = vec![stamp; write as usize];
+    let mut places = (0..kept.capacity() as u32).step_by(write as usize);
+    let has_no_room = |&address: &u32| {
+        kept.change(kept.until(), Step::Write { address: address.into(), bytes: &bytes }).is_err()
+    };
+    places.find(has_no_room).unwrap_or(kept.capacity() as u32)
+}
+
+#[test]
+fn what_landed_takes_no_room_from_a_part_that_is_trimmed() {
+    let checked = measured();
+    let write = 64 << 10;
+    for journal_bytes in [4 << 20, LONG_JOURNAL_BYTES] {
+        let mut kept = Kept::on_disk(&checked, &NoFiles, SmallDisk::of(900), journal_bytes).unwrap();
+        let first = filled_at_once(&mut kept, 1, write);
+        assert!(0 < first && u64::from(first) < kept.capacity(), "{first} bytes");
+        for (turn, tenths) in [(2, 7), (3, 5), (4, 4), (5, 9)] {
+            let bytes = first / 10 * tenths / write * write;
+            kept.change(kept.until(), Step::Trim { address: 0, bytes }).unwrap();
+            let again = filled_at_once(&mut kept, turn, write);
+            assert!(
+                again + WAITING_BYTES + write >= bytes,
+                "turn {turn}: {again} of {bytes} bytes after a trim, {first} before"
+            );
+        }
+    }
+}
+
+/// What blocks of [`WRITE_BYTES`] may hold: each its last stamp, or after a trim zeroes too.
+type Blocks = Vec<BTreeSet<u8>>;
+
+/// A device on a small disk, and what it may hold.
+struct Life {
+    checked: Checked,
+    disk: Arc<SmallDisk>,
+    kept: Kept,
+    /// After a kill.
+    known: Blocks,
+    /// After a loss of power of the machine.
+    synced: Blocks,
+    refused: u64,
+}
+
+impl Life {
+    fn new(most: usize) -> Life {
+        let (checked, disk) = (measured(), SmallDisk::of(most));
+        let kept = Kept::on_disk(&checked, &NoFiles, disk.clone(), JOURNAL_BYTES).unwrap();
+        let none = vec![BTreeSet::from([0]); kept.capacity() as usize / WRITE_BYTES as usize];
+        Life { checked, disk, kept, known: none.clone(), synced: none, refused: 0 }
+    }
+
+    fn step(&mut self, random: &mut Random, stamp: u8) {
+        let first = random.below(self.known.len() as u64 - 24) as usize;
+        let address = first as u64 * u64::from(WRITE_BYTES);
+        if random.below(24) == 0 {
+            let count = 1 + random.below(24) as usize;
+            let step = Step::Trim { address, bytes: count as u32 * WRITE_BYTES };
+            self.kept.change(self.kept.until(), step).unwrap();
+            for blocks in [&mut self.known, &mut self.synced] {
+                blocks[first..first + count].iter_mut().for_each(|block| {
+                    block.insert(0);
+                });
+            }
+        } else if random.below(8) == 0 {
+            self.kept.sync().unwrap();
+            self.synced.clone_from(&self.known);
+        } else {
+            let step = Step::Write { address, bytes: &[stamp; WRITE_BYTES as usize] };
+            let done = self
+                .kept
+                .change(self.kept.until(), step)
+                .and_then(|done| self.kept.change(done.completion.done, Step::Idle(Time::from_ms(1))));
+            self.refused += u64::from(done.is_err());
+            // It may have been kept though what followed it was not.
+            self.synced[first].insert(stamp);
+            match done {
+                Ok(_) => self.known[first] = BTreeSet::from([stamp]),
+                Err(_) => _ = self.known[first].insert(stamp),
+            }
+        }
+    }
+
+    /// What the device holds that is found in `file`.
+    fn holds(&self, file: Vec<u8>, may: [&Blocks; 2], what: &str) {
+        let disk = SmallDisk::with(file);
+        let mut kept = Kept::on_disk(&self.checked, &NoFiles, disk, JOURNAL_BYTES)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let mut found = vec![0; kept.capacity() as usize];
+        kept.read(kept.until(), 0, &mut found);
+        for (number, bytes) in found.chunks(WRITE_BYTES as usize).enumerate() {
+            let is_one = bytes.iter().all(|byte| *byte == bytes[0]);
+            let is_known = may.iter().any(|blocks| blocks[number].contains(&bytes[0]));
+            assert!(
+                is_one && is_known,
+                "{what}: block {number} holds {}, not {:?}",
+                bytes[0],
+                may[1][number]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_crash_amid_giving_room_back_takes_nothing_that_was_kept() {
+    let mut random = Streams::new(4).stream("full");
+    let (mut refused, mut holes) = (0, 0);
+    for most in [400, 550, 700] {
+        let mut life = Life::new(most);
+        let mut file = Followed::default();
+        for number in 0..600_u32 {
+            let (known, synced) = (life.known.clone(), life.synced.clone());
+            life.step(&mut random, 1 + (number % 255) as u8);
+            let events = life.disk.events();
+            if number % 4 == 1 && !events.is_empty() {
+                let cut = random.below(events.len() as u64 + 1) as usize;
+                let mut cut_off = file.clone();
+                events[..cut].iter().for_each(|event| cut_off.follow(event));
+                if let Some(Event::Write(offset, part)) = events.get(cut) {
+                    let part = part[..random.below(part.len() as u64) as usize].to_vec();
+                    cut_off.follow::<()>(&Event::Write(*offset, part));
+                }
+                let what = format!("{most} blocks, step {number}, operation {cut} of {}", events.len());
+                let lost = cut_off.powerless(&mut random);
+                life.holds(cut_off.bytes, [&known, &life.known], &format!("killed: {what}"));
+                life.holds(lost, [&synced, &life.synced], &format!("powerless: {what}"));
+            }
+            events.iter().for_each(|event| file.follow(event));
+        }
+        (refused, holes) = (refused + life.refused, holes + life.disk.holes());
+    }
+    assert!(refused > 100 && holes > 100, "{refused} writes refused, {holes} holes");
 }

@@ -6,8 +6,10 @@ use crate::memory::Memory;
 use crate::{Access, check, stores};
 use nacre_kernel::{Breakdown, Data, Device, Op, Random, Request, Streams, Time};
 use nacre_machine::stack::{build, build_with_bytes, store_layouts};
-use nacre_machine::{Checked, Document, SavedRun, Span, catalog, run_span};
+use nacre_machine::{Checked, Document, Files, HostMemory, SavedRun, Span, catalog, run_span};
+use std::io::{self, BufRead};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// Bytes that the runs write in, and that are looked at.
 const FOOTPRINT: u64 = 1 << 20;
@@ -151,4 +153,41 @@ fn every_state_of_a_run_is_one_of_a_memory_and_the_other_way_round() {
         answers_alike(name, checked, &saved);
         goes_on_as_memory(name, checked, &state);
     }
+}
+
+/// When the image has come to its place somebody puts a link of his own there, and there is no memory any more.
+struct Meanwhile(PathBuf);
+
+impl Files for Meanwhile {
+    fn text(&self, file: &str) -> io::Result<String> {
+        NoFiles.text(file)
+    }
+
+    fn trace(&self, file: &str) -> io::Result<Box<dyn BufRead + Send>> {
+        NoFiles.trace(file)
+    }
+
+    fn shipped_traces(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn memory(&self) -> Option<HostMemory> {
+        if !self.0.exists() {
+            return None;
+        }
+        std::fs::remove_file(&self.0).unwrap();
+        std::os::unix::fs::symlink("mine", &self.0).unwrap();
+        Some(HostMemory { free: 0, all: 0 })
+    }
+}
+
+#[test]
+fn what_has_come_to_the_place_of_a_begun_image_meanwhile_stays() {
+    let (_, checked) = &stacks()[0];
+    let state = ran(checked, None);
+    let folder = Folder::new();
+    let place = folder.0.join("x.nacre");
+    let begun = Memory::open_from(checked, &Meanwhile(place.clone()), Some((&place, true)), &state);
+    assert!(begun.is_err(), "there is no memory for it");
+    assert_eq!(place.read_link().unwrap().as_os_str(), "mine");
 }

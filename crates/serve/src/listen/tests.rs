@@ -1,7 +1,9 @@
 #![expect(clippy::disallowed_methods, reason = "these tests are about files")]
 
 use super::{Address, AddressError, Listener};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::sync::Barrier;
 
 /// A folder of a test's own, removed at its end.
 struct Folder(PathBuf);
@@ -30,6 +32,24 @@ fn without_encryption_only_this_machine_is_listened_to() {
         let bound = Listener::bind(&Address::Tcp(host.into()), false);
         assert!(matches!(bound, Err(AddressError::NotLoopback(_))), "{host}");
     }
+}
+
+#[test]
+fn only_names_of_this_machine_are_asked_for_metrics() {
+    let bind = |host: &str| Listener::bind(&Address::Tcp(host.into()), false).unwrap();
+    let bound = bind("127.0.0.1:0");
+    let port =
+        bound.url().rsplit(':').next().and_then(|end| end.strip_suffix("/metrics")).unwrap().to_string();
+    for name in ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.1.2.3"] {
+        assert!(bound.is_host(Some(&format!("{name}:{port}"))), "{name}");
+    }
+    for name in ["rebind.example", "192.0.2.1", "localhost.rebind.example", "", "127.0.0.1.rebind.example"] {
+        assert!(!bound.is_host(Some(&format!("{name}:{port}"))), "{name}");
+    }
+    assert!(!bound.is_host(Some("127.0.0.1")) && !bound.is_host(Some("127.0.0.1:1")) && !bound.is_host(None));
+    let folder = Folder::new("host");
+    let socket = Listener::bind(&Address::Unix(folder.0.join("socket")), false).unwrap();
+    assert!(socket.is_host(Some("metrics")) && socket.is_host(None), "no name leads to it");
 }
 
 #[test]
@@ -63,4 +83,45 @@ fn what_is_in_the_way_of_a_socket_stays_unless_it_is_one_that_nobody_answers_on(
     }
     assert!(link.is_symlink() && std::fs::read(&letter).unwrap() == b"a letter");
     assert!(Listener::bind_private(&socket).is_ok());
+}
+
+#[test]
+fn of_servers_that_begin_together_on_a_dead_socket_one_has_it() {
+    let folder = Folder::new("together");
+    let path = folder.0.join("socket");
+    for round in 0..200 {
+        drop(UnixListener::bind(&path).unwrap());
+        let together = Barrier::new(4);
+        let bound: Vec<_> = std::thread::scope(|scope| {
+            let bind = |number: u32| {
+                let (path, together) = (&path, &together);
+                scope.spawn(move || {
+                    together.wait();
+                    match number % 2 {
+                        0 => Listener::bind(&Address::Unix(path.clone()), false),
+                        _ => Listener::bind_private(path),
+                    }
+                })
+            };
+            let threads: Vec<_> = (0..4).map(bind).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let has = |bound: &&Result<Listener, AddressError>| bound.is_ok();
+        assert_eq!(bound.iter().filter(has).count(), 1, "round {round}");
+        let _client = UnixStream::connect(&path).unwrap();
+        let listener = bound.into_iter().find_map(Result::ok).unwrap();
+        assert!(listener.accept().unwrap().is_some(), "round {round}: the name leads to another");
+        drop(listener);
+        assert!(!path.exists(), "round {round}");
+    }
+}
+
+#[test]
+fn a_folder_that_somebody_keeps_locked_is_told() {
+    let folder = Folder::new("locked");
+    let held = std::fs::File::open(&folder.0).unwrap();
+    held.lock().unwrap();
+    let bound = Listener::bind_private(&folder.0.join("socket"));
+    let said = bound.err().unwrap().to_string();
+    assert!(said.ends_with("socket: another program keeps its folder locked"), "{said}");
 }

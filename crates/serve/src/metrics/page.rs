@@ -4,16 +4,24 @@
 pub const HEAD_MAX: usize = 8 << 10;
 
 /// The answer to what was sent so far; `None` while the head is not whole, `Some(None)` where it is not HTTP
-/// and gets no answer. `metrics` is asked for the page's text.
-pub fn respond(head: &[u8], metrics: impl FnOnce() -> String) -> Option<Option<Vec<u8>>> {
+/// and gets no answer. `is_ours` says of the host that is named, if one is, whether it is one of ours, lest a page of the
+/// web reads the metrics under a name of its own that leads here. `metrics` is asked for the page's text.
+pub fn respond(
+    head: &[u8],
+    is_ours: impl Fn(Option<&str>) -> bool,
+    metrics: impl FnOnce() -> String,
+) -> Option<Option<Vec<u8>>> {
     let end = head.windows(4).position(|window| window == b"\r\n\r\n");
     let Some(line) = first_line(head) else {
         return (head.len() >= HEAD_MAX).then_some(None);
     };
     let Some((method, target)) = request_line(line) else { return Some(None) };
-    if end.is_none() {
+    let Some(end) = end else {
         return (head.len() >= HEAD_MAX)
             .then(|| Some(page("431 Request Header Fields Too Large", PLAIN, "")));
+    };
+    if !is_ours(host(&head[..end])) {
+        return Some(Some(page("403 Forbidden", PLAIN, "the request names another host than this one\n")));
     }
     let path = target.split('?').next().unwrap_or(target);
     Some(Some(match (method, path) {
@@ -43,6 +51,16 @@ fn request_line(line: &[u8]) -> Option<(&str, &str)> {
     let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_whole = is_method && target.starts_with('/') && version.starts_with("HTTP/1.");
     (is_whole && parts.next().is_none()).then_some((method, target))
+}
+
+/// The host that the lines of a head name, where they name exactly one.
+fn host(head: &[u8]) -> Option<&str> {
+    let lines = std::str::from_utf8(head).ok()?.split("\r\n").skip(1);
+    let named =
+        |line: &'_ str| line.split_once(':').is_some_and(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let mut hosts = lines.filter(|line| named(line)).filter_map(|line| line.split_once(':'));
+    let (_, host) = hosts.next()?;
+    hosts.next().is_none().then(|| host.trim())
 }
 
 fn page(status: &str, kind: &str, body: &str) -> Vec<u8> {

@@ -132,7 +132,7 @@ fn names_with_quotes_stay_in_their_labels() {
 }
 
 fn asked(head: &str) -> Option<Option<String>> {
-    let answer = respond(head.as_bytes(), || "page\n".into());
+    let answer = respond(head.as_bytes(), |host| host == Some("x"), || "page\n".into());
     answer.map(|answer| answer.map(|bytes| String::from_utf8(bytes).expect("text")))
 }
 
@@ -144,10 +144,22 @@ fn a_scraper_gets_the_page_and_others_what_they_should() {
     assert!(head.contains("Content-Length: 5\r\n"));
     assert_eq!(body, "page\n");
     let status = |head: &str| asked(head).unwrap().unwrap().split(' ').nth(1).unwrap().to_string();
-    assert_eq!(status("GET /metrics?name=a HTTP/1.0\r\n\r\n"), "200");
-    assert_eq!(status("GET / HTTP/1.1\r\n\r\n"), "404");
-    assert_eq!(status("POST /metrics HTTP/1.1\r\n\r\n"), "405");
+    assert_eq!(status("GET /metrics?name=a HTTP/1.0\r\nhost:x\r\n\r\n"), "200");
+    assert_eq!(status("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "404");
+    assert_eq!(status("POST /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), "405");
     assert_eq!(status(&format!("GET /metrics HTTP/1.1\r\nX: {}", "y".repeat(HEAD_MAX))), "431");
+}
+
+#[test]
+fn a_page_that_leads_here_under_a_name_of_its_own_reads_nothing() {
+    let asked = |lines: &str| asked(&format!("GET /metrics HTTP/1.1\r\n{lines}\r\n")).unwrap().unwrap();
+    assert!(asked("Host: x\r\n").ends_with("page\n"));
+    for lines in
+        ["Host: rebind.example\r\n", "", "Host: x\r\nHost: y\r\n", "Host: x\r\nHost: x\r\n", "Host x\r\n"]
+    {
+        let refused = asked(lines);
+        assert!(refused.starts_with("HTTP/1.1 403 ") && !refused.contains("page"), "{lines:?}: {refused}");
+    }
 }
 
 #[test]
@@ -165,13 +177,13 @@ fn half_a_request_is_waited_for_and_garbage_is_not() {
 proptest! {
     #[test]
     fn nothing_that_is_sent_is_too_bad(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = respond(&bytes, String::new);
+        let _ = respond(&bytes, |_| true, String::new);
     }
 
     #[test]
     fn every_part_of_a_request_is_waited_for(cut in 0usize..36) {
         let whole = b"GET /metrics HTTP/1.1\r\nHost: abc\r\n\r\n";
         prop_assert_eq!(whole.len(), 36);
-        prop_assert_eq!(respond(&whole[..cut], String::new), None);
+        prop_assert_eq!(respond(&whole[..cut], |_| true, String::new), None);
     }
 }

@@ -146,6 +146,21 @@ impl TraceWriter for Full {
 }
 
 #[test]
+fn a_recording_whose_name_was_taken_is_kept_under_another() {
+    let folder = Folder::new();
+    let path = folder.0.join("io.nacre");
+    let recorder = Recorder::default();
+    recorder.begin(&path, Existing::Kept, 1.0, "a test").unwrap();
+    recorder.note(asked(Op::Read, 0, 512), None);
+    std::os::unix::fs::symlink("meanwhile", &path).unwrap();
+    let told = recorder.end().unwrap();
+    let other = folder.0.join("io-2.nacre");
+    assert!(told.error.as_ref().is_some_and(|why| why.contains(&*other.to_string_lossy())), "{told:?}");
+    assert_eq!(path.read_link().unwrap().as_os_str(), "meanwhile");
+    assert_eq!(requests(&other).len(), 1);
+}
+
+#[test]
 fn a_full_disk_ends_the_recording_and_nothing_else() {
     let folder = Folder::new();
     let path = folder.0.join("io.nacre");

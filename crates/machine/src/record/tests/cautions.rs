@@ -36,7 +36,11 @@ fn prices_counted_in_different_things_have_no_sum() {
     let costs: Vec<_> = apart.cost_by_basis.iter().map(|(basis, &cost)| (basis.as_str(), cost)).collect();
     assert_eq!(costs, [("USD 2023", 0.2), ("kim-2014 ratio", 24.0)]);
     assert_eq!(kinds(&apart), ["prices_differ"]);
-    assert!(apart.findings[0].text.contains("USD 2023, kim-2014 ratio; give"), "{}", apart.findings[0].text);
+    assert!(
+        apart.findings[0].text.contains("USD 2023, kim-2014 ratio; convert"),
+        "{}",
+        apart.findings[0].text
+    );
     assert_eq!(apart.findings[0].paths, ["stack.level[0].device", "stack.backing"]);
     let unstated = cached(ratio, "price = \"1 /GiB\"");
     assert_eq!((unstated.cost, unstated.cost_by_basis["not stated"]), (None, 2.0));

@@ -1,0 +1,19 @@
+//! Files that are to be there as a whole before they are read.
+
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Opens a file for reading, and nothing else: a pipe would let its reader wait for as long as nobody writes.
+///
+/// Errors: what is at `path` is no file, or cannot be opened.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    // Whatever it is, to open it this way takes no time.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
+    }
+    Ok(file)
+}
