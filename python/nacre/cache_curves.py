@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from nacre.errors import TraceError
 from nacre.miss_ratio import KINDS, Kind, encoded, suffix_of
 from nacre.saving import write_file
+from nacre.text import numbered
 from nacre.view import View
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ class CacheCurves:
         accesses = int(self.about.reads + self.about.writes)
         rate = f", {100 * self.about.sample_rate:.3g} % of blocks followed" if self.sampled else ""
         return (
-            f"<nacre.CacheCurves {self.name}: {', '.join(self.policies)} at {len(self.sizes)}"
-            f" sizes; {accesses:,} accesses{rate}>"
+            f"<nacre.CacheCurves {self.name}: {', '.join(self.policies)} at"
+            f" {numbered(len(self.sizes), 'size')}; {accesses:,} accesses{rate}>"
         )
 
     def _repr_html_(self) -> str:

@@ -60,6 +60,8 @@ class Comparison:
 
 def compare(records: Mapping[str, Record] | Iterable[Record]) -> Comparison:
     """Puts records side by side, under the given names or their own."""
+    if isinstance(records, Record):
+        raise TypeError("records are compared in a list, as nacre.compare([a, b]), or by name")
     if isinstance(records, Mapping):
         names, listed = tuple(records), tuple(records.values())
     else:

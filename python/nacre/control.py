@@ -214,9 +214,15 @@ class Control:
 
     def media_error(
         self, offset: int, length: int, harm: Harm = "reads", *, export: str | None = None
-    ) -> None:
-        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`."""
+    ) -> str:
+        """Makes sectors fail: `"reads"` until they are written, `"writes"` until `"heal"`.
+
+        Returns which whole sectors that are, and what becomes of them, in words.
+        """
+        from nacre.summary_served import harmed
+
         self._ask("media-error", offset=offset, length=length, harm=harm, export=export)
+        return harmed(offset, length, harm)
 
     def step(
         self,

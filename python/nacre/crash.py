@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from nacre import _core
+from nacre._record import ValueOrigin
 from nacre.errors import SEED_MAX, Error, Problem, config_error, unknown
-from nacre.scenario import Scenario, assignments, read
+from nacre.scenario import Scenario, Source, assignments, read
 from nacre.view import View
 
 CRASH_FILE = "crash.json"
@@ -60,7 +62,12 @@ class Finding(View):
 class Crash(View):
     """What losing the power so often found; `finding` is None where every promise was kept."""
 
-    parts = {"faults": Tried, "recovery": Recovery, "finding": Finding}  # noqa: RUF012
+    parts = {  # noqa: RUF012
+        "faults": Tried,
+        "recovery": Recovery,
+        "finding": Finding,
+        "origins": ValueOrigin,
+    }
     name: str
     scenario: str | None
     seed: int
@@ -74,13 +81,23 @@ class Crash(View):
     branches: View
     recovery: Recovery
     finding: Finding | None
+    origins: tuple[ValueOrigin, ...]
+    """Every value of the stack, with where it comes from; the workload is drawn."""
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Writes crash.json, a page, and the steps to a broken promise, as `nacre crash --out`."""
+        from nacre.saving import Staging
+
+        with Staging(Path(directory)) as staging:
+            staging.crash(self)
+        return Path(directory)
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Crash:
         """Reads what `nacre crash --out` left; raises `Error` for another directory."""
         file = Path(directory) / CRASH_FILE
         try:
-            found = cls(json.loads(file.read_bytes()))
+            found = cls({"origins": [], **json.loads(file.read_bytes())})
             found.blocks_audited, found.recovery.bars  # noqa: B018 (they are there)
         except (OSError, ValueError, AttributeError, TypeError):
             raise Error(f"{directory} holds nothing that losses of power found") from None
@@ -104,7 +121,8 @@ def crash(
     """Loses the power of the stack of a scenario so often, each time at another moment.
 
     The workload is drawn: writes, reads, trims, flushes and transactions at a few places. In every
-    second life of the device one of the `faults` strikes its medium, beside losses of power.
+    second life of the device one of the `faults` strikes its medium, beside losses of power; one
+    that did not strike by then has up to 64 lives more.
 
     Raises `ConfigError` naming every mistake at once: among them a stack that carries no bytes.
     """
@@ -115,18 +133,19 @@ def crash(
     ]
     if problems:
         raise config_error(problems)
+    settings = assignments(overrides)
     with source.cited():
         document = _core.crash(
             source.text,
             source.name,
             source.directory,
-            assignments(overrides),
+            settings,
             _within("points", points),
             _within("seed", seed),
             list(faults),
             _answering(progress),
         )
-    return _crash(document, name=source.name, scenario=None, seed=seed)
+    return _crash(document, source, settings, name=source.name, scenario=None, seed=seed)
 
 
 def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = None) -> Crash:
@@ -134,11 +153,16 @@ def crash_drawn(seed: int, *, points: int = 10_000, progress: Progress | None = 
     text, document = _core.crash_drawn(
         _within("seed", seed), _within("points", points), _answering(progress)
     )
-    return _crash(document, name=f"drawn from {seed}", scenario=text, seed=seed)
+    source = read(tomllib.loads(text))
+    return _crash(document, source, [], name=f"drawn from {seed}", scenario=text, seed=seed)
 
 
-def _crash(document: str, **what: Any) -> Crash:
-    return Crash({**what, **json.loads(document)})
+def _crash(document: str, source: Source, settings: list[tuple[str, str]], **what: Any) -> Crash:
+    """What was found, with where the values of the stack come from."""
+    resolved = _core.check(source.text, source.name, source.directory, settings)
+    origins = source.placed(json.loads(resolved))["origins"]
+    of_stack = [origin for origin in origins if origin["path"].startswith("stack")]
+    return Crash({**what, **json.loads(document), "origins": of_stack})
 
 
 def _within(name: str, number: int) -> int:

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from nacre.control import Control, Outage
-from nacre.errors import Error
+from nacre.errors import Error, Problem, config_error
 from nacre.view import View
 
 PATIENCE_S = 10.0
 """Seconds that a program has to end by itself when its device is gone."""
 _SAID = 4_000
 """Characters that are kept of what a program said last."""
+_MISTAKE = 2
+"""The status of a server whose user made a mistake."""
 
 
 class Round(View):
@@ -72,7 +74,8 @@ def crash_program(
     and `check` is run by the shell. Both find the device under `NACRE_URI` in their environment,
     and which round it is as `NACRE_ROUND`. The first check that fails ends it.
 
-    Raises `Error` where the device cannot be served, `OSError` where the program cannot be run.
+    Raises `ConfigError` where there is a mistake in the scenario, `Error` where the device cannot
+    be served for another reason, `OSError` where the program cannot be run.
     """
     draws = random.Random(seed)  # noqa: S311  (moments, no secrets)
     folder = Path(tempfile.mkdtemp(prefix="nacre-crash-"))
@@ -133,8 +136,10 @@ class _Server:
                 self._uri = line.rsplit(" at ", 1)[1].strip()
             if line.startswith("Ctrl-C"):
                 return
-        process.wait()
-        raise Error(f"the device cannot be served: {said.strip()}")
+        problem = f"the device cannot be served: {said.strip().removeprefix('error: ')}"
+        if process.wait() == _MISTAKE:
+            raise config_error([Problem(problem=problem)])
+        raise Error(problem)
 
     def environment(self, number: int) -> Mapping[str, str]:
         """For programs on it."""

@@ -51,6 +51,11 @@ def models() -> tuple[Model, ...]:
     return tuple(_model(family["name"], room) for family in families for room in family["rooms"])
 
 
+def family(name: str | None) -> list[Model]:
+    """The models of a family, as `replacement`; every model for None, none for another name."""
+    return [model for model in models() if name in (None, model.family)]
+
+
 def describe(name: str) -> list[Model]:
     """The models called `name`, as `ssd` or `workload/zipf`; of a preset, the one it sets up.
 
@@ -69,8 +74,17 @@ def describe(name: str) -> list[Model]:
         ]
     if not found:
         known = [*(model.kind for model in models()), *entries]
-        raise config_error([unknown("there is no model or preset called", name, known)])
+        problem = unknown("there is no model or preset called", name, known)
+        if owners := _with_setting(name):
+            problem["hint"] = f"it is a setting of {', '.join(owners)}: nacre describe {owners[0]}"
+        raise config_error([problem])
     return found
+
+
+def _with_setting(name: str) -> list[str]:
+    """The models that have a setting of this name, by their kinds."""
+    having = (model.kind for model in models() if name in {each.name for each in model.settings})
+    return list(dict.fromkeys(having))
 
 
 KINDS = {
@@ -114,17 +128,26 @@ _STACKS = {
 }
 
 
+def stacks() -> list[str]:
+    """What a scenario can be begun with: kinds of devices, then devices of the catalogue."""
+    entries = [name for name, entry in catalog().items() if entry.family == "device"]
+    return list(dict.fromkeys([*(model.kind for model in family("device")), *entries]))
+
+
 def new(kind: str) -> str:
     """A scenario with a stack of this kind, every setting of it beside its meaning and default.
 
-    Raises `ConfigError` for a kind of device that there is not.
+    A kind of device, or a device of the catalogue; raises `ConfigError` for what is neither.
     """
-    known = [model.kind for model in models() if model.family == "device"]
-    if kind not in known:
-        raise config_error([unknown("there is no kind of stack called", kind, known)])
-    (model,) = (each for each in models() if (each.family, each.kind) == ("device", kind))
+    if kind not in stacks():
+        problem = unknown("there is no kind of stack or device called", kind, stacks())
+        raise config_error([problem])
+    entry = None if _is_device(kind) else catalog()[kind]
+    model = next(each for each in family("device") if each.kind == (entry.kind if entry else kind))
     if kind in KINDS:
         text = next(row.text for row in scenarios() if row.name == KINDS[kind])
+    elif entry:
+        text = _PLAIN.format(summary=entry.summary, kind=kind, stack=f'preset = "{kind}"')
     else:
         summary = model.summary[0].upper() + model.summary[1:]
         text = _PLAIN.format(summary=summary, kind=kind, stack=_STACKS[kind])
@@ -134,6 +157,11 @@ def new(kind: str) -> str:
     preset = lines[place - 1].partition("=")[2].strip(' "')
     offered = _offered(model, given, _catalogued(preset))
     return "\n".join([*lines[:place], *offered, *lines[place:]]) + "\n"
+
+
+def _is_device(kind: str) -> bool:
+    """Whether a model of a device is called so, whatever the catalogue has."""
+    return any(model.kind == kind for model in family("device"))
 
 
 def _catalogued(preset: str) -> dict[str, str]:

@@ -16,7 +16,8 @@ from pathlib import Path
 from nacre import toml
 from nacre.catalog import catalog
 from nacre.errors import Problem, config_error, unknown
-from nacre.text import printable
+from nacre.scenario import standard_input
+from nacre.text import numbered, printable
 
 STACK = "tlc_nvme"
 ENDLESS = 1_000_000_000
@@ -108,7 +109,8 @@ def _jobs(path: Path) -> dict[str, dict[str, str]]:
     shared: dict[str, str] = {}
     jobs: dict[str, dict[str, str]] = {}
     current: dict[str, str] | None = None
-    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    text = standard_input() if path == Path("-") else path.read_text(encoding="utf-8")
+    for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not line or line[0] in "#;":
             continue
@@ -219,7 +221,8 @@ class _Job:
                 "kind": "poisson" if poisson else "periodic",
                 "rate": f"{each * jobs} Hz",
             }
-            self._no("iodepth", f"{depth} requests at once: with a rate, there may be any number")
+            at_once = f"{numbered(depth, 'request')} at once"
+            self._no("iodepth", f"{at_once}: with a rate, there may be any number")
             return
         self._take("rate_process")
         self.arrival |= {"kind": "closed", "queue_depth": depth}

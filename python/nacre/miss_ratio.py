@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import numpy as np
-
 from nacre.errors import TraceError
 from nacre.saving import write_file
 from nacre.view import View
 
 if TYPE_CHECKING:
     import altair as alt
+    import numpy as np
     import polars as pl
 
 Kind = Literal["all", "reads", "writes"]
@@ -55,6 +54,8 @@ class MissRatioCurve:
 
     def hits(self, size: int, kind: Kind = "all") -> float:
         """Accesses to blocks that a cache of so many bytes serves."""
+        import numpy as np
+
         kind, blocks = _kind(kind), self._blocks(size)
         place = int(np.searchsorted(self._columns["step_blocks"], blocks, side="right")) - 1
         if place < 0:
@@ -69,6 +70,8 @@ class MissRatioCurve:
 
     def half_width(self, size: int, kind: Kind = "all") -> float:
         """The miss ratio lies within so much of the estimate, with 95 % confidence; 0 if exact."""
+        import numpy as np
+
         within = self._columns[f"{_kind(kind)}_within"]
         return float(np.interp(size, self.sizes, within))
 

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from nacre import _core
 from nacre.errors import Error, Problem, config_error, unknown
 from nacre.prices import Prices, priced
 from nacre.quantity import parse
+from nacre.saving import SIMULATED_FILE
 from nacre.scenario import Scenario, Source, assignments, read
-from nacre.text import size
+from nacre.text import amount, size
+from nacre.view import View
 
 if TYPE_CHECKING:
     import altair as alt
+    import numpy as np
     import polars as pl
+
+    from nacre.record import Record
 
 Columns: TypeAlias = "Mapping[str, np.ndarray[Any, Any]]"
 
@@ -68,11 +72,18 @@ class Mixes:
         accesses: tuple[int, int],
         frame: pl.DataFrame,
         sizes: tuple[int, int] = (0, 0),
+        budget: float | None = None,
     ) -> None:
         self.name = name
         self.tiers = tiers
         self.reads, self.writes = accesses
         self.read_bytes, self.write_bytes = sizes
+        self.budget = budget
+        """What a GiB may cost, where only mixes within that are kept."""
+        self.origins: Sequence[View] = ()
+        """Every value of the scenario, with where it comes from."""
+        self.simulated: Mapping[str, Record] = {}
+        """The records of the mixes that were run, too: `nacre mixes --simulate`."""
         self._frame = frame
 
     @property
@@ -98,7 +109,8 @@ class Mixes:
             )
             found.append(
                 f"prices are counted in different things, so no mix has a cost: {priced};"
-                " give all tiers price and price_basis alike"
+                ' convert them, as --prices "USD 2009=1.42 USD 2023", or give all tiers price and'
+                " price_basis alike"
             )
         longest = max(
             total / count if count else 0.0
@@ -161,7 +173,7 @@ class Mixes:
         """Only the mixes of which a GiB costs no more; there may be none."""
         import polars as pl
 
-        return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost))
+        return self._of(self.tiers, self._frame.filter(pl.col("cost") <= cost), cost)
 
     def repriced(self, prices: Mapping[str, float], basis: str) -> Mixes:
         """The same mixes where a GiB of each tier has another price, all counted in `basis`.
@@ -183,9 +195,13 @@ class Mixes:
             tiers, frame.with_columns((pl.col("iops") / pl.col("cost")).alias("iops_per_cost"))
         )
 
-    def _of(self, tiers: tuple[Tier, ...], frame: pl.DataFrame) -> Mixes:
+    def _of(
+        self, tiers: tuple[Tier, ...], frame: pl.DataFrame, budget: float | None = None
+    ) -> Mixes:
         counts, sizes = (self.reads, self.writes), (self.read_bytes, self.write_bytes)
-        return Mixes(self.name, tiers, counts, frame, sizes)
+        found = Mixes(self.name, tiers, counts, frame, sizes, budget)
+        found.origins = self.origins
+        return found
 
     def plot(self, by: str = "iops_per_cost") -> alt.TopLevelMixin:
         """The score over the shares of the first two tiers: the surface, seen from above."""
@@ -205,10 +221,12 @@ class Mixes:
             "extents": self.extents,
             "tiers": [vars(tier) for tier in self.tiers],
             "cost_basis": None if self.bases in ([], ["not stated"]) else " and ".join(self.bases),
+            "budget": self.budget,
             "findings": self.findings,
             "best": self.best(by=by).to_dicts(),
             "pure": self.pure().to_dicts(),
             "mixes": self._frame.to_dicts(),
+            "origins": [dict(origin) for origin in self.origins],
         }
 
     def save(self, directory: str | os.PathLike[str], *, figures: bool = False) -> Path:
@@ -233,7 +251,10 @@ class Mixes:
             tiers = tuple(Tier(**tier) for tier in document["tiers"])
             counts = (document["reads"], document["writes"])
             sizes = (document["read_bytes"], document["write_bytes"])
-            return cls(document["name"], tiers, counts, frame, sizes)
+            found = cls(document["name"], tiers, counts, frame, sizes, document.get("budget"))
+            found.origins = _views(document.get("origins", []))
+            found.simulated = _simulated(folder)
+            return found
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
             problem = f"it holds no mixes: {' '.join(str(error).split())}"
             hint = "give what `nacre mixes --out` wrote"
@@ -260,18 +281,23 @@ def mixes(
     *,
     steps: int = 20,
     prices: Prices | None = None,
+    budget: float | None = None,
     progress: bool | Progress = False,
 ) -> Mixes:
     """Scores every mix of the tiers of a scenario, in `steps` equal parts of their capacity.
 
     The stack of the scenario is of kind `tiers`; shares, sizes and placement it gives are not
     used. The workload is read once, and nothing is simulated. `prices` converts prices that are
-    counted in different things, as of `run`. `progress` shows a bar on standard error, or calls a
-    function of yours.
+    counted in different things, as of `run`. With a `budget` only mixes of which a GiB costs no
+    more are kept. `progress` shows a bar on standard error, or calls a function of yours.
 
-    Raises `ConfigError` for a stack that is no tiers, for a workload without an end and for more
-    steps than extents, and `Error` if `progress` ended it.
+    Raises `ConfigError` for a stack that is no tiers, for a workload without an end, for more
+    steps than extents and for a budget that no mix keeps, and `Error` if `progress` ended it.
     """
+    if budget is not None and not 0 < budget < math.inf:
+        hint = "give what a GiB may cost, in what the prices are counted in"
+        problem = Problem(path="budget", problem="it is no price", given=str(budget), hint=hint)
+        raise config_error([problem])
     source, settings = read(scenario), assignments(overrides)
     priced(source, settings, prices)
     count = operator.index(steps)
@@ -294,7 +320,40 @@ def mixes(
         else:
             tick = progress or None
         document, columns = counted(source, settings, count, tick)
-    return of(document, columns)
+    found = of(document, columns)
+    return found if budget is None else _within(found, budget)
+
+
+def _within(found: Mixes, budget: float) -> Mixes:
+    """The mixes within a budget; raises `ConfigError` where there are none."""
+    within = found.within(budget)
+    if not len(within):
+        least = found.frame()["cost"].min()
+        why = "".join(f"; {finding}" for finding in found.findings)
+        hint = f"no mix has a known cost{why}"
+        if isinstance(least, float):
+            counted_in = "".join(f" {basis}" for basis in found.bases if basis != "not stated")
+            hint = f"the cheapest mix costs {amount(round(least, 4))}{counted_in} a GiB"
+        problem = Problem(
+            path="budget", problem="no mix costs so little", given=amount(budget), hint=hint
+        )
+        raise config_error([problem])
+    return within
+
+
+def _simulated(folder: Path) -> dict[str, Record]:
+    """The records that `nacre mixes --simulate` left beside the mixes."""
+    from nacre.record import Record
+
+    listed = folder / SIMULATED_FILE
+    if not listed.is_file():
+        return {}
+    names = json.loads(listed.read_bytes())
+    return {str(name): Record.load(folder / str(place)) for name, place in names.items()}
+
+
+def _views(origins: Sequence[Mapping[str, Any]]) -> Sequence[View]:
+    return tuple(View(origin) for origin in origins)
 
 
 def counted(
@@ -315,7 +374,9 @@ def counted(
     document = source.placed({"origins": [], **json.loads(text)})
     devices = [tier["device"] for tier in resolved["scenario"]["stack"]["tier"]]
     measured = [_measured_bytes(device) for device in devices]
-    return {**document, "names": _names(resolved), "measured_bytes": measured}, columns
+    origins = source.placed(resolved)["origins"]
+    told = {"names": _names(resolved), "measured_bytes": measured, "origins": origins}
+    return {**document, **told}, columns
 
 
 def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
@@ -335,7 +396,9 @@ def of(document: Mapping[str, Any], columns: Columns) -> Mixes:
     )
     counts = (int(document["reads"]), int(document["writes"]))
     sizes = (int(document["read_bytes"]), int(document["write_bytes"]))
-    return Mixes(document["name"], tiers, counts, _frame(tiers, columns), sizes)
+    found = Mixes(document["name"], tiers, counts, _frame(tiers, columns), sizes)
+    found.origins = _views(document.get("origins", []))
+    return found
 
 
 def _answering(progress: Progress) -> Callable[[int, int | None], bool]:
@@ -370,6 +433,7 @@ def _measured_bytes(device: Mapping[str, Any]) -> int | None:
 
 
 def _frame(tiers: tuple[Tier, ...], columns: Columns) -> pl.DataFrame:
+    import numpy as np
     import polars as pl
 
     names = [tier.name for tier in tiers]

@@ -7,17 +7,21 @@ of an earlier run are replaced.
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+from nacre import needs
 
 if TYPE_CHECKING:
     from nacre.crash import Crash
@@ -40,17 +44,24 @@ FIGURE_FILES = tuple(
     for suffix in ("svg", "png")
 )
 RECORD_FILES = (RECORD_FILE, *FIGURE_FILES)
-MIXES_FILES = tuple(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png"))
+SIMULATED_FILE = "simulated.json"
+"""Where the records of mixes that were run, too, lie: by what they are called."""
+MIXES_FILES = (
+    *(f"mixes.{suffix}" for suffix in ("json", "csv", "parquet", "svg", "png")),
+    SIMULATED_FILE,
+)
 CRASH_FILES = ("crash.json", "crash.html", "crash.txt")
+_RECORD_SCHEMA = re.compile(r"nacre-record-[0-9]+")
 _SEALS = {
-    RECORD_FILE: "schema",
-    "mixes.json": "mixes",
-    "crash.json": "blocks_audited",
-    "rows.json": "paper",
-    "served.json": "wall_s",
+    "mixes.json": {"reads", "writes", "extents", "tiers", "best", "pure", "mixes"},
+    "crash.json": {"seed", "points", "lives", "restarts", "requests", "blocks_audited", "promises"},
+    "rows.json": {"id", "paper", "figure", "metric", "published", "simulated", "pass"},
+    "served.json": {"threads", "requests", "dilation", "wall_s", "throughput", "latency", "server"},
 }
-"""Files by which a directory of results is known, each with a word that its document has."""
+"""Files by which a directory of results is known, beside a record, which says its schema: words
+that no other document has together."""
 
+USED = "it is in use, as an image of a server or a memory is; name another file"
 TAKEN = "there is already a file of this name; name another one, or replace it with --force"
 _FOREIGN = (
     "there is already a file of this name, and no results that it would belong to;"
@@ -76,6 +87,7 @@ class Staging:
         self._stale: tuple[str, ...] = ()
 
     def __enter__(self) -> Staging:
+        needs.for_tables()
         missing = [p for p in (self.directory, *self.directory.parents) if not p.exists()]
         try:
             for path in reversed(missing):
@@ -86,7 +98,7 @@ class Staging:
             self._remove_made()
             error.filename = str(self.directory)
             raise
-        self._is_ours = any(_holds(self.directory / name, word) for name, word in _SEALS.items())
+        self._is_ours = any(_is_seal(self.directory / name) for name in (RECORD_FILE, *_SEALS))
         try:
             for name in self._names:
                 self._check(name)
@@ -137,7 +149,15 @@ class Staging:
         self.write("mixes.parquet", parquet.getvalue())
         self.write("mixes.csv", frame.write_csv().encode())
         self.write("mixes.json", f"{document}\n".encode())
-        self.discard(["mixes.svg", "mixes.png"])
+        self.discard(["mixes.svg", "mixes.png", SIMULATED_FILE])
+        self.commit()
+
+    def simulated(self, records: Mapping[str, Record]) -> None:
+        """Commits the records of mixes that were run, each in a folder of its own."""
+        places = {name: f"simulated/{number}" for number, name in enumerate(records, 1)}
+        for name, record in records.items():
+            record.save(self.directory / places[name])
+        self.write(SIMULATED_FILE, json.dumps(places, ensure_ascii=False).encode())
         self.commit()
 
     def figures_of_mixes(self, mixes: Mixes) -> None:
@@ -240,7 +260,25 @@ def look(target: Path, *, replace: bool = True) -> bool:
         raise IsADirectoryError(errno.EISDIR, "it is not a file", str(target))
     if not replace:
         raise FileExistsError(errno.EEXIST, TAKEN, str(target))
-    return True
+    with _held(target):
+        return True
+
+
+@contextmanager
+def _held(target: Path) -> Iterator[None]:
+    """While the block runs nobody locks a file, as servers and memories lock their images.
+
+    Raises `OSError` where somebody has.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    handle = os.open(target, flags)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise OSError(errno.EBUSY, USED, str(target)) from None
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -261,7 +299,8 @@ def replacing(target: Path, *, replace: bool = True) -> Iterator[Path]:
         yield path
         path.chmod(0o666 & ~_umask())
         if is_there and look(target):
-            path.replace(target)
+            with _held(target):
+                path.replace(target)
         else:
             _move_to_free(path, target)
     except OSError as error:
@@ -309,14 +348,19 @@ def _move_to_free(path: Path, target: Path) -> None:
         path.replace(target)
 
 
-def _holds(file: Path, word: str) -> bool:
-    """Whether a file is a JSON document with such a word in it, or a list that begins with one."""
+def _is_seal(file: Path) -> bool:
+    """Whether a file is a document of ours, or a list of them; a record is never in a list."""
     try:
-        document = json.loads(file.read_bytes())
+        document = json.loads(file.read_bytes()) if stat.S_ISREG(file.lstat().st_mode) else None
     except (OSError, ValueError):
         return False
+    if file.name == RECORD_FILE:
+        schema = document.get("schema") if isinstance(document, dict) else None
+        return _RECORD_SCHEMA.fullmatch(str(schema)) is not None
     first = document[0] if isinstance(document, list) and document else document
-    return isinstance(first, dict) and word in first
+    if not isinstance(first, dict):
+        return False
+    return _SEALS[file.name] <= first.keys()
 
 
 def _write(path: Path, data: bytes, target: Path) -> None:

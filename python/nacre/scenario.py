@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import re
 import sys
@@ -32,7 +33,7 @@ class Configuration(Protocol):
 Policy: TypeAlias = Callable[..., Any]
 """A policy in Python: see `nacre.policies`."""
 
-Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration"
+Scenario: TypeAlias = "str | os.PathLike[str] | Mapping[str, object] | Configuration | Source"
 
 
 _TABLE = "<dict>"
@@ -100,6 +101,8 @@ def read(scenario: Scenario) -> Source:
 
     Raises `ConfigError` for an unknown name, `FileNotFoundError` for a missing file.
     """
+    if isinstance(scenario, Source):
+        return scenario
     if isinstance(scenario, str | os.PathLike):
         return _named(os.fsdecode(scenario))
     to_dict = getattr(scenario, "to_dict", None)
@@ -266,7 +269,7 @@ def _utf8(text: str, what: str) -> str:
 def _named(name: str) -> Source:
     path = Path(name)
     if name == "-":
-        return Source(_utf8(_standard_input(), "standard input"), "<stdin>", str(Path.cwd()))
+        return Source(standard_input(), STDIN, str(Path.cwd()))
     shipped = {row.name: row for row in scenarios()}
     if path.suffix == ".toml" or path.is_file() or (path.name != name and path.exists()):
         if name.removesuffix(".toml") in shipped and not path.exists():
@@ -279,15 +282,22 @@ def _named(name: str) -> Source:
     if name in shipped:
         return Source(shipped[name].text, name, str(Path.cwd()))
     problem = unknown("no scenario called", printable(name), shipped, ", or a TOML file")
-    if path.with_name(f"{path.name}.toml").is_file():
+    entries = json.loads(_core.catalog())
+    if any((entry["name"], entry["family"]) == (name, "device") for entry in entries):
+        problem["hint"] = f"it is a device of the catalogue: nacre new {name} writes a scenario"
+    elif path.with_name(f"{path.name}.toml").is_file():
         problem["hint"] = f'did you mean "{printable(name)}.toml"? {problem["hint"]}'
     raise config_error([problem])
 
 
+STDIN = "<stdin>"
+"""What standard input is called in messages."""
+
+
 @cache
-def _standard_input() -> str:
+def standard_input() -> str:
     """What standard input holds: it can be read once, and several steps read a scenario."""
-    return sys.stdin.read()
+    return _utf8(sys.stdin.read(), "standard input")
 
 
 def _file(path: Path) -> Source:

@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, get_args
 
 from nacre import _core
@@ -97,9 +98,11 @@ def serve(
     for name, (other, place) in (exports or {}).items():
         devices.append((read(other), [], place, name))
     begin = state_of(start)
-    for source, settings, *_ in devices:
+    if lacking := [problem for *_, place, _ in devices for problem in _without_folder(place)]:
+        raise config_error(lacking)
+    for source, settings, _, export in devices:
         settings[:0] = _without_workload(source, settings)
-        for notice in _ignored(source, settings):
+        for notice in _ignored(source, settings, begun=begin is not None and export is None):
             tell(notice)
     stacks = [
         {
@@ -141,7 +144,10 @@ def serve(
 _ASKED_BY_CLIENTS = (
     '{ kind = "uniform", requests = 9_000_000_000_000_000_000, footprint = "4 KiB" }'
 )
+_BEFORE = {"fill", "precondition", "until_steady"}
+"""Settings of `[run]` that say what a device has been through before its first request."""
 _OF_RUNS = {
+    "fill": None,
     "precondition": 0,
     "until_steady": None,
     "warm_up": 0,
@@ -163,17 +169,36 @@ def _without_workload(source: Source, settings: Sequence[tuple[str, str]]) -> li
     return [] if given else [("workload", _ASKED_BY_CLIENTS)]
 
 
-def _ignored(source: Source, settings: list[tuple[str, str]]) -> list[str]:
-    """What of the scenario a served device does not follow."""
+def _ignored(source: Source, settings: list[tuple[str, str]], *, begun: bool) -> list[str]:
+    """What of the scenario a served device does not follow; `begun` is one from a saved state."""
     with source.cited():
         run = json.loads(_core.resolve(source.text, source.name, settings))["run"]
-    found = [f"run.{key}" for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset]
+    given = {key for key, unset in _OF_RUNS.items() if run.get(key, unset) != unset}
+    before = given & _BEFORE
+    found = [f"run.{key}" for key in _OF_RUNS if key in given - (before if begun else set())]
     if not found:
         return []
     verb = "is" if len(found) == 1 else "are"
+    said = f"{', '.join(found)} {verb} of simulated runs and not followed"
+    if begun:
+        return [said]
+    said += ": a served device begins new, or where its image ended"
+    if before:
+        said += (
+            "; to begin as a run would, save the state of one (nacre run --save-state FILE) and"
+            " give it (nacre serve --from FILE)"
+        )
+    return [said]
+
+
+def _without_folder(image: str | os.PathLike[str]) -> list[Problem]:
+    """The mistake of an image in a folder that is not there."""
+    folder = Path(os.fsdecode(image)).absolute().parent
+    if folder.is_dir():
+        return []
+    hint = "make it, or name another place"
     return [
-        f"{', '.join(found)} {verb} of simulated runs and not followed: a served device begins new,"
-        " or where its image ended"
+        Problem(path=f"image {os.fsdecode(image)}", problem=f"{folder} is no folder", hint=hint)
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nacre.summary import Table, assumed, setting
-from nacre.text import count, duration, size
+from nacre.text import count, duration, numbered, size
 from nacre.view import View
 
 
@@ -16,7 +16,7 @@ class TraceInfo(View):
         amount = size(self.footprint_bytes)
         span = f" in {duration(self.duration_s * 1e9)}" if self.duration_s else ""
         damage = f", {count(self.bad_records)} damaged" if self.bad_records else ""
-        requests = f"{count(self.records)} requests{span}, {count(self.reads)} of them reads"
+        requests = f"{numbered(self.records, 'request')}{span}, {count(self.reads)} of them reads"
         return f"<nacre.TraceInfo {self.format}: {requests}; {amount} touched{damage}>"
 
     def _repr_html_(self) -> str:

@@ -34,6 +34,16 @@ class Simulated:
         ended = all(record.complete for record in self.records)
         return ended and len(self.records) == self._chosen.height
 
+    @property
+    def named(self) -> dict[str, Record]:
+        """The records by what their mixes are: `5 % pcm_ssd, 95 % disk`."""
+        rows = self._chosen.head(len(self.records)).to_dicts()
+        said = [
+            ", ".join(f"{100 * row[name]:.3g} % {name}" for name in self._names if row[name])
+            for row in rows
+        ]
+        return dict(zip(said, self.records, strict=True))
+
     def frame(self) -> pl.DataFrame:
         """A row per mix that was simulated: its serial scores, and what became of them.
 

@@ -20,11 +20,20 @@ _BYTES_MAX = 2**32 - 1
 
 
 class Spent(View):
-    """Time of one request: how much, of which component, doing what."""
+    """Time of one request: how much, of which component, doing what, at which stage of its way.
+
+    NVRAM cards behind NVMe tell stages, such as "doorbell" or "row activate"; others have None.
+    """
 
     component: str
     activity: str
+    stage: str | None
     ns: float
+
+    @property
+    def doing(self) -> str:
+        """In words: "link", "link: doorbell"."""
+        return f"{self.activity}: {self.stage}" if self.stage else self.activity
 
 
 class CountedOnce(View):
@@ -58,9 +67,9 @@ def step(
     """Issues requests to the stack of a scenario, each when the one before is done.
 
     Each answer has `op`, `address`, `bytes`, `issued_ns`, `latency_ns`, `is_done`; `spent`, a
-    list of `component`, `activity` and `ns` that adds up to the latency; and `counted`, a list of
-    `component`, `name` and `count` of what happened meanwhile. Raises `ConfigError` for a
-    scenario that is not legal and for a request that lies beyond the device.
+    list of `component`, `activity`, `stage` and `ns` that adds up to the latency; and `counted`,
+    a list of `component`, `name` and `count` of what happened meanwhile. Raises `ConfigError` for
+    a scenario that is not legal and for a request that lies beyond the device.
     """
     source, (settings, _) = read(scenario), with_functions(overrides)
     asked = [_asked(request) for request in requests]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from nacre import toml
 from nacre.record import IDLE
-from nacre.text import NOTHING, amount, count, duration, percent, si, significant
+from nacre.text import NOTHING, amount, count, duration, numbered, percent, si, significant
 
 if TYPE_CHECKING:
     from nacre._record import Caution
@@ -42,7 +42,7 @@ def facts(record: Record) -> list[str]:
         lines = [f"nothing was measured: {unmeasured}"]
     else:
         lines = [
-            f"{count(requests.completed)} requests in {duration(record.simulated_s * 1e9)}"
+            f"{numbered(requests.completed, 'request')} in {duration(record.simulated_s * 1e9)}"
             f" of simulated time, seed {record.seed}",
             f"{si(record.throughput.iops)} requests/s, {si(record.throughput.bytes_per_s)}B/s"
             f"{_units(record)}",
@@ -50,9 +50,11 @@ def facts(record: Record) -> list[str]:
     if not record.complete:
         lines[0] += "; stopped early, this is what was finished"
     if requests.issued != requests.completed:
-        lines.append(f"{count(requests.issued - requests.completed)} requests never completed")
+        never = numbered(requests.issued - requests.completed, "request")
+        lines.append(f"{never} never completed")
     if requests.errors:
-        lines.append(f"{count(requests.errors)} requests ended in an error of the device")
+        failed = numbered(requests.errors, "request")
+        lines.append(f"{failed} ended in an error of the device")
     if (ratio := record.find_hit_ratio()) is not None:
         lines.append(f"{percent(ratio)} of the blocks read were in a cache")
     lines += [f"{name} {value}" for name, value in _totals(record)]

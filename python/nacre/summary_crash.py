@@ -20,6 +20,12 @@ _PERSISTENCE = {
 }
 
 
+NOT_MEASURED = (
+    "Losing the power measures promises, losses and recovery: neither energy nor wear, nor cost,"
+    " nor speed under load. `nacre run` of the same scenario tells them."
+)
+
+
 def crash_facts(found: Crash) -> list[str]:
     """Sentences about the whole."""
     promises = found.promises
@@ -29,6 +35,11 @@ def crash_facts(found: Crash) -> list[str]:
         f"promised: {_PERSISTENCE[promises.persistence]},"
         f" and units of {size(promises.atomic_unit)} are old or new as a whole"
         + ("; transactions as one" if promises.transactions else ""),
+    ]
+    lines += [
+        f"{tried.fault.replace('_', ' ')} never struck, in {count(tried.points)} of them"
+        for tried in found.faults
+        if tried.fault != "power_loss" and tried.points and not tried.injected
     ]
     if found.finding is None:
         lines.append("every promise was kept")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nacre.summary import Table
-from nacre.text import NOTHING, amount, count, duration, percent, significant, size
+from nacre.text import NOTHING, amount, count, duration, numbered, percent, significant, size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 def counted(mixes: Mixes) -> str:
     """What was counted and how many mixes there are."""
     return (
-        f"{count(len(mixes))} mixes of {count(mixes.extents)} extents, scored by"
-        f" {count(mixes.reads)} reads{_size(mixes.read_bytes, mixes.reads)}"
-        f" and {count(mixes.writes)} writes{_size(mixes.write_bytes, mixes.writes)},"
+        f"{count(len(mixes))} mixes of {numbered(mixes.extents, 'extent')}, scored by"
+        f" {numbered(mixes.reads, 'read')}{_size(mixes.read_bytes, mixes.reads)}"
+        f" and {numbered(mixes.writes, 'write')}{_size(mixes.write_bytes, mixes.writes)},"
         " one after the other on idle devices"
+        + ("" if mixes.budget is None else f", of which a GiB costs {amount(mixes.budget)} or less")
     )
 
 
@@ -86,9 +87,12 @@ def simulated(mixes: Mixes, runs: Simulated) -> Table:
         "serial latency",
         "latency",
         "busiest",
-        "but",
+        "findings",
     ]
-    return Table("", columns, [*_numbers(len(columns) - 3), False, False], rows)
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    numeric = [*_numbers(len(mixes.names) + 4), False, False]
+    return Table("", columns, numeric[: len(columns)], rows)
 
 
 def _scores(row: dict[str, Any]) -> list[str]:

@@ -50,6 +50,11 @@ def count(value: float | None) -> str:
     return si(value)
 
 
+def numbered(value: float, one: str) -> str:
+    """A count with what is counted: `1 request`, `12,345 requests`."""
+    return f"{count(value)} {one}" if value == 1 else f"{count(value)} {one}s"
+
+
 def si(value: float) -> str:
     """A number with an SI prefix: `1.09 k`."""
     for scale, prefix in _SI:
@@ -85,7 +90,7 @@ def percent(share: float | None) -> str:
 
 def one_line(record: Record) -> str:
     """What a record says, in one line."""
-    parts = [f"{printable(record.name)}: {count(record.requests.completed)} requests"]
+    parts = [f"{printable(record.name)}: {numbered(record.requests.completed, 'request')}"]
     if not record.complete:
         parts[0] += " (stopped early)"
     if record.requests.completed and record.simulated_s:

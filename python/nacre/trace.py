@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from nacre import _core, quantity, toml
 from nacre.cache_curves import CacheCurves
+from nacre.describe import family
 from nacre.errors import SEED_MAX, TraceError, nearest
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
@@ -127,10 +128,11 @@ def caches(
 ) -> CacheCurves:
     """What caches of every policy and size miss, simulated side by side in one pass on all cores.
 
-    A policy is a name or a table of its settings; a size is text as `"64 MiB"`, or bytes. Without
-    sizes there are ten, each twice the one before, up to what the trace touches, which takes a look
-    beforehand. With `sample=0.01`, caches are simulated in miniature: of each block all accesses
-    are followed or none, in a cache of a hundredth of the size.
+    A policy is a name or a table of its settings, and `"all"` every one that Nacre has; a size is
+    text as `"64 MiB"`, or bytes. Without sizes there are ten, each twice the one before, up to what
+    the trace touches, which takes a look beforehand. With `sample=0.01`, caches are simulated in
+    miniature: of each block all accesses are followed or none, in a cache of a hundredth of the
+    size.
     """
     chosen = _options(options)
     share = 1.0 if sample is None else sample
@@ -139,7 +141,7 @@ def caches(
     block = _block(block)
     with _readable(paths) as files:
         bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
-        named = [each if isinstance(each, str) else toml.value(each) for each in policies]
+        named = [name for each in policies for name in _named(each)]
         if not named:
             raise TraceError('there is no policy to simulate; give one, as "lru"')
         blocks = _in_blocks(bytes_, block, share)
@@ -147,6 +149,13 @@ def caches(
             files, chosen, named, blocks, block, share, _seed(seed), _answering(progress)
         )
     return CacheCurves(_name(paths), json.loads(text))
+
+
+def _named(policy: str | Mapping[str, object]) -> list[str]:
+    """A policy as the core reads it; for "all", those of the replacement family with a model."""
+    if policy == "all":
+        return [model.kind for model in family("replacement") if model.kind != "external"]
+    return [policy if isinstance(policy, str) else toml.value(policy)]
 
 
 def fit(

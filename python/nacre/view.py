@@ -36,7 +36,9 @@ class View(Mapping[str, Any]):
             raise AttributeError(f"no field {name!r}{meant} (fields: {known})") from None
 
     def _elsewhere(self, name: str) -> str | None:
-        """Where a part has a field of this name, as `throughput.iops`; a method called like it."""
+        """Where a part has a field of this name, as `throughput.iops`; what is called like it."""
+        if f"{name}s" in dir(type(self)):
+            return f"{name}s"
         for key, value in self._data.items():
             if isinstance(value, Mapping) and name in value:
                 return f"{key}.{name}"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from nacre.cli import completing
 from nacre.errors import ConfigError, Problem, config_error
 from nacre.run import check
 
@@ -15,6 +16,7 @@ Scenario = Annotated[
     typer.Argument(
         metavar="SCENARIO",
         help="A TOML file, the name of a shipped scenario, or - for standard input.",
+        autocompletion=completing.scenarios,
     ),
 ]
 Settings = Annotated[

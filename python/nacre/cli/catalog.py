@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from nacre.catalog import catalog
+from nacre.cli import completing
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
 from nacre.errors import config_error, unknown
@@ -38,7 +39,14 @@ def list_(as_json: Json = False) -> None:
 @app.command()
 @guarded
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As `nacre catalog list` gives it.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="As `nacre catalog list` gives it.",
+            autocompletion=completing.shipped,
+        ),
+    ],
     as_json: Json = False,
 ) -> None:
     """Show the numbers of a medium or device with their sources, or the text of a scenario."""

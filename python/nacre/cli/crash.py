@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nacre.cli import completing
 from nacre.cli.arguments import Json, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
 from nacre.cli.interrupt import Interruption
@@ -18,6 +19,7 @@ from nacre.crash_program import crash_program
 from nacre.errors import SEED_MAX, Problem, config_error
 from nacre.progress import Bar
 from nacre.saving import CRASH_FILES, Staging
+from nacre.scenario import read
 from nacre.summary_crash import (
     branch_table,
     crash_facts,
@@ -26,14 +28,21 @@ from nacre.summary_crash import (
     recovery_table,
 )
 
+_OF_PROGRAMS = ("check", "times", "within", "ready")
+"""Options that mean something with a program alone."""
+_OF_POINTS = ("points", "fault", "out")
+"""Options that mean something without one."""
+
 
 @guarded
 def crash(
+    context: typer.Context,
     scenario: Annotated[
         str | None,
         typer.Argument(
             metavar="[SCENARIO]",
             help="A TOML file or the name of a shipped scenario; without one everything is drawn.",
+            autocompletion=completing.scenarios,
         ),
     ] = None,
     command: Annotated[
@@ -44,7 +53,9 @@ def crash(
         ),
     ] = None,
     settings: Settings = None,
-    points: Annotated[int, typer.Option(min=1, help="Losses of power to try.")] = 10_000,
+    points: Annotated[
+        int, typer.Option(min=1, help="At least so many losses of power are tried.")
+    ] = 10_000,
     seed: Annotated[
         int, typer.Option(min=0, max=SEED_MAX, help="Of everything that is drawn.")
     ] = 1,
@@ -81,6 +92,7 @@ def crash(
     as_json: Json = False,
 ) -> None:
     """Pull the power anywhere, thousands of times: what was lost, and what was promised."""
+    _check_given(context, is_program=bool(command))
     if scenario is not None and command:
         _pull(
             scenario,
@@ -94,12 +106,11 @@ def crash(
             as_json=as_json,
         )
         return
-    if check is not None:
-        problem = "a check is run after losses of power under a program"
-        raise config_error([Problem(path="--check", problem=problem, hint="add: -- COMMAND")])
     if scenario is None and (settings or fault):
         problem = "without a scenario everything is drawn, faults and settings too"
         raise config_error([Problem(problem=problem, hint="give a scenario, or only a seed")])
+    # A pipe that nobody writes into is waited for until the first Ctrl-C.
+    source = None if scenario is None else read(scenario)
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, CRASH_FILES)) if out else None
         interruption = stack.enter_context(Interruption())
@@ -109,12 +120,12 @@ def crash(
             bar(done, total)
             return interruption.asked
 
-        if scenario is None:
+        if scenario is None or source is None:
             found = crash_drawn(seed, points=points, progress=progress)
         else:
             overrides = settings_of(scenario, settings)
             found = crash_scenario(
-                scenario,
+                source,
                 overrides,
                 points=points,
                 seed=seed,
@@ -133,6 +144,20 @@ def crash(
     if interruption.asked:
         complain(f"interrupted: {found.points} of {points} points were tried")
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_given(context: typer.Context, *, is_program: bool) -> None:
+    """Raises `ConfigError` naming every option that was given and would not be heeded."""
+    names, problem, hint = (
+        (_OF_POINTS, "it is not of losses of power under a program of yours", "leave it out")
+        if is_program
+        else (_OF_PROGRAMS, "it is of losses of power under a program", "add: -- COMMAND")
+    )
+    sources = {name: context.get_parameter_source(name) for name in names}
+    given = [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
+    if given:
+        problems = [Problem(path=f"--{name}", problem=problem, hint=hint) for name in given]
+        raise config_error(problems)
 
 
 def _pull(

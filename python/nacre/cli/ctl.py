@@ -142,6 +142,8 @@ def record(
     if (trace is None) != stop:
         problem = "a recording begins with the name of a trace and ends with --stop"
         raise mistake(problem, "give one of the two")
+    if trace is not None and not (folder := trace.absolute().parent).is_dir():
+        raise mistake(f"{trace}: {folder} is no folder", "make it, or name another place")
     with Control(image) as control:
         if trace is not None:
             control.record(trace, force=force, export=export)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ import typer
 
 from nacre import _core
 from nacre import describe as made_of
+from nacre.cli import completing
 from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_json, write_line, write_prose, write_table, write_text
@@ -30,15 +32,21 @@ class Document(StrEnum):
 @guarded
 def describe(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="NAME",
-            help="A model, as ssd, lru or workload/zipf, or a preset of the catalogue.",
+            metavar="[NAME]",
+            help="A model, as ssd, lru or workload/zipf; a preset of the catalogue; or a family of "
+            "models, as replacement. Default: a list of all models.",
+            autocompletion=completing.models,
         ),
-    ],
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a model simulates and leaves out, its settings and its sources."""
+    family = made_of.family(name)
+    if name is None or family:
+        _list(family, as_json=as_json)
+        return
     found = made_of.describe(name)
     if as_json:
         write_json([model.to_dict() for model in found])
@@ -54,7 +62,15 @@ def describe(
 
 @guarded
 def new(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="Of the stack, as ssd or tiers.")],
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[KIND]",
+            help="Of the stack, as ssd or tiers, or a device of the catalogue, as tlc_nvme. "
+            "Default: a list of the kinds.",
+            autocompletion=completing.stacks,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -63,6 +79,9 @@ def new(
     ] = None,
 ) -> None:
     """Write a commented scenario to begin with."""
+    if kind is None:
+        _list(made_of.family("device"), as_json=False)
+        return
     text = made_of.new(kind)
     if output is None:
         write_text(text)
@@ -82,6 +101,14 @@ def schema(
 ) -> None:
     """Print the JSON Schema of scenarios or of records, which editors complete and check by."""
     write_json(json.loads(_core.schema_of(of is Document.RECORD)))
+
+
+def _list(models: Sequence[Model], *, as_json: bool) -> None:
+    if as_json:
+        write_json([model.to_dict() for model in models])
+        return
+    rows = [[model.family, model.kind, model.summary] for model in models]
+    write_table(Table("", ["family", "model", "summary"], [False] * 3, rows, prose=["summary"]))
 
 
 def _show(model: Model) -> None:

@@ -16,6 +16,7 @@ import typer
 
 from nacre.cli.terminal import OutputError, flush, write_json
 from nacre.errors import ConfigError, Error, TraceError
+from nacre.needs import denial
 from nacre.text import printable
 
 FAILED = 1
@@ -101,6 +102,8 @@ def failure_of(error: BaseException) -> Failure:
             return Failure(FAILED, [f"standard output: {os_words(error.cause, named=False)}"])
         case ConfigError() | TraceError():
             return Failure(MISTAKE, str(error).split("\n"), getattr(error, "problems", ()))
+        case _ if denied := denial(error):
+            return Failure(FAILED, [denied])
         case MemoryError():
             return Failure(FAILED, ["there is not enough memory"])
         case RuntimeError() if str(error) == _NO_THREAD:

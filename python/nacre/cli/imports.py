@@ -25,7 +25,7 @@ def imports() -> None:
 @app.command()
 @guarded
 def fio(
-    file: Annotated[Path, typer.Argument(metavar="JOB", help="A job file of fio.")],
+    file: Annotated[Path, typer.Argument(metavar="JOB", help="A job file of fio, or -.")],
     job: Annotated[
         str | None, typer.Option(metavar="NAME", help="The job, where the file has several.")
     ] = None,

@@ -41,6 +41,10 @@ def mixes(
         ),
     ] = 0,
     prices: ConvertedPrices = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="PRICE", help="Only mixes of which a GiB costs no more."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", parser=place, help="Write the mixes and their figure there."),
@@ -57,7 +61,9 @@ def mixes(
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, MIXES_FILES)) if out else None
         with Bar("counting", "requests") as bar:
-            found = score(scenario, overrides, steps=steps, prices=given(prices), progress=bar)
+            found = score(
+                scenario, overrides, steps=steps, prices=given(prices), budget=budget, progress=bar
+            )
         if staging:
             staging.mixes(found)
             try:
@@ -67,6 +73,8 @@ def mixes(
         if simulate_best:
             interruption = stack.enter_context(Interruption())
             runs = _simulate(scenario, overrides, found, simulate_best, interruption)
+            if staging and runs.records:
+                staging.simulated(runs.named)
     if as_json:
         simulated = {"simulated": runs.frame().to_dicts()} if runs else {}
         write_json(found.to_dict() | simulated)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from nacre import mqsim as rival
 from nacre.cli.arguments import Json, place
@@ -20,7 +21,22 @@ from nacre.summary import Table
 
 _T = TypeVar("_T")
 
-comparisons = typer.Typer(help="Run the inputs of other simulators in both.")
+
+class _Simulators(TyperGroup):
+    """The simulators there are; saved results that are given instead are told how to compare."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first argument names."""
+        if args and args[0] not in self.commands and Path(args[0]).exists():
+            results = " ".join(args)
+            raise typer.BadParameter(
+                f"{args[0]} is no simulator; results are put side by side by:"
+                f" nacre report {results} -o PAGE.html"
+            )
+        return super().resolve_command(ctx, args)
+
+
+comparisons = typer.Typer(help="Run the inputs of other simulators in both.", cls=_Simulators)
 Drive = Annotated[Path, typer.Argument(metavar="SSDCONFIG", help="Its SSD configuration.")]
 Definition = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="Its workload definition.")]
 Number = Annotated[int, typer.Option(min=1, help="Which of the I/O scenarios of the workload.")]

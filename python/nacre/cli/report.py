@@ -22,7 +22,12 @@ def report(
             help="What `nacre run`, `study`, `mixes` or `crash` wrote with --out; or traces.",
         ),
     ],
-    html: Annotated[Path, typer.Option(metavar="FILE", parser=place, help="The page to write.")],
+    html: Annotated[
+        Path,
+        typer.Option(
+            "--html", "-o", "--output", metavar="FILE", parser=place, help="The page to write."
+        ),
+    ],
     force: Force = False,
 ) -> None:
     """Make an HTML page of saved results, and of traces."""

@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from nacre.cli import completing
 from nacre.cli.arguments import place
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded, warn
 from nacre.cli.interrupt import Interruption
@@ -17,13 +18,15 @@ from nacre.errors import Problem, config_error
 from nacre.reproduce.evidence import summed
 from nacre.reproduce.held_out import held_out
 from nacre.reproduce.output import Output
+from nacre.reproduce.paper import papers
 from nacre.reproduce.progress import RunsBar
 from nacre.reproduce.result import Reproduction, Target
 from nacre.reproduce.runs import Runs, Watch
 from nacre.reproduce.sensitivity import sensitivity
 from nacre.reproduce.table import claims, moves, notes, without
-from nacre.reproduce.work import conduct, keeping, targets
+from nacre.reproduce.work import jobs_of, keeping, targets
 from nacre.study.local import Local
+from nacre.study.store import Memory
 
 Told = TypeVar("Told")
 _AGAIN = "this is what was finished; --resume goes on with it"
@@ -34,7 +37,9 @@ def reproduce(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER[/FIGURE]]", help="As envy or envy/fig8; default: all there are."
+            metavar="[PAPER[/FIGURE]]",
+            help=f"Of {', '.join(papers())}, as envy or envy/fig8; default: all, which takes long.",
+            autocompletion=completing.papers,
         ),
     ] = None,
     out: Annotated[
@@ -154,26 +159,31 @@ def _end(out: Path | None, *, interrupted: bool) -> None:
 def carry_out(
     chosen: list[Target], out: Path | None, *, resume: bool = False, as_json: bool
 ) -> None:
-    """Reproduces, stores, prints, and ends in a status."""
+    """Reproduces, stores, prints, and ends in a status.
+
+    What is kept in a directory is not judged when it is interrupted: that takes long.
+    """
     failure: Failure | None = None
+    is_asked, drawn = False, True
     with ExitStack() as stack:
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
         output = stack.enter_context(Output(out, chosen)) if out else None
-        interruption = stack.enter_context(Interruption())
-        with RunsBar() as bar:
-
-            def watch(done: int, total: int, share: float) -> bool:
-                bar(done, total, share)
-                return interruption.asked
-
-            found = conduct(chosen, kept=kept, watch=watch)
-        drawn = True
+        try:
+            found, is_asked = _run(chosen, kept, keeps=output is not None)
+            if output:
+                output.write(found)
+        except KeyboardInterrupt:
+            if output is None:
+                raise
+            complain(f"interrupted: {out} keeps what was finished; --resume goes on with it")
+            raise typer.Exit(INTERRUPTED) from None
         if output:
-            output.write(found)
-            try:
-                drawn = output.figures(found, lambda: interruption.asked)
-            except Exception as error:
-                failure = failure_of(error)
+            with Interruption() as interruption:
+                try:
+                    drawn = output.figures(found, lambda: interruption.asked)
+                except Exception as error:
+                    failure = failure_of(error)
+            is_asked |= interruption.asked
     if as_json:
         write_json(found.listed)
     else:
@@ -185,9 +195,24 @@ def carry_out(
         complain(
             *failure.lines, f"rows and records are complete and kept in {out}; figures are not"
         )
-    _conclude(found, interrupted=interruption.asked, drawn=drawn, is_kept=out is not None)
+    _conclude(found, interrupted=is_asked, drawn=drawn)
     if failure:
         raise typer.Exit(FAILED)
+
+
+def _run(chosen: Sequence[Target], kept: Memory, *, keeps: bool) -> tuple[Reproduction, bool]:
+    """What runs gave, and whether they were interrupted; if it `keeps` them that is raised."""
+    jobs = jobs_of(chosen)
+    with Interruption() as interruption, Local() as engine, RunsBar() as bar:
+
+        def watch(done: int, total: int, share: float) -> bool:
+            bar(done, total, share)
+            return interruption.asked
+
+        runs = Runs(engine, kept)
+        if not runs.run(jobs, watch) and keeps:
+            raise KeyboardInterrupt
+    return Reproduction(chosen, runs.ended(jobs)), interruption.asked
 
 
 def _show(found: Reproduction) -> None:
@@ -199,11 +224,11 @@ def _show(found: Reproduction) -> None:
         write_line(line)
 
 
-def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool, is_kept: bool) -> None:
+def _conclude(found: Reproduction, *, interrupted: bool, drawn: bool) -> None:
     for figure, why in found.not_run.items():
         warn(f"{figure} is not run: it {why}")
     if not found.complete:
-        complain(f"interrupted: {_AGAIN if is_kept else 'this is what was finished'}")
+        complain("interrupted: this is what was finished")
         raise typer.Exit(INTERRUPTED)
     if interrupted:
         complain(f"interrupted; every run is complete{'' if drawn else '; figures are missing'}")

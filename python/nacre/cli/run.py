@@ -20,7 +20,7 @@ from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
 from nacre.saving import RECORD_FILES, Staging
-from nacre.scenario import assignments, read
+from nacre.scenario import Source, assignments, read
 from nacre.summary import (
     assumed,
     components,
@@ -92,10 +92,11 @@ def run(
 ) -> None:
     """Simulate a scenario in virtual time."""
     overrides = settings_of(scenario, settings)
+    # A pipe that nobody writes into is waited for until the first Ctrl-C.
+    source = read(scenario)
     if prices:
-        converted = read(scenario)
         assigned = assignments(overrides)
-        priced(converted, assigned, given(prices))
+        priced(source, assigned, given(prices))
         overrides = dict(assigned)
     tls = (tls_ca, tls_cert, tls_key)
     _only_of_parts(split, engine, address, tls, workers)
@@ -105,12 +106,12 @@ def run(
         staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
         interruption = stack.enter_context(Interruption())
         if split is None:
-            record = _simulate(scenario, overrides, seed, until, start, save_state, interruption)
+            record = _simulate(source, overrides, seed, until, start, save_state, interruption)
         else:
             from nacre.study.work import engine_called
 
             running = engine_called(engine.value, address, workers, tls)
-            record = _simulate_parts(scenario, split, overrides, seed, running, out, interruption)
+            record = _simulate_parts(source, split, overrides, seed, running, out, interruption)
         drawn = True
         if staging:
             staging.record(record)
@@ -152,7 +153,7 @@ def check(scenario: Scenario, settings: Settings = None, as_json: Json = False) 
 
 
 def _simulate(
-    scenario: str,
+    scenario: Source,
     overrides: dict[str, object],
     seed: int | None,
     until: str | None,
@@ -179,7 +180,7 @@ def _simulate(
 
 
 def _simulate_parts(
-    scenario: str,
+    scenario: Source,
     way: str,
     overrides: dict[str, object],
     seed: int | None,

@@ -13,10 +13,11 @@ from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table
 from nacre.control import SUFFIX, ExportStatistics
 from nacre.errors import Problem, config_error
+from nacre.scenario import read
 from nacre.serve import Service
 from nacre.serve import serve as serve_scenario
 from nacre.summary_served import latency_table, recording, too_late
-from nacre.text import count, si
+from nacre.text import count, numbered, si
 
 
 @guarded
@@ -110,13 +111,16 @@ def serve(
         if not as_json:
             write_line(f"metrics at {url}")
 
+    # Pipes that nobody writes into are waited for until the first Ctrl-C.
+    source = read(scenario)
+    others = {name: (read(other), place) for name, (other, place) in _exports(export or []).items()}
     with Interruption() as interruption:
         service = serve_scenario(
-            scenario,
+            source,
             settings_of(scenario, settings),
             image=image,
             listen=address,
-            exports=_exports(export or []),
+            exports=others,
             timing=timing,  # type: ignore[arg-type]  # serve() names the mistake
             dilate=dilate,
             read_only=read_only,
@@ -135,8 +139,12 @@ def serve(
         write_json(service.to_dict())
     else:
         _show(service)
+    recorded = [export.recording for export in service.exports if export.recording]
+    failed = [recording(each) for each in recorded if each.error]
     if service.unsynced:
-        complain(f"what was not flushed may be lost: {service.unsynced}")
+        failed.append(f"what was not flushed may be lost: {service.unsynced}")
+    if failed:
+        complain(*failed)
         raise typer.Exit(FAILED)
 
 
@@ -160,8 +168,8 @@ def _exports(given: list[str]) -> dict[str, tuple[str, Path]]:
 def _show(service: Service) -> None:
     write_line()
     answered = sum(export.answered for export in service.exports)
-    clients = "client" if service.clients == 1 else "clients"
-    write_line(f"{count(service.clients)} {clients}, {count(answered)} requests answered")
+    clients = numbered(service.clients, "client")
+    write_line(f"{clients}, {numbered(answered, 'request')} answered")
     if service.dropped:
         write_line(f"dropped: {count(service.dropped)}; the last: {service.last_drop}")
     for export in service.exports:
@@ -176,7 +184,8 @@ def _show_export(export: ExportStatistics, *, is_named: bool) -> None:
     if table.rows:
         write_line()
         write_table(table)
-    lines = [too_late(export), recording(export.recording) if export.recording else None]
+    recorded = export.recording if export.recording and not export.recording.error else None
+    lines = [too_late(export), recording(recorded) if recorded else None]
     for line in filter(None, lines):
         write_line()
         write_prose(line)

@@ -49,7 +49,7 @@ def show(answers: Sequence[Answer]) -> None:
         failed = "" if answer.is_done else "; the device could not do it"
         taken = f"{answer.latency_ns:,.1f} ns, issued at {answer.issued_ns:,.1f} ns"
         write_line(f"{what}: {taken}{failed}")
-        rows = [(one.component, one.activity, f"{one.ns:,.1f}") for one in answer.spent]
+        rows = [(one.component, one.doing, f"{one.ns:,.1f}") for one in answer.spent]
         write_table(Table("", ("component", "spent on", "ns"), (False, False, True), rows))
         rows = [(one.component, one.name, f"{one.count:,}") for one in answer.counted]
         write_table(Table("", ("component", "counted", "times"), (False, False, True), rows))

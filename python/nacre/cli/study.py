@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nacre import __version__
+from nacre.cli import completing
 from nacre.cli.arguments import place
 from nacre.cli.engine_name import EngineName, TlsCa, TlsCert, TlsKey
 from nacre.cli.failure import FAILED, INTERRUPTED, Failure, complain, failure_of, guarded
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
 
 @guarded
 def study(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A TOML file.")],
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A TOML file, or - for standard input.",
+            autocompletion=completing.files,
+        ),
+    ],
     engine: Annotated[
         EngineName, typer.Option(help="All cores of this machine, or a Dask cluster.")
     ] = EngineName.LOCAL,
@@ -55,7 +63,7 @@ def study(
 ) -> None:
     """Run many designs: a sweep over axes, or a search."""
     design, planner = sound(study)
-    directory = out or Path(f"{Path(study).stem}.study")
+    directory = out or Path(f"{'study' if study == '-' else Path(study).stem}.study")
     failure: Failure | None = None
     with ExitStack() as stack:
         tls = (tls_ca, tls_cert, tls_key)
@@ -102,7 +110,7 @@ def _told(directory: Path) -> Iterator[None]:
 
 
 def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
-    from nacre.study.summary import BEST, best, decisive, facts
+    from nacre.study.summary import BEST, best, decisive, facts, ranked
 
     again = f", {reused:,} of them there already" if reused else ""
     write_line(f"{result.name}: {summed(result)}{again}")
@@ -114,7 +122,7 @@ def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
         if table.rows:
             write_line()
             write_table(table)
-    rest = (result.pareto() if result.questions.objectives else result.designs).height - BEST
+    rest = ranked(result).height - BEST
     write_line()
     if rest > 0:
         write_line(f"{rest:,} more are in the table")

@@ -22,7 +22,7 @@ from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
 from nacre.saving import look, write_file
 from nacre.summary import Table
-from nacre.text import count, percent, size
+from nacre.text import count, numbered, percent, size
 from nacre.trace import Options
 from nacre.trace_summary import request_sizes, trace_facts, trace_shape
 from nacre.view import View
@@ -84,7 +84,7 @@ def info(
     if as_json:
         write_json(found.to_dict())
     elif html is not None:
-        write_line(f"{html}: {count(found.records)} requests")
+        write_line(f"{html}: {numbered(found.records, 'request')}")
     else:
         _show(found)
 
@@ -116,7 +116,8 @@ def mrc(
     policy: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES", help="Simulate these policies, as lru,arc,s3_fifo,sieve; all at once."
+            metavar="NAMES",
+            help="Simulate these policies, as lru,arc,s3_fifo,sieve, or all; in one pass.",
         ),
     ] = None,
     sizes: Annotated[
@@ -156,7 +157,7 @@ def mrc(
         if as_json:
             write_json(curves.to_dict())
         elif output is not None:
-            write_line(f"{output}: {count(curves.frame().height)} caches")
+            write_line(f"{output}: {numbered(curves.frame().height, 'cache')}")
         else:
             _show_caches(curves, by.value)
         return
@@ -276,7 +277,7 @@ def fit(
     if output is None:
         write_text(found.text)
         return
-    write_line(f"{output}: {count(_requests(found))} requests")
+    write_line(f"{output}: {numbered(_requests(found), 'request')}")
     rows = [[curve, percent(distance)] for curve, distance in found.closeness.items()]
     write_table(Table("", ["farthest apart in", "by"], [False, True], rows))
 
@@ -322,7 +323,7 @@ def _report(written: View, output: Path, *, as_json: bool) -> None:
     if as_json:
         write_json({"output": str(output), **written.to_dict()})
     else:
-        write_line(f"{output}: {count(written.records)} requests, {size(written.bytes)}")
+        write_line(f"{output}: {numbered(written.records, 'request')}, {size(written.bytes)}")
         for note in written.notes:
             write_prose(f"note: {note}")
 

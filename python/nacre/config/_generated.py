@@ -1451,6 +1451,8 @@ class NvramCardDevice(Table):
     """What all flash together reads in a second. Default: 1.6 GB/s."""
     flash_ecc: Ecc | None = None
     """Error correction of the flash. Default: none."""
+    flash_error_rate: str | float | None = None
+    """Share of the bits of a dump that are wrong when it is read back. Default: 0 %."""
     boot: str | None = None
     """From the return of the power until the card works. Default: 100 ms."""
     idle_power: str | None = None
@@ -1874,7 +1876,9 @@ class NvmeHostInterface(Table):
     tags: int | None = None
     """Reads of the host's memory, of at most `read_request` each, that the device has under way for data; absent means enough."""
     queue_depth: int | None = None
-    """Commands under way at one time; absent means as many as come."""
+    """Commands under way at one time, in each queue pair; absent means as many as come."""
+    queue_pairs: int | None = None
+    """Queue pairs, which take the commands in turn, with one fetch of a command under way for each; absent means that no command waits for the fetch of another, and that queue depth and interrupts are of all of them."""
     kind: Literal["nvme"] = "nvme"
     """Which room this is."""
 

@@ -172,6 +172,7 @@ class NvramCardSettings(TypedDict, total=False):
     flash_write: str
     flash_read: str
     flash_ecc: Ecc
+    flash_error_rate: str | float
     boot: str
     idle_power: str
     price: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import wraps
@@ -13,10 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+import nacre
 from nacre.errors import ConfigError, Error, Problem, TraceError, config_error
 from nacre.explore.folder import MissingError
 from nacre.explore.jobs import said
-from nacre.summary import Table
+from nacre.finite import as_json
+from nacre.summarise import Result, Table, summarise
 from nacre.text import printable
 
 if TYPE_CHECKING:
@@ -34,11 +35,7 @@ class TooLargeError(Error):
 
 def told(content: object, status: int = 200) -> Response:
     """JSON; what is not finite is null, as JSON has no word for it."""
-    try:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(content), ensure_ascii=False, allow_nan=False)
-    return Response(text.encode(errors="replace"), status, media_type="application/json")
+    return Response(as_json(content), status, media_type="application/json")
 
 
 def answering(ask: Callable[..., Any], *, takes_document: bool = False) -> Endpoint:
@@ -122,9 +119,37 @@ def figure(draw: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
     return found
 
 
+def summary(result: Result) -> dict[str, Any]:
+    """What a result says, with the names of its figures."""
+    said = summarise(result)
+    return {
+        "headline": lines(said.headline),
+        "facts": lines(said.facts),
+        "tables": tables(*said.tables),
+        "figures": list(said.figures),
+        "assumed": len(said.assumed),
+    }
+
+
+def figure_of(result: Result, request: Request) -> dict[str, Any]:
+    """The figure of a result that the path asks for."""
+    makers, name = nacre.figures.makers(result), word(request, "figure")
+    if name not in makers:
+        raise config_error([Problem(path=name, problem="there is no such figure")])
+    return figure(makers[name])
+
+
 def word(request: Request, name: str) -> str:
     """A part of the path."""
     return str(request.path_params[name])
+
+
+def place(request: Request, name: str) -> int:
+    """A place in a list that the address asks for; the first where it asks for none."""
+    found = request.query_params.get(name, "0")
+    if not (found.isascii() and found.isdigit() and len(found) < 10):
+        raise config_error([Problem(path=name, problem="it is no place", given=found[:80])])
+    return int(found)
 
 
 def text(given: Mapping[str, Any], key: str, otherwise: str | None = None) -> str:
@@ -151,13 +176,3 @@ def table_of(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise config_error([Problem(path=key, problem="it is no table", given=repr(found)[:80])])
     return found
-
-
-def _finite(item: Any) -> Any:
-    if isinstance(item, float):
-        return item if math.isfinite(item) else None
-    if isinstance(item, Mapping):
-        return {str(key): _finite(each) for key, each in item.items()}
-    if isinstance(item, list | tuple):
-        return [_finite(each) for each in item]
-    return item

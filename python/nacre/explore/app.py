@@ -48,7 +48,7 @@ class Explorer:
             *pages,
             Route("/vega.js", self._vega),
             Route("/api/about", answers.answering(self._about)),
-            *scenarios.routes(),
+            *scenarios.routes(self.folder),
             *runs.routes(),
             *traces.routes(),
             *Plans(self.folder, self.jobs, traces, runs).routes(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -11,17 +12,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.routing import Route
 
+import nacre
 from nacre import toml
-from nacre.crash import Crash, crash, faults
 from nacre.errors import SEED_MAX, Error, Problem, config_error
 from nacre.explore import answers
-from nacre.explore.folder import Folder
+from nacre.explore.folder import Folder, write_file
 from nacre.explore.jobs import Job, Jobs
 from nacre.explore.runs import SCENARIO_FILE
-from nacre.report import headline
-from nacre.run import check
-from nacre.saving import Staging
-from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
 
 POINTS_MAX = 10_000_000
 
@@ -40,14 +37,14 @@ class Crashes:
             Route("/api/crashes", begin, methods=["POST"]),
             Route("/api/crashes", answering(self.listed)),
             Route("/api/crashes/{name}", answering(self.shown)),
-            Route("/api/crashes/{name}/recovery", answering(self.recovery)),
-            Route("/api/faults", answering(lambda _request: faults())),
+            Route("/api/crashes/{name}/figures/{figure}", answering(self.figure)),
+            Route("/api/faults", answering(lambda _request: nacre.faults())),
         ]
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checks what is asked for, and begins to lose the power."""
         tree = answers.table_of(given, "tree")
-        check(tree)
+        nacre.check(tree)
         chosen = given.get("faults", [])
         if not isinstance(chosen, list) or not all(isinstance(each, str) for each in chosen):
             raise config_error([Problem(path="faults", problem="it is no list of names")])
@@ -65,7 +62,7 @@ class Crashes:
         found = []
         for path in self._folder.listed("crashes"):
             with suppress(Error, OSError):
-                crashed = Crash.load(path)
+                crashed = nacre.Crash.load(path)
                 found.append(
                     {
                         "id": path.name,
@@ -79,44 +76,32 @@ class Crashes:
     def shown(self, request: Request) -> dict[str, Any]:
         """What one found: facts, tables, the steps to a broken promise."""
         path = self._folder.find("crashes", answers.word(request, "name"))
-        found = Crash.load(path)
+        found = nacre.Crash.load(path)
         asked = json.loads((path / "asked.json").read_bytes())
         steps = [] if found.finding is None else list(found.finding.steps)
         return {
             "id": path.name,
             "folder": str(path),
-            "headline": answers.lines(headline.of_crash(found)),
-            "facts": answers.lines(crash_facts(found)),
+            **answers.summary(found),
             "broken": found.finding is not None,
             "steps": answers.lines(steps),
-            "tables": answers.tables(
-                fault_table(found), recovery_table(found), branch_table(found)
-            ),
-            "has_recovery": bool(found.recovery.max_s),
             "asked": asked,
         }
 
-    def recovery(self, request: Request) -> dict[str, Any]:
-        """How long recoveries took."""
-        from nacre.figures.crash import recovery_figure
-
-        found = Crash.load(self._folder.find("crashes", answers.word(request, "name")))
-        drawn = recovery_figure(found)
-        if drawn is None:
-            raise Error("no recovery took any time")
-        return answers.figure(lambda: drawn)
+    def figure(self, request: Request) -> dict[str, Any]:
+        """One figure of what was found: how long recoveries took."""
+        path = self._folder.find("crashes", answers.word(request, "name"))
+        return answers.figure_of(nacre.Crash.load(path), request)
 
     def _try(self, tree: Mapping[str, Any], name: str, asked: Mapping[str, Any], job: Job) -> str:
         path = self._folder.new("crashes", name)
         try:
-            with Staging(path) as staging:
-                found = crash(tree, **asked, progress=job.tick)
-                staging.write(SCENARIO_FILE, toml.document(tree).encode())
-                staging.write("asked.json", json.dumps({**asked, "tree": tree}).encode())
-                staging.crash(found)
+            found = nacre.crash(tree, **asked, progress=job.tick)
+            write_file(path / SCENARIO_FILE, toml.document(tree).encode())
+            write_file(path / "asked.json", json.dumps({**asked, "tree": tree}).encode())
+            found.save(path)
         except BaseException:
-            with suppress(OSError):
-                path.rmdir()
+            shutil.rmtree(path, ignore_errors=True)
             raise
         if found.points < asked["points"] and found.finding is None:
             job.note = f"stopped after {found.points:,} of {asked['points']:,} losses of power"

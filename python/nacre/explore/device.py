@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
 
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre.control import Control, ExportStatistics, Harm
+import nacre
+from nacre import Control, step, summarise
+from nacre.control import ExportStatistics, Harm
 from nacre.errors import Error, Problem, config_error
 from nacre.explore import answers
-from nacre.step import OPS, Answer, step
+from nacre.step import OPS, Answer
 from nacre.step import Request as Asked
-from nacre.summary import Table
-from nacre.summary_served import (
-    export_facts,
-    harmed,
-    latency_table,
-    outage_facts,
-    request_table,
-    server_facts,
-    wear_table,
-)
+from nacre.summarise import Table
 from nacre.text import count, duration, percent
-
-if TYPE_CHECKING:
-    import altair as alt
 
 STEPS_MAX = 100
 _BYTES_MAX = 2**53 - 1
@@ -52,7 +42,7 @@ def watched(request: Request) -> dict[str, Any]:
     with _attached(request.query_params.get("image", "")) as control:
         found = control.stats()
     return {
-        "facts": answers.lines(server_facts(found)),
+        "facts": answers.lines(summarise(found).facts),
         "exports": [
             {**_told(export), "sample": found.sample(export.name)._asdict()}
             for export in found.exports
@@ -62,9 +52,7 @@ def watched(request: Request) -> dict[str, Any]:
 
 def served(_request: Request) -> dict[str, Any]:
     """The figure that the page feeds with the samples of a device."""
-    from nacre import figures
-
-    return answers.figure(figures.served)
+    return answers.figure(nacre.figures.served)
 
 
 def wear(request: Request) -> dict[str, Any]:
@@ -72,17 +60,14 @@ def wear(request: Request) -> dict[str, Any]:
     with _attached(request.query_params.get("image", "")) as control:
         export = control.stats(columns=True).export(request.query_params.get("export"))
 
-    def draw() -> alt.TopLevelMixin:
-        return export.plot_wear()
-
-    return answers.figure(draw)
+    return answers.figure(export.plot_wear)
 
 
 def pulled(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """The power fails and comes back."""
     with _attached(answers.text(given, "image")) as control:
         outage = control.power_fail(export=answers.text(given, "export"))
-    return {"facts": answers.lines(outage_facts(outage))}
+    return {"facts": answers.lines(summarise(outage).facts)}
 
 
 def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,8 +80,8 @@ def hurt(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         raise config_error([Problem(path="harm", problem="there is none", given=harm, hint=hint)])
     known = cast("Harm", harm)
     with _attached(answers.text(given, "image")) as control:
-        control.media_error(offset, length, known, export=_export(given))
-    return {"facts": [harmed(offset, length, known)]}
+        done = control.media_error(offset, length, known, export=_export(given))
+    return {"facts": [done]}
 
 
 def asked_of(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +109,7 @@ def _breakdown(found: Sequence[Answer]) -> Table:
         told = [_said(answer), duration(answer.latency_ns)]
         for spent in answer.spent or [None]:
             share = percent(spent.ns / answer.latency_ns) if spent and answer.latency_ns else ""
-            where = [spent.component, spent.activity, duration(spent.ns)] if spent else [""] * 3
+            where = [spent.component, spent.doing, duration(spent.ns)] if spent else [""] * 3
             rows.append([*told, *where, share])
             told = ["", ""]
     return Table("", columns, [False, True, False, False, True, True], rows)
@@ -137,16 +122,12 @@ def _said(answer: Answer) -> str:
 
 
 def _told(export: ExportStatistics) -> dict[str, Any]:
-    parts: list[Callable[[], Table]] = [
-        lambda: request_table(export),
-        lambda: latency_table(export),
-        lambda: wear_table(export.components),
-    ]
+    said = summarise(export)
     return {
         "name": export.name,
-        "facts": answers.lines(export_facts(export)),
-        "tables": answers.tables(*(part() for part in parts)),
-        "has_wear": any(part.get("wear") for part in export.components),
+        "facts": answers.lines(said.facts),
+        "tables": answers.tables(*said.tables),
+        "has_wear": "wear" in said.figures,
     }
 
 

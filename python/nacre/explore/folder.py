@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from nacre.errors import Error
+from nacre.saving import write_file
+
+__all__ = ["Folder", "Kind", "MissingError", "slug", "write_file"]
 
 Kind: TypeAlias = Literal["runs", "papers", "plans", "studies", "crashes", "traces"]
 

@@ -3,48 +3,29 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre import toml, trace
-from nacre.catalog import Entry, catalog
+import nacre
+from nacre import toml
 from nacre.errors import Error, Problem, config_error
-from nacre.explore import answers, worth
-from nacre.explore.folder import Folder
+from nacre.explore import answers
+from nacre.explore.folder import Folder, write_file
 from nacre.explore.jobs import Job, Jobs
 from nacre.explore.runs import Runs
 from nacre.explore.traces import Traces
-from nacre.mixes import Mixes, mixes
-from nacre.report import headline
-from nacre.run import check
-from nacre.saving import Staging, write_file
-from nacre.shown import TraceInfo
-from nacre.summary_mixes import counted, ranking
-from nacre.summary_mixes import tiers as tier_table
 from nacre.text import amount, size
-from nacre.trace_summary import trace_facts, trace_shape
 
-if TYPE_CHECKING:
-    import altair as alt
-
-PLAN_FILE = "plan.json"
+ASKED_FILE = "asked.json"
 TIERS_MAX = 4
-STEPS = 20
-_EXTENTS = 1024
-_SAMPLED_BLOCKS = 1 << 16
-"""Caches are simulated in miniature where a trace touches more blocks."""
-_REACHES = re.compile(r"reaches to byte (\d+)")
-_POLICIES = ("lru", "arc", "s3_fifo", "sieve")
+FACTORS = ("less", "more")
 
 
 class Plans:
@@ -52,7 +33,7 @@ class Plans:
 
     def __init__(self, folder: Folder, jobs: Jobs, traces: Traces, runs: Runs) -> None:
         self._folder, self._jobs, self._traces, self._runs = folder, jobs, traces, runs
-        self._load = lru_cache(maxsize=8)(_loaded)
+        self._load = lru_cache(maxsize=8)(nacre.Plan.load)
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -73,9 +54,9 @@ class Plans:
         """Begins to look at a trace, to simulate caches for it, and to score mixes of tiers."""
         name = answers.text(given, "trace")
         place = self._traces.place(name)
-        currency, chosen = _tiers(given)
-        check(_store(place, currency, chosen, 1 << 40))
-        work = partial(self._plan, name, place, currency, chosen)
+        currency, prices = _tiers(given)
+        nacre.Plan.check(place, prices, currency)
+        work = partial(self._plan, name, place, currency, prices)
         return self._jobs.start("plan", f"Plan for {name}", work).told()
 
     def listed(self, _request: Request) -> list[dict[str, Any]]:
@@ -83,87 +64,70 @@ class Plans:
         return [
             {"id": path.name, "modified": path.stat().st_mtime}
             for path in self._folder.listed("plans")
-            if (path / PLAN_FILE).is_file()
+            if (path / ASKED_FILE).is_file()
         ]
 
     def shown(self, request: Request) -> dict[str, Any]:
         """What a plan says, with the prices and the budget of the address."""
-        path = self._folder.find("plans", answers.word(request, "name"))
-        plan, info, curves, scored = self._load(path)
-        found = _priced(scored, plan, request)
-        budget = _number(request, "budget")
-        within = found.within(budget) if budget is not None else found
-        said = (
-            headline.of_mixes(within)
-            if len(within)
-            else [f"No mix of these tiers costs {amount(budget or 0)} a GiB or less."]
-        )
+        path, plan = self._found(request)
+        asked = self._asked(request)
+        priced, budget = _priced(plan, request), _number(request, "budget")
+        within = priced.within(budget)
+        best = nacre.summarise(within).tables[0] if len(within) else None
+        whole = nacre.summarise(priced.mixes)
+        others = _others(path, plan)
         return {
-            **plan,
+            **asked,
             "id": path.name,
             "folder": str(path),
-            "toml": _repriced(path, found),
-            "prices": {tier.name: tier.price for tier in found.tiers},
-            "caches": _caches(plan, info),
-            "headline": answers.lines([*self._cache(plan, curves, found), *said]),
-            "counted": answers.lines([counted(found), *found.findings]),
-            "best": answers.tables(ranking(within)) if len(within) else [],
-            "tiers": answers.tables(tier_table(found)),
-            "worth": worth.of_prices(found, budget),
-            "latencies": worth.of_latencies(path, found, budget),
-            "trace_tables": answers.tables(trace_facts(info), trace_shape(info)),
-            "footprint": size(info.footprint_bytes),
+            "toml": toml.document(priced.scenario),
+            "prices": priced.prices,
+            "caches": _caches(plan),
+            "headline": answers.lines(priced.headline(budget)),
+            "counted": answers.lines(whole.facts),
+            "best": answers.tables(best) if best else [],
+            "tiers": answers.tables(whole.tables[-1]),
+            "worth": answers.tables(priced.if_prices_differ(budget))[0],
+            "latencies": answers.tables(priced.if_latencies_differ(others, budget))[0]
+            if others
+            else None,
+            "trace_tables": answers.tables(*nacre.summarise(plan.info).tables[:2]),
+            "footprint": size(plan.info.footprint_bytes),
         }
-
-    def _cache(self, plan: Mapping[str, Any], curves: Mapping[str, Any], found: Mixes) -> list[str]:
-        prices = {tier.name: tier.price for tier in found.tiers if tier.price is not None}
-        known = _curves(curves, str(plan["trace"]))
-        return headline.of_caches(known, prices, str(plan["currency"]))
 
     def figure(self, request: Request) -> dict[str, Any]:
         """The surface of the mixes under the prices of the address, or what caches miss."""
-        plan, _, curves, scored = self._found(request)
+        _, plan = self._found(request)
         wanted = answers.word(request, "figure")
         if wanted not in ("caches", "mixes"):
             raise config_error([Problem(path=wanted, problem="there is no such figure")])
         if wanted == "caches":
-            from nacre.figures.cache_curves import cache_curves
-
-            name = str(plan["trace"])
-            return answers.figure(lambda: cache_curves(_curves(curves, name), "block"))
-        found = _priced(scored, plan, request)
-
-        def draw() -> alt.TopLevelMixin:
-            return found.plot("iops_per_cost")
-
-        return answers.figure(draw)
+            return answers.figure(plan.caches.plot)
+        return answers.figure_of(_priced(plan, request).mixes, request)
 
     def caches(self, request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Begins to simulate server caches that cost the same, before a network store."""
-        plan, *_ = self._found(request)
-        currency, chosen = _tiers(given)
+        _, plan = self._found(request)
+        currency, prices = _tiers(given)
         money = given.get("money")
-        if not isinstance(money, int | float) or not 0 < money < 1e12:
+        if not isinstance(money, int | float):
             hint = f"give a number of {currency}"
             problem = Problem(path="money", problem="it is no amount", given=repr(money), hint=hint)
             raise config_error([problem])
-        trees = [
-            _cache(str(plan["place"]), str(plan["trace"]), currency, tier, float(money))
-            for tier in chosen
-        ]
-        for tree in trees:
-            check(tree)
+        bought = zip(prices, plan.cache_scenarios(float(money), prices), strict=True)
+        trace = answers.lines([self._asked(request)["trace"]])[0]
+        trees = [{**tree, "name": f"{trace} {device}"} for device, tree in bought]
         work = partial(self._simulate, trees)
         title = f"Caches for {amount(money)} {currency}"
         return self._jobs.start("caches", title, work, noun="requests").told()
 
     def latencies(self, request: Request) -> dict[str, Any]:
         """Begins to ask what becomes of the best mix when a device is a fifth faster or slower."""
-        path = self._folder.find("plans", answers.word(request, "name"))
-        self._load(path)
+        path, plan = self._found(request)
 
         def ask(job: Job) -> str:
-            worth.ask_latencies(path, STEPS, job)
+            for (name, word), found in plan.with_latencies(progress=job.tick).items():
+                found.save(_place(path, name, word))
             return f"/plan?plan={path.name}"
 
         return self._jobs.start("plan", f"Latencies of {path.name}", ask).told()
@@ -181,56 +145,55 @@ class Plans:
         return f"/design?compare={','.join(names)}" if len(names) > 1 else f"/design?run={names[0]}"
 
     def _plan(
-        self, name: str, place: str, currency: str, chosen: Sequence[Mapping[str, Any]], job: Job
+        self, name: str, place: str, currency: str, prices: Mapping[str, float], job: Job
     ) -> str:
-        job.note = "reading"
-        info = trace.info(place, progress=job.tick)
+        def watch(step: str, done: int, total: int | None) -> bool:
+            job.note = step
+            return job.tick(done, total)
+
+        found = nacre.plan(place, prices, currency, progress=watch)
         job.go_on()
-        job.note = "simulating caches"
-        curves = trace.caches(place, _POLICIES, sample=_sample(info), progress=job.tick)
-        job.go_on()
-        job.note = "scoring mixes"
-        found, tree = _scored(place, currency, chosen, int(info.footprint_bytes), job)
         job.note = ""
-        path = self._folder.new("plans", name)
-        plan = {"trace": name, "place": place, "currency": currency, "chosen": list(chosen)}
-        with Staging(path) as staging:
-            staging.write("trace.json", _json(info.to_dict()))
-            staging.write("curves.json", _json(curves.to_dict()))
-            staging.write("scenario.toml", toml.document(tree).encode())
-            staging.mixes(found)
-        write_file(path / PLAN_FILE, _json(plan))
+        path = found.save(self._folder.new("plans", name))
+        chosen = [{"name": each, "price": price} for each, price in prices.items()]
+        asked = {"trace": name, "place": place, "currency": currency, "chosen": chosen}
+        write_file(path / ASKED_FILE, json.dumps(asked).encode())
         return f"/plan?plan={path.name}"
 
-    def _found(self, request: Request) -> tuple[dict[str, Any], TraceInfo, dict[str, Any], Mixes]:
-        return self._load(self._folder.find("plans", answers.word(request, "name")))
+    def _asked(self, request: Request) -> dict[str, Any]:
+        path, _ = self._found(request)
+        asked: dict[str, Any] = json.loads((path / ASKED_FILE).read_bytes())
+        return asked
+
+    def _found(self, request: Request) -> tuple[Path, nacre.Plan]:
+        path = self._folder.find("plans", answers.word(request, "name"))
+        if not (path / ASKED_FILE).is_file():
+            raise Error(f"{path} holds no plan: it did not come so far")
+        return path, self._load(path)
 
 
 def devices() -> list[dict[str, Any]]:
     """Devices of the catalogue that have a price, with what it is counted in."""
     found = []
-    for name, entry in catalog().items():
-        values = {value.path: value.value for value in entry.values}
+    for name, entry in nacre.catalog().items():
+        values = {value.path: value for value in entry.values}
         if entry.family == "device" and "price" in values:
-            number, _, unit = values["price"].partition("/")
+            number, _, unit = values["price"].value.partition("/")
+            basis = values.get("price_basis")
             found.append(
                 {
                     "name": name,
                     "summary": entry.summary,
                     "price": float(number) if unit.strip() == "GiB" else None,
-                    "basis": values.get("price_basis", "not stated"),
-                    "source": _source(entry),
+                    "basis": basis.value if basis else "not stated",
+                    "source": values["price"].source,
                 }
             )
     return found
 
 
-def _source(entry: Entry) -> str:
-    return next(value.source for value in entry.values if value.path == "price")
-
-
-def _tiers(given: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
-    """The currency, and the devices with the price of a GiB; every mistake at once."""
+def _tiers(given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+    """The currency, and the price of a GiB of each device; every mistake at once."""
     currency = answers.text(given, "currency").strip()
     chosen, problems = given.get("tiers"), []
     if not currency:
@@ -240,7 +203,7 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
         hint = f"choose 2 to {TIERS_MAX} devices"
         problems.append(Problem(path="tiers", problem="there is nothing to mix", hint=hint))
         chosen = []
-    found = []
+    found: dict[str, float] = {}
     for each in chosen:
         name, price = (each.get("name"), each.get("price")) if isinstance(each, dict) else (0, 0)
         if not isinstance(price, int | float) or not 0 < price < 1e9:
@@ -248,104 +211,43 @@ def _tiers(given: Mapping[str, Any]) -> tuple[str, list[dict[str, Any]]]:
             problems.append(
                 Problem(path=f"price-{name}", problem="it has no price", given="", hint=hint)
             )
-        found.append({"name": str(name), "price": price})
+            continue
+        found[str(name)] = float(price)
     if problems:
         raise config_error(problems)
     return currency, found
 
 
-def _device(currency: str, tier: Mapping[str, Any]) -> dict[str, Any]:
-    price = f"{tier['price']:.9g} /GiB"
-    return {"preset": tier["name"], "price": price, "price_basis": currency}
-
-
-def _workload(place: str) -> dict[str, Any]:
-    return {"kind": "trace", "file": place, "placement": "compact"}
-
-
-def _store(
-    place: str, currency: str, chosen: Sequence[Mapping[str, Any]], capacity: int
-) -> dict[str, Any]:
-    """A store of these tiers that the trace is played to."""
-    share = f"{100 / len(chosen):.9g} %"
-    tiers = [{"device": _device(currency, tier), "share": share} for tier in chosen]
-    extent = max(1 << 20, capacity // _EXTENTS)
-    stack = {
-        "kind": "tiers",
-        "capacity": f"{capacity} B",
-        "extent": f"{extent} B",
-        "placement": "static_optimal",
-        "tier": tiers,
-    }
-    return {"name": "mix of tiers", "workload": _workload(place), "stack": stack}
-
-
-def _cache(
-    place: str, name: str, currency: str, tier: Mapping[str, Any], money: float
-) -> dict[str, Any]:
-    """A server cache of one device, as large as the money buys."""
-    blocks = int(money / tier["price"] * 2**30) // 4096
-    if blocks < 1:
-        problem = Problem(path="money", problem=f"it does not buy a block of {tier['name']}")
-        raise config_error([problem])
-    device = {**_device(currency, tier), "capacity": f"{4096 * blocks} B"}
-    stack = {
-        "kind": "server_cache",
-        "level": [{"device": device, "policy": "lru"}],
-        "backing": {"preset": "network_store"},
-    }
-    return {"name": f"{name} {tier['name']}", "workload": _workload(place), "stack": stack}
-
-
-def _scored(
-    place: str, currency: str, chosen: Sequence[Mapping[str, Any]], footprint: int, job: Job
-) -> tuple[Mixes, dict[str, Any]]:
-    """Every mix of a store that is as large as the addresses of the trace reach."""
-    least = footprint
-    while True:
-        tree = _store(place, currency, chosen, 1 << max(26, math.ceil(math.log2(max(1, least)))))
-        try:
-            return mixes(tree, steps=STEPS, progress=job.tick), tree
-        except Error as error:
-            reached = _REACHES.search(str(error))
-            if reached is None or int(reached[1]) <= least:
-                raise
-            least = int(reached[1])
-
-
-def _sample(info: TraceInfo) -> float | None:
-    """The share of blocks that caches are simulated for."""
-    blocks = info.footprint_bytes // 4096
-    return None if blocks <= _SAMPLED_BLOCKS else _SAMPLED_BLOCKS / blocks
-
-
-def _caches(plan: Mapping[str, Any], info: TraceInfo) -> dict[str, str]:
+def _caches(plan: nacre.Plan) -> dict[str, str]:
     """What finds the misses of caches again: as a command, and in Python."""
-    place, sample = str(plan["place"]), _sample(info)
+    place, sample = plan.trace, plan.sample
+    policies = tuple(plan.caches.policies)
     followed = "" if sample is None else f" --sample {sample!r}"
     share = "" if sample is None else f", sample={sample!r}"
     return {
-        "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(_POLICIES)}{followed}",
-        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {_POLICIES!r}{share}).frame()",
+        "shell": f"nacre trace mrc {shlex.quote(place)} --policy {','.join(policies)}{followed}",
+        "python": f"import nacre\n\nnacre.trace.caches({place!r}, {policies!r}{share}).frame()",
     }
 
 
-def _repriced(path: Path, found: Mixes) -> str:
-    """The scenario of a plan under other prices, as TOML."""
-    tree = tomllib.loads((path / "scenario.toml").read_text())
-    for tier, given in zip(found.tiers, tree["stack"]["tier"], strict=True):
-        given["device"]["price"] = f"{tier.price:.9g} /GiB"
-    return toml.document(tree)
+def _place(path: Path, name: str, word: str) -> Path:
+    return path / "latencies" / f"{name}-{word}"
 
 
-def _priced(found: Mixes, plan: Mapping[str, Any], request: Request) -> Mixes:
-    """The mixes under the prices of the address: `price.pcm_ssd=24`."""
-    prices = {tier.name: tier.price or 0.0 for tier in found.tiers}
-    for name in prices:
-        price = _number(request, f"price.{name}")
-        if price is not None:
-            prices[name] = price
-    return found.repriced(prices, str(plan["currency"]))
+def _others(path: Path, plan: nacre.Plan) -> dict[tuple[str, str], nacre.Mixes]:
+    """The mixes under other latencies, where somebody has asked for them."""
+    found = {}
+    for name in plan.mixes.names:
+        for word in FACTORS:
+            with suppress(Error):
+                found[name, word] = nacre.Mixes.load(_place(path, name, word))
+    return found
+
+
+def _priced(plan: nacre.Plan, request: Request) -> nacre.Plan:
+    """The plan under the prices of the address: `price.pcm_ssd=24`."""
+    given = {name: _number(request, f"price.{name}") for name in plan.prices}
+    return plan.repriced({name: price for name, price in given.items() if price is not None})
 
 
 def _number(request: Request, key: str) -> float | None:
@@ -361,26 +263,3 @@ def _number(request: Request, key: str) -> float | None:
         problem = Problem(path=key, problem="it is no price", given=given[:40], hint=hint)
         raise config_error([problem])
     return number
-
-
-def _loaded(path: Path) -> tuple[dict[str, Any], TraceInfo, dict[str, Any], Mixes]:
-    try:
-        plan, info, curves = (
-            json.loads((path / name).read_bytes())
-            for name in (PLAN_FILE, "trace.json", "curves.json")
-        )
-    except (OSError, ValueError):
-        raise Error(f"{path} holds no plan: it did not come so far") from None
-    return plan, TraceInfo(info), curves, Mixes.load(path)
-
-
-def _curves(about: Mapping[str, Any], name: str) -> Any:
-    from nacre.cache_curves import CacheCurves
-
-    return CacheCurves(name, {**about, "rows": about["caches"]})
-
-
-def _json(document: object) -> bytes:
-    with suppress(ValueError):
-        return json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
-    return bytes(answers.told(document).body)

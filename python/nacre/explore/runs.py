@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+import nacre
 from nacre import toml
-from nacre.comparison import Comparison, compare
 from nacre.errors import Error, Problem, config_error
 from nacre.explore import answers
-from nacre.explore.folder import Folder
+from nacre.explore.folder import Folder, write_file
 from nacre.explore.jobs import Job, Jobs
-from nacre.record import Record
-from nacre.report import headline
-from nacre.report.records import bill, compared
-from nacre.run import check, run
-from nacre.saving import RECORD_FILE, Staging
-from nacre.summary import assumed, components, facts, latencies, time_spent, time_split
 from nacre.text import duration, si
 
-if TYPE_CHECKING:
-    import altair as alt
-
+RECORD_FILE = "record.json"
 SCENARIO_FILE = "scenario.toml"
 COMPARED_MAX = 8
-_SHOWN = 200
+SHOWN = 200
+"""Runs that are listed at a time."""
 
 
 class Runs:
@@ -41,6 +35,7 @@ class Runs:
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
         self._load = lru_cache(maxsize=16)(_loaded)
+        self._latest: tuple[Path, int, nacre.Record] | None = None
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -59,46 +54,45 @@ class Runs:
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Checks a scenario and begins its run."""
         tree = answers.table_of(given, "tree")
-        check(tree)
+        nacre.check(tree)
         name = str(tree.get("name") or "scenario")
         job = self._jobs.start("run", f"Run of {name}", partial(self._run, tree, name))
         return job.told()
 
-    def listed(self, _request: Request) -> list[dict[str, Any]]:
-        """The runs there are, the latest first."""
+    def listed(self, request: Request) -> dict[str, Any]:
+        """The runs there are, the latest first: so many from `from` on, and how many in all."""
+        first = answers.place(request, "from")
+        there = self._folder.listed("runs")
         found = []
-        for path in self._folder.listed("runs")[:_SHOWN]:
+        for path in there[first : first + SHOWN]:
             with suppress(Error, OSError):
                 found.append(_line(path, self.record(path.name)))
-        return found
+        following = first + SHOWN
+        return {
+            "runs": found,
+            "total": len(there),
+            "next": following if following < len(there) else None,
+        }
 
     def shown(self, request: Request) -> dict[str, Any]:
         """What a report says of a run."""
         path = self._folder.find("runs", answers.word(request, "name"))
         record = self.record(path.name)
-        spent = [latencies(record), time_spent(record), time_split(record)]
         return {
             **_line(path, record),
             "folder": str(path),
-            "headline": answers.lines(headline.of_record(record)),
-            "facts": answers.lines(facts(record)),
-            "tables": answers.tables(*spent, components(record), bill(record)),
-            "assumed": len(assumed(record.origins)),
-            "figures": list(_figures(record)),
+            **answers.summary(record),
             "scenario": _scenario(path, record),
         }
 
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure of a run."""
-        record = self.record(answers.word(request, "name"))
-        return _drawn(_figures(record), answers.word(request, "figure"))
+        return answers.figure_of(self.record(answers.word(request, "name")), request)
 
     def report(self, request: Request) -> Response:
         """The page that `nacre report` makes of a run."""
-        from nacre.report import report
-
         name = answers.word(request, "name")
-        page = report({name: self.record(name)}, title=name)
+        page = nacre.report({name: self.record(name)}, title=name)
         return Response(page, media_type="text/html", headers={"content-security-policy": _ALONE})
 
     def compared(self, request: Request) -> dict[str, Any]:
@@ -107,16 +101,14 @@ class Runs:
         return {
             "names": list(records),
             "folders": [str(self._folder.find("runs", name)) for name in records],
-            "headline": answers.lines(headline.of_records(records)),
-            "tables": answers.tables(compared(records)),
-            "figures": list(_together(compare(records))),
+            **answers.summary(nacre.compare(records)),
         }
 
     def compared_figure(self, request: Request) -> dict[str, Any]:
         """One figure of runs side by side."""
-        return _drawn(_together(compare(self._records(request))), answers.word(request, "figure"))
+        return answers.figure_of(nacre.compare(self._records(request)), request)
 
-    def record(self, name: str) -> Record:
+    def record(self, name: str) -> nacre.Record:
         """The record of a run."""
         path = self._folder.find("runs", name)
         file = path / RECORD_FILE
@@ -124,9 +116,12 @@ class Runs:
             stamp = file.stat().st_mtime_ns
         except OSError:
             raise Error(f"{path} holds no record: the run did not come so far") from None
+        latest = self._latest
+        if latest is not None and latest[:2] == (path, stamp):
+            return latest[2]
         return self._load(path, stamp)
 
-    def _records(self, request: Request) -> dict[str, Record]:
+    def _records(self, request: Request) -> dict[str, nacre.Record]:
         names = list(dict.fromkeys(answers.word(request, "names").split(",")))
         if not 2 <= len(names) <= COMPARED_MAX:
             problem = Problem(
@@ -140,13 +135,13 @@ class Runs:
         """Runs a scenario, and keeps the record; returns where."""
         path = self._folder.new("runs", name)
         try:
-            with Staging(path) as staging:
-                staging.write(SCENARIO_FILE, toml.document(tree).encode())
-                record = run(tree, progress=job.tick)
-                staging.record(record)
+            write_file(path / SCENARIO_FILE, toml.document(tree).encode())
+            record = nacre.run(tree, progress=job.tick)
+            record.save(path)
+            # The page asks for it at once, and need not wait until it has been read again.
+            self._latest = (path, (path / RECORD_FILE).stat().st_mtime_ns, record)
         except BaseException:
-            with suppress(OSError):
-                path.rmdir()
+            shutil.rmtree(path, ignore_errors=True)
             raise
         if not record.complete:
             job.note = "stopped early; what was finished is kept"
@@ -160,11 +155,11 @@ _ALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """A report needs its own styles and nothing else."""
 
 
-def _loaded(path: Path, _stamp: int) -> Record:
-    return Record.load(path)
+def _loaded(path: Path, _stamp: int) -> nacre.Record:
+    return nacre.Record.load(path)
 
 
-def _line(path: Path, record: Record) -> dict[str, Any]:
+def _line(path: Path, record: nacre.Record) -> dict[str, Any]:
     latency = {
         op: None if (found := record.latency[op]) is None else duration(found.mean_ns)
         for op in ("read", "write")
@@ -181,7 +176,7 @@ def _line(path: Path, record: Record) -> dict[str, Any]:
     }
 
 
-def _scenario(path: Path, record: Record) -> dict[str, Any]:
+def _scenario(path: Path, record: nacre.Record) -> dict[str, Any]:
     """The scenario as it was given; as the record resolved it where that is not known."""
     import tomllib
 
@@ -190,25 +185,3 @@ def _scenario(path: Path, record: Record) -> dict[str, Any]:
     except (OSError, ValueError):
         found: dict[str, Any] = json.loads(record.to_json())["scenario"]
         return found
-
-
-def _figures(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
-    from nacre.figures import figure_makers
-
-    return figure_makers(record)
-
-
-def _together(runs: Comparison) -> dict[str, Callable[[], alt.TopLevelMixin]]:
-    """The figures of several runs: of each kind of request that all of them have."""
-    found: dict[str, Callable[[], alt.TopLevelMixin]] = {}
-    for op in ("read", "write"):
-        if all(record.latency[op] for record in runs.records):
-            found[f"latency-{op}"] = partial(runs.plot_latency, op)
-            found[f"time-spent-{op}"] = partial(runs.plot_time_spent, op)
-    return found
-
-
-def _drawn(makers: Mapping[str, Callable[[], alt.TopLevelMixin]], name: str) -> dict[str, Any]:
-    if name not in makers:
-        raise config_error([Problem(path=name, problem="there is no such figure")])
-    return answers.figure(makers[name])

@@ -6,27 +6,24 @@ import json
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import Route
 
-from nacre import _core, toml
-from nacre.catalog import catalog
-from nacre.describe import KINDS
+from nacre import catalog, check, scenarios, schema, templates, toml
 from nacre.errors import ConfigError, Problem, config_error
 from nacre.explore import answers
-from nacre.run import check
-from nacre.scenario import scenarios
-from nacre.summary import setting
+from nacre.explore.folder import Folder, MissingError
 
 
-def routes() -> list[Route]:
-    """What the form asks."""
+def routes(folder: Folder) -> list[Route]:
+    """What the form asks; runs that scenarios come from are in a folder."""
+    check_ = answers.answering(partial(checked, folder), takes_document=True)
     return [
         Route("/api/vocabulary", answers.answering(vocabulary)),
-        Route("/api/check", answers.answering(checked, takes_document=True), methods=["POST"]),
+        Route("/api/check", check_, methods=["POST"]),
         Route("/api/parse", answers.answering(parsed, takes_document=True), methods=["POST"]),
     ]
 
@@ -47,10 +44,10 @@ def _vocabulary() -> dict[str, Any]:
         for name, entry in catalog().items()
     }
     return {
-        "schema": json.loads(_core.schema_of(False)),
+        "schema": schema(),
         "scenarios": shipped,
         "presets": presets,
-        "templates": KINDS,
+        "templates": templates(),
     }
 
 
@@ -59,25 +56,24 @@ def vocabulary(_request: Request) -> dict[str, Any]:
     return _vocabulary()
 
 
-def checked(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(folder: Folder, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every mistake of a scenario or every value it resolves to, and other words for it."""
     tree = answers.table_of(given, "tree")
     try:
         found = check(tree)
     except ConfigError as error:
-        return {"problems": [dict(problem) for problem in error.problems], "values": {}} | words(
-            tree, given
-        )
+        problems = [dict(problem) for problem in error.problems]
+        return {"problems": problems, "values": {}} | words(folder, tree, given)
     values = {
         origin.path: {
-            "value": setting(origin.value),
+            "value": _setting(origin.value),
             "from": origin["from"],
             "source": origin.source,
             "confidence": origin.confidence,
         }
         for origin in found.origins
     }
-    return {"problems": [], "values": values} | words(tree, given)
+    return {"problems": [], "values": values} | words(folder, tree, given)
 
 
 def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,10 +85,11 @@ def parsed(_request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         raise config_error([Problem(path="the text", problem=str(error), hint=hint)]) from None
 
 
-def words(tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
+def words(folder: Folder, tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
     """A scenario as TOML, as a command and as Python; settings of a shipped one where it is that.
 
     `from` is a shipped scenario, and `changes` are what makes it this one: pairs of path and value.
+    `run` is a run whose scenario it may be: then its file is named.
     """
     name, changes = given.get("from"), given.get("changes")
     whole = {"toml": _document(tree)}
@@ -100,8 +97,24 @@ def words(tree: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, str]:
         pairs = [(str(path), value) for path, value in changes or []]
         if _same(tree, name, dict(pairs)):
             return whole | {"shell": _command(name, pairs), "python": _python(name, dict(pairs))}
-    python = 'import nacre\n\nrecord = nacre.run("scenario.toml")\nrecord.save("results")\n'
-    return whole | {"shell": "nacre run scenario.toml --out results", "python": python}
+    file = _file(folder, tree, given.get("run")) or "scenario.toml"
+    shell = f"nacre run {shlex.quote(file)} --out results"
+    return whole | {"shell": shell, "python": _python(file, {})}
+
+
+def _file(folder: Folder, tree: Mapping[str, Any], run: object) -> str | None:
+    """The file of the run that has this very scenario."""
+    if not isinstance(run, str):
+        return None
+    try:
+        file = folder.find("runs", run) / "scenario.toml"
+        return str(file) if tomllib.loads(file.read_text()) == tree else None
+    except (MissingError, OSError, ValueError):
+        return None
+
+
+def _setting(value: object) -> str:
+    return value if isinstance(value, str) else toml.value(value)
 
 
 def _document(tree: Mapping[str, Any]) -> str:
@@ -138,7 +151,7 @@ def _command(name: str, changes: Sequence[tuple[str, Any]]) -> str:
 
 def _python(name: str, changes: Mapping[str, Any]) -> str:
     if not changes:
-        return f'import nacre\n\nrecord = nacre.run("{name}")\nrecord.save("results")\n'
+        return f'import nacre\n\nrecord = nacre.run({json.dumps(name)})\nrecord.save("results")\n'
     rows = "".join(f"        {json.dumps(path)}: {value!r},\n" for path, value in changes.items())
     return (
         f'import nacre\n\nrecord = nacre.run(\n    "{name}",\n    {{\n{rows}    }},\n)\n'

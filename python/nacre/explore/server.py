@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import uvicorn
 
 from nacre.errors import Problem, config_error
 from nacre.explore.app import Explorer
+from nacre.needs import for_pages
 
 HOST = "127.0.0.1"
 PORT_MAX = 65535
@@ -31,8 +33,9 @@ def explore(
 
     `ready` is called with the address to open, which has the token in its fragment. With port 0 a
     free one is chosen. Raises `ConfigError` for a port that cannot be had, and for a folder that
-    cannot be one.
+    cannot be one, and `Error` where the system allows too few open files.
     """
+    for_pages()
     if folder.exists() and not folder.is_dir():
         hint = "give a folder; one that is missing is made"
         raise config_error([Problem(path="--out", problem=f"{folder} is a file", hint=hint)])
@@ -55,6 +58,7 @@ def explore(
             timeout_graceful_shutdown=_GRACE_S,
         )
         explorer.vega.begin()
+        explorer.vega.warm()
         try:
             ready(f"http://{HOST}:{port}/#token={token}")
             _Server(config, explorer).run(sockets=[listener])
@@ -68,11 +72,22 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, explorer: Explorer) -> None:
         super().__init__(config)
         self._explorer = explorer
+        self._asked = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def main_loop(self) -> None:
+        """Sleeps until it is asked to end; uvicorn's own looks ten times a second."""
+        self._loop = asyncio.get_running_loop()
+        while not self.should_exit:
+            self._asked.clear()
+            await self._asked.wait()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begins to end."""
         self._explorer.stop()
         super().handle_exit(sig, frame)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._asked.set)
 
 
 def _listening(port: int) -> socket.socket:

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.routing import Route
 
+import nacre
 from nacre import toml
-from nacre.errors import Error, Problem, config_error
+from nacre.errors import Error
 from nacre.explore import answers
-from nacre.explore.folder import Folder
+from nacre.explore.folder import Folder, write_file
 from nacre.explore.jobs import Job, Jobs
-from nacre.explore.live import Live
-from nacre.report import headline
-from nacre.saving import write_file
-from nacre.study import StudyResult
-from nacre.study.local import Local
-from nacre.study.plan import sound
-from nacre.study.result import summed
-from nacre.study.store import Store
-from nacre.study.summary import best, decisive, facts
-from nacre.study.work import conduct, keeping, save
-
-if TYPE_CHECKING:
-    import altair as alt
 
 RUNS = "study"
 """The folder of the points, beside the file that asked for them."""
 STUDY_FILE = "study.toml"
 ASKED_FILE = "asked.json"
+REPEATS_MAX = 1000
 
 
 class Studies:
@@ -42,7 +31,7 @@ class Studies:
 
     def __init__(self, folder: Folder, jobs: Jobs) -> None:
         self._folder, self._jobs = folder, jobs
-        self._live: dict[str, Live] = {}
+        self._live: dict[str, nacre.LiveStudy] = {}
 
     def routes(self) -> list[Route]:
         """What the page asks."""
@@ -60,11 +49,11 @@ class Studies:
 
     def begin(self, _request: Request, given: Mapping[str, Any]) -> dict[str, Any]:
         """Finds every mistake of a study, or begins it."""
-        asked = answers.table_of(given, "study")
-        _, planner = sound(asked)
+        asked = _study(given)
+        total = nacre.check_study(asked).total
         name = str(asked.get("name") or "study")
         work = partial(self._begin, asked, name)
-        return self._jobs.start("study", _title(name, planner.total), work, noun="points").told()
+        return self._jobs.start("study", _title(name, total), work, noun="points").told()
 
     def resume(self, request: Request) -> dict[str, Any]:
         """Goes on with a study that was stopped."""
@@ -91,39 +80,27 @@ class Studies:
         about = {"id": path.name, "folder": str(path), "asked": asked}
         about["toml"] = (path / STUDY_FILE).read_text()
         try:
-            result = StudyResult.load(path / RUNS)
+            result = nacre.StudyResult.load(path / RUNS)
         except (Error, OSError) as error:
             return about | {"result": None, "why": str(error), "complete": False}
-        weights = [decisive(result)] if result.sensitivity().height else []
-        return about | {
-            "complete": result.complete,
-            "result": {
-                "headline": answers.lines(headline.of_study(result)),
-                "facts": answers.lines([summed(result), *facts(result)]),
-                "tables": answers.tables(best(result), *weights),
-                "figures": list(_figures(result)),
-            },
-        }
+        return about | {"complete": result.complete, "result": answers.summary(result)}
 
     def live(self, request: Request) -> dict[str, Any]:
         """What a study that runs says so far: sentences, and the front of its designs."""
         live = self._live.get(answers.word(request, "name"))
         if live is None:
             return {"facts": [], "figure": None}
-        result = live.result()
-        draw = _figures(result).get("pareto") if result.table.height else None
+        said = nacre.summarise(live.result())
+        draw = said.figures.get("pareto")
         return {
-            "facts": answers.lines(facts(result)[:1]) if result.table.height else [],
+            "facts": answers.lines(said.facts[1:2]),
             "figure": answers.figure(draw) if draw else None,
         }
 
     def figure(self, request: Request) -> dict[str, Any]:
         """One figure of a study."""
         path = self._folder.find("studies", answers.word(request, "name"))
-        makers, name = _figures(StudyResult.load(path / RUNS)), answers.word(request, "figure")
-        if name not in makers:
-            raise config_error([Problem(path=name, problem="there is no such figure")])
-        return answers.figure(makers[name])
+        return answers.figure_of(nacre.StudyResult.load(path / RUNS), request)
 
     def _begin(self, asked: Mapping[str, Any], name: str, job: Job) -> str:
         path = self._folder.new("studies", name)
@@ -135,17 +112,19 @@ class Studies:
         self, path: Path, asked: Mapping[str, Any], job: Job, *, resume: bool = False
     ) -> str:
         job.title, job.address = f"Study {path.name}", f"/study?study={path.name}"
-        design, planner = sound(asked)
+
+        def begun(live: nacre.LiveStudy) -> None:
+            self._live[path.name] = live
+
         try:
-            with Local() as engine, keeping(design, planner, path / RUNS, resume=resume) as kept:
-                self._live[path.name] = live = Live(design, planner, kept)
-                found, _ = conduct(design, live, engine, kept, job.tick)
-                if isinstance(kept, Store):
-                    save(found, kept)
+            found = nacre.study(
+                asked, out=path / RUNS, resume=resume, progress=job.tick, begun=begun
+            )
         finally:
             self._live.pop(path.name, None)
         if not found.complete:
-            job.note = f"stopped; {summed(found)} are kept, and it can go on"
+            done = f"{found.table.height:,} of {found.total:,} points"
+            job.note = f"stopped; {done} are kept, and it can go on"
         return job.address
 
     def _is_under_way(self, path: Path) -> list[Job]:
@@ -155,7 +134,16 @@ class Studies:
 
 def _text(_request: Request, given: Mapping[str, Any]) -> dict[str, str]:
     """A study as a file that `nacre study` takes."""
-    return {"toml": toml.document(answers.table_of(given, "study"))}
+    return {"toml": toml.document(_study(given))}
+
+
+def _study(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The study of a document; `runs` of each design differ in their seed."""
+    asked = dict(answers.table_of(given, "study"))
+    runs = answers.whole(given, "runs", 1, REPEATS_MAX, 1)
+    if runs > 1:
+        asked["seeds"] = list(range(1, runs + 1))
+    return asked
 
 
 def _title(name: str, points: int) -> str:
@@ -168,9 +156,3 @@ def _asked(path: Path) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     raise Error(f"{path} holds no study")
-
-
-def _figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
-    from nacre.figures import study_figures
-
-    return study_figures(result)

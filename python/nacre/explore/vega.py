@@ -9,6 +9,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import suppress
+from importlib import import_module
 
 from nacre.errors import Error
 
@@ -23,6 +25,7 @@ class Vega:
         self._process: subprocess.Popen[bytes] | None = None
         self._bundle: bytes | None = None
         self._lock = threading.Lock()
+        self._warming: threading.Thread | None = None
 
     def begin(self) -> None:
         """Begins to make it."""
@@ -34,23 +37,39 @@ class Vega:
             start_new_session=True,
         )
 
+    def warm(self) -> None:
+        """When it is made and the processor is free again, loads what makes figures."""
+
+        def load() -> None:
+            with suppress(Error):
+                self.bundle()
+                import_module("nacre.figures")
+
+        self._warming = threading.Thread(target=load, name="nacre-warm", daemon=True)
+        self._warming.start()
+
     def bundle(self) -> bytes:
         """The bundle, as soon as it is there."""
         with self._lock:
             if self._bundle is None:
                 if self._process is None:
                     self.begin()
-                assert self._process is not None  # noqa: S101 (it has begun)
-                made, _ = self._process.communicate(timeout=_PATIENCE)
-                failed, self._process = self._process.returncode != 0, None
-                if failed:
+                process = self._process
+                assert process is not None  # noqa: S101 (it has begun)
+                made, _ = process.communicate(timeout=_PATIENCE)
+                self._process = None
+                if process.returncode != 0:
                     raise Error("Vega could not be put together, so figures cannot be drawn")
                 self._bundle = made
             return self._bundle
 
     def close(self) -> None:
         """Ends the process that makes it, if it still does."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        if (process := self._process) is not None:
+            process.kill()
+        with self._lock:
+            if self._process is not None:
+                self._process.communicate()
+                self._process = None
+        if self._warming is not None:
+            self._warming.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -12,8 +12,9 @@ from nacre import tables
 from nacre.figures.blocks import blocks
 from nacre.figures.by_axis import by_axis, can_be_drawn
 from nacre.figures.cleaning import cleaning
-from nacre.figures.export import SUFFIXES, image, save
+from nacre.figures.export import drawn_once, save
 from nacre.figures.latency import latency
+from nacre.figures.makers import makers
 from nacre.figures.mean_latency import mean_latency
 from nacre.figures.mixes import mixes
 from nacre.figures.pareto import pareto
@@ -37,6 +38,7 @@ __all__ = [
     "drawings",
     "figure_makers",
     "latency",
+    "makers",
     "mean_latency",
     "mixes",
     "pareto",
@@ -62,9 +64,8 @@ def record_figures(record: Record) -> Mapping[str, alt.TopLevelMixin]:
 def drawings(record: Record) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The files of the figures a record has data for, each drawn when it is called."""
     for name, make in figure_makers(record).items():
-        chart = cache(make)
-        for suffix in SUFFIXES:
-            yield f"{name}.{suffix}", partial(_draw, chart, suffix)
+        for suffix, draw in drawn_once(make):
+            yield f"{name}.{suffix}", draw
 
 
 def study_figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
@@ -80,10 +81,6 @@ def study_figures(result: StudyResult) -> Mapping[str, Callable[[], alt.TopLevel
     return makers
 
 
-def _draw(chart: Callable[[], alt.TopLevelMixin], suffix: str) -> bytes:
-    return image(chart(), suffix)
-
-
 def figure_makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin]]:
     """What draws the figures a record has data for, by file name."""
     ops: tuple[Op, ...] = ("read", "write")
@@ -91,7 +88,7 @@ def figure_makers(record: Record) -> Mapping[str, Callable[[], alt.TopLevelMixin
     makers: dict[str, Callable[[], alt.TopLevelMixin]] = {}
     if done:
         makers["latency"] = partial(latency, [record], ops=done)
-    if record.time_series().height and record.simulated_s > 0:
+    if done and record.time_series().height and record.simulated_s > 0:
         makers["throughput"] = partial(throughput, record)
     if any(record.time_spent[op] for op in done):
         makers["time_spent"] = partial(time_spent, [record], ops=done)

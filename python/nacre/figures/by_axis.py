@@ -34,7 +34,7 @@ def can_be_drawn(result: StudyResult) -> bool:
 
 def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None) -> alt.LayerChart:
     """The objective up, the axis across; bars are 95 % confidence intervals over the seeds."""
-    from nacre.study.summary import cell, title
+    from nacre.study.summary import cell, counted, title
 
     up, across = _objective(result, of), _across(result, axis)
     known = result.designs.drop_nulls(up)
@@ -60,7 +60,7 @@ def by_axis(result: StudyResult, of: str | None = None, axis: str | None = None)
         x = _ticks(x.scale(type=_scale(rows, "x"), zero=False), rows)
     else:
         x = x.sort([row["x"] for row in rows])
-    y: Any = alt.Y("y:Q", title=title(up)).scale(type=_scale(rows, "y"), zero=False)
+    y: Any = alt.Y("y:Q", title=counted(up, result)).scale(type=_scale(rows, "y"), zero=False)
     if up.endswith("_ns"):
         y = y.axis(labelExpr=axes.TIME_LABEL)
     named = list(dict.fromkeys(row["series"] for row in rows))

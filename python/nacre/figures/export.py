@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
+from nacre import needs
 from nacre.saving import write_file
 
 SUFFIXES = ("svg", "png")
@@ -17,19 +20,36 @@ _PNG_SCALE = 2
 
 def images(chart: alt.TopLevelMixin) -> dict[str, bytes]:
     """The figure as SVG and as PNG of twice the nominal size, by suffix."""
-    return {suffix: image(chart, suffix) for suffix in SUFFIXES}
+    return {suffix: make() for suffix, make in drawn_once(lambda: chart)}
 
 
 def image(chart: alt.TopLevelMixin, suffix: str) -> bytes:
     """The figure as `svg`, as `png` of twice the nominal size, or as an `html` page."""
+    return _encoded(svg(chart), suffix)
+
+
+def drawn_once(
+    make: Callable[[], alt.TopLevelMixin], suffixes: Sequence[str] = SUFFIXES
+) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """By suffix, what makes the file of a figure; the first that is called draws it."""
+    drawing = cache(lambda: svg(make()))
+    for suffix in suffixes:
+        yield suffix, partial(_drawn, drawing, suffix)
+
+
+def _drawn(drawing: Callable[[], str], suffix: str) -> bytes:
+    return _encoded(drawing(), suffix)
+
+
+def _encoded(drawing: str, suffix: str) -> bytes:
     if suffix == "svg":
-        return svg(chart).encode()
+        return drawing.encode()
     if suffix == "html":
-        return _page(svg(chart)).encode()
-    drawn: Any = chart
-    png = io.BytesIO()
-    drawn.save(png, format="png", scale_factor=_PNG_SCALE)
-    return png.getvalue()
+        return _page(drawing).encode()
+    import vl_convert
+
+    with needs.told("figures"):
+        return vl_convert.svg_to_png(drawing, scale=_PNG_SCALE)
 
 
 def save(chart: alt.TopLevelMixin, path: str | os.PathLike[str]) -> None:
@@ -46,8 +66,10 @@ def _page(drawing: str) -> str:
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
-    """The figure as SVG text."""
+    """The figure as SVG text; raises `Error` where the system does not give what that needs."""
+    needs.for_figures()
     drawn: Any = chart
     text = io.StringIO()
-    drawn.save(text, format="svg")
+    with needs.told("figures"):
+        drawn.save(text, format="svg")
     return text.getvalue()

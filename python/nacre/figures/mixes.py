@@ -10,7 +10,7 @@ import altair as alt
 
 from nacre.errors import Error
 from nacre.figures import theme
-from nacre.text import duration, significant
+from nacre.text import duration, printable, significant
 
 if TYPE_CHECKING:
     from nacre.mixes import Mixes
@@ -34,7 +34,8 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
     tiers make a line over the share of the first.
     """
     best = found.best(1, by).to_dicts()[0]
-    headline = f"Best {_TITLES[by]}: {_value(best[by], by)}"
+    score = _title(found, by)
+    headline = f"Best {score}: {_value(best[by], by)}"
     mix = f"with {said(best, found.names)}"
     subtitle = f"{found.name}: every mix in equal steps, extents placed best, one access at a time"
     if len(found.names) < 3:
@@ -45,7 +46,7 @@ def mixes(found: Mixes, by: str = "iops_per_cost") -> alt.LayerChart:
             rows,
             f"{found.names[0]} (% of capacity)",
             f"{found.names[1]} (%)",
-            _TITLES[by],
+            score,
             is_least=by in ("mean_ns", "cost"),
         )
     titled = chart.properties(title=theme.title(headline, mix, subtitle))
@@ -106,6 +107,13 @@ def surface(
     return cast("alt.LayerChart", chart)
 
 
+def _title(found: Mixes, by: str) -> str:
+    """What a score is called; a price with what it is counted in."""
+    if by not in ("iops_per_cost", "cost") or len(found.bases) != 1:
+        return _TITLES[by]
+    return f"{_TITLES[by]}, {printable(found.bases[0])}"
+
+
 def _fields(found: Mixes, by: str) -> Data:
     """The best mix for each pair of shares of the first two tiers."""
     first, second, *_ = found.names
@@ -125,8 +133,9 @@ def _line(found: Mixes, by: str, best: dict[str, Any]) -> alt.LayerChart:
         for row in found.frame().drop_nulls(by).to_dicts()
     ]
     x = alt.X("x:Q", title=f"{name} (% of capacity)").axis(grid=False)
-    y = alt.Y("value:Q", title=_TITLES[by])
-    tooltip: list[Any] = ["label:N", alt.Tooltip("value:Q", title=_TITLES[by], format=",.4~g")]
+    title = _title(found, by)
+    y = alt.Y("value:Q", title=title)
+    tooltip: list[Any] = ["label:N", alt.Tooltip("value:Q", title=title, format=",.4~g")]
     base = alt.Chart(theme.data(rows)).encode(x=x, y=y, tooltip=tooltip)
     mark = {"x": 100 * best[name], "value": best[by]}
     chart = alt.layer(

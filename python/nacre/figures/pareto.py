@@ -21,7 +21,7 @@ _WIDE = 30
 
 def pareto(result: StudyResult) -> alt.LayerChart:
     """The second objective across, the first one up; the front as a line."""
-    from nacre.study.summary import cell, title
+    from nacre.study.summary import cell, counted, title
 
     objectives = result.questions.objectives
     if len(objectives) < 2:
@@ -49,8 +49,8 @@ def pareto(result: StudyResult) -> alt.LayerChart:
         }
         for row in known
     ]
-    x = _axis(alt.X, "x", across, rows)
-    y = _axis(alt.Y, "y", up, rows)
+    x = _axis(alt.X, "x", across, rows, counted(across, result))
+    y = _axis(alt.Y, "y", up, rows, counted(up, result))
     best = [row for row in rows if row["kind"] == _FRONT]
     kinds = [kind for kind in _COLOURS if any(row["kind"] == kind for row in rows)]
     dots = (
@@ -110,11 +110,9 @@ def _intervals(rows: list[dict[str, Any]], x: Any, y: Any) -> list[alt.Chart]:
     return found
 
 
-def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]]) -> Any:
-    from nacre.study.summary import title
-
+def _axis(channel: Any, key: str, column: str, rows: list[dict[str, Any]], said: str) -> Any:
     label = {"labelExpr": axes.TIME_LABEL} if column.endswith("_ns") else {}
-    scaled = channel(f"{key}:Q", title=title(column)).scale(type=_scale(rows, key), zero=False)
+    scaled = channel(f"{key}:Q", title=said).scale(type=_scale(rows, key), zero=False)
     return scaled.axis(**label) if label else scaled
 
 

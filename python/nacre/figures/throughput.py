@@ -21,12 +21,13 @@ def throughput(record: Record) -> alt.VConcatChart:
     """Requests per second by kind, bytes per second and mean latency, one above the other.
 
     The run ends within the last interval: its rates are those of the part before the end, and it
-    is as wide as that part. A part of less than a tenth of an interval is left out.
+    is as wide as that part. A part of less than a tenth of an interval is left out, unless it has
+    all that was done.
     """
     width_s = interval_s(record)
     intervals = _intervals(record, width_s)
     if not intervals:
-        raise Error("there is no throughput to draw: the run has no time series")
+        raise Error("there is no throughput to draw: the run has no reads or writes over time")
     scale, unit = clock(len(intervals) * width_s)
     rows = [
         {
@@ -54,9 +55,11 @@ def _intervals(record: Record, width_s: float) -> list[tuple[dict[str, float], f
     """The intervals, each with the seconds of it that were simulated."""
     rows = list(record.time_series().iter_rows(named=True))
     parts = [min(width_s, record.simulated_s - row["start_s"]) for row in rows]
-    while parts and parts[-1] < _PART_MIN * width_s and (len(parts) > 1 or parts[-1] <= 0):
+    done = [count for count, row in enumerate(rows, 1) if row["reads"] + row["writes"]]
+    least = min(done, default=0)
+    while parts and parts[-1] < _PART_MIN * width_s and (len(parts) > least or parts[-1] <= 0):
         parts.pop()
-    return list(zip(rows, parts, strict=False))
+    return list(zip(rows, parts, strict=False)) if len(parts) >= least > 0 else []
 
 
 def _title(record: Record, intervals: int, width_s: float) -> alt.TitleParams:

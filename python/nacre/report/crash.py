@@ -9,7 +9,14 @@ from nacre.figures.export import svg
 from nacre.report import headline
 from nacre.report.fragment import paragraphs, table
 from nacre.report.page import figure, heading, listing, page, part, said_aloud, wide
-from nacre.summary_crash import branch_table, crash_facts, fault_table, recovery_table
+from nacre.report.records import assumptions
+from nacre.summary_crash import (
+    NOT_MEASURED,
+    branch_table,
+    crash_facts,
+    fault_table,
+    recovery_table,
+)
 from nacre.text import printable
 
 if TYPE_CHECKING:
@@ -25,13 +32,14 @@ def crash_section(name: str, found: Crash) -> str:
         [
             heading(f"{printable(name)}: losses of power"),
             said_aloud(headline.of_crash(found)),
-            paragraphs(crash_facts(found)),
+            paragraphs([*crash_facts(found), NOT_MEASURED]),
             part("The fewest steps that lead to it", steps),
             part("What was tried", wide(table(fault_table(found)))),
             part("Recovery", wide(table(recovery_table(found)))),
             "" if drawn is None else figure(svg(drawn)),
             part("What the device did meanwhile", wide(table(branch_table(found)))),
             part("What was drawn", listing(found.scenario) if found.scenario else ""),
+            assumptions(found.origins),
         ]
     )
 

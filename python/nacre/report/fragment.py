@@ -44,5 +44,6 @@ def _row(tag: str, cells: Sequence[str], content: Table) -> str:
     shown = ""
     for cell, number in zip(cells, content.numeric, strict=True):
         style = _CELL.format("right;white-space:nowrap" if number else "left")
-        shown += f"<{tag} style='{style}'>{escape(cell)}</{tag}>"
+        own = tag if cell else "td"  # a header without a word heads nothing
+        shown += f"<{own} style='{style}'>{escape(cell)}</{own}>"
     return f"<tr>{shown}</tr>"

@@ -39,7 +39,7 @@ def of_record(record: Record) -> list[str]:
 
 
 def of_records(records: Mapping[str, Record]) -> list[str]:
-    """Which of several is fastest, in mean latency of reads, or of writes where none reads."""
+    """Which of several is fastest, in mean latency of reads, or of writes; which cannot keep up."""
     known = {
         name: latency.mean_ns
         for op in ("write", "read")
@@ -47,22 +47,48 @@ def of_records(records: Mapping[str, Record]) -> list[str]:
         if (latency := record.latency[op]) and all(each.latency[op] for each in records.values())
     }
     if len(known) < 2:
-        return []
+        return overloaded(records)
     op = "read" if all(record.latency["read"] for record in records.values()) else "write"
     order = sorted(known, key=lambda name: known[name])
     (first, second), last = order[:2], order[-1]
     if known[last] < known[first] * (1 + _ALIKE):
-        return [f"All {len(order)} have the same mean {op} latency, {duration(known[first])}."]
+        said = f"All {len(order)} have the same mean {op} latency, {duration(known[first])}."
+        return [said, *overloaded(records)]
     said = f"{first} has the lowest mean {op} latency, {duration(known[first])}"
     said += f"; {second} follows with {duration(known[second])}"
     if last != second:
         said += f", and {last} is last with {duration(known[last])}"
-    return [f"{said}."]
+    return [f"{said}.", *overloaded(records)]
+
+
+def overloaded(records: Mapping[str, Record]) -> list[str]:
+    """Which of several are asked for more than they can do."""
+    names = [
+        name
+        for name, record in records.items()
+        if any(finding.kind == "saturated" for finding in record.findings)
+    ]
+    grown = "requests come faster than they are served, so latencies grow with the run"
+    return [f"{', '.join(names)} cannot keep up: {grown}."] if names else []
+
+
+def limits(records: Mapping[str, Record]) -> list[str]:
+    """What saturates in the best designs of a study, or what comes nearest to it."""
+    used = {name: max(record.components, key=_use) for name, record in records.items()}
+    if not used:
+        return []
+    said = overloaded(records)
+    name = max(used, key=lambda each: _use(used[each]))
+    part = used[name]
+    where = f"{part.path} of {name} is the busiest part, {percent(_use(part))} of the time"
+    if said:
+        return [f"Of the best designs, {said[0]}", f"Of the best designs, {where}."]
+    return [f"None of the best designs is overloaded: {where}."]
 
 
 def of_study(result: StudyResult) -> list[str]:
     """What is best, and what decides it."""
-    from nacre.study.summary import cell, title
+    from nacre.study.summary import cell, counted, title
 
     objectives = result.questions.objectives
     front = result.pareto()
@@ -72,18 +98,20 @@ def of_study(result: StudyResult) -> list[str]:
         axes = [axis.name for axis in result.questions.axes if best[axis.name] is not None]
         chosen = " and ".join(f"{name} {best[name]}" for name in axes)
         reached = cell(first.column, best[first.column])
+        if paid := counted(first.column, result).removeprefix(f"{title(first.column)}, "):
+            reached += f" ({paid})" if paid != title(first.column) else ""
         said.append(f"The best {title(first.column)} is {reached}, with {chosen}.")
         shares = result.sensitivity().filter(objective=first.column).sort("share", descending=True)
         if shares.height and shares["share"][0] is not None:
             share = percent(shares["share"][0])
-            said.append(
-                f"Most of it is decided by {shares['axis'][0]}: {share} of the differences."
-            )
+            said.append(f"{shares['axis'][0]} decides most: {share} of the variance.")
     return said
 
 
 def of_mixes(mixes: Mixes) -> list[str]:
     """The best mix of tiers."""
+    if not len(mixes):
+        return [f"No mix of these tiers costs {amount(mixes.budget or 0.0)} a GiB or less."]
     score = by(mixes)
     best = mixes.best(1, score).row(0, named=True)
     parts = [f"{percent(best[name])} {name}" for name in mixes.names if best[name]]
@@ -138,8 +166,9 @@ def of_caches(curves: CacheCurves, prices: Mapping[str, float], basis: str) -> l
         return [f"No cache helps: one of {size(sizes[-1])} misses {percent(least)} of the blocks."]
     enough = next(room for room in sizes if 1 - min(missed[room].values()) >= _ENOUGH * (1 - least))
     there = missed[enough]
-    # The first that is as good: policies are given the simplest first.
-    policy = next(each for each in policies if there[each] <= min(there.values()) + _ALIKE / 2)
+    # The first of those that read alike: policies are given the simplest first.
+    lowest = percent(min(there.values()))
+    policy = next(each for each in policies if percent(there[each]) == lowest)
     said = f"A cache of {size(enough)} with {policy} misses {percent(there[policy])} of the blocks"
     others = [f"{percent(there[each])} with {each}" for each in policies if each != policy]
     said += f" ({', '.join(others)})" if others else ""

@@ -21,8 +21,8 @@ h3 { font-size: 15px; margin: 28px 0 6px; }
 .headline { font-size: 18px; line-height: 1.45; background: var(--box); border-radius: 6px;
   padding: 14px 18px; margin: 0 0 18px; }
 .wide { overflow-x: auto; } .wide td, .wide th { vertical-align: top; }
-table { font-size: 13px; } th { color: var(--soft); font-weight: normal;
-  border-bottom: 1px solid var(--line); }
+table { font-size: 13px; } th { color: var(--soft); font-weight: normal; }
+th, thead td { border-bottom: 1px solid var(--line); }
 figure { margin: 20px 0; overflow-x: auto; background: #fff; border-radius: 6px; }
 svg { max-width: 100%; height: auto; overflow: visible; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
@@ -68,12 +68,14 @@ def part(title: str, *content: str) -> str:
 
 def wide(content: str) -> str:
     """What scrolls by itself where it is wider than the page."""
-    return f"<div class='wide'>{content}</div>" if content else ""
+    if not content:
+        return ""
+    return f"<div class='wide' tabindex='0' role='group' aria-label='table'>{content}</div>"
 
 
 def figure(drawing: str) -> str:
-    """A drawing as SVG."""
-    return f"<figure>{drawing}</figure>"
+    """A drawing as SVG. What scrolls on a phone is reached by the keyboard."""
+    return f"<figure tabindex='0' role='group' aria-label='figure'>{drawing}</figure>"
 
 
 def folded(summary: str, content: str) -> str:
@@ -83,4 +85,4 @@ def folded(summary: str, content: str) -> str:
 
 def listing(text: str) -> str:
     """Text to be copied."""
-    return f"<pre>{escape(text)}</pre>"
+    return f"<pre tabindex='0'>{escape(text)}</pre>"

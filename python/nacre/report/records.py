@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from nacre import toml
@@ -15,7 +15,6 @@ from nacre.report.fragment import paragraphs, table
 from nacre.report.page import figure, folded, heading, listing, part, said_aloud, wide
 from nacre.summary import (
     Table,
-    assumed,
     components,
     facts,
     latencies,
@@ -27,6 +26,7 @@ from nacre.text import NOTHING, duration, percent, printable, si, significant
 
 if TYPE_CHECKING:
     from nacre.record import Record
+    from nacre.view import View
 
 
 def side_by_side(records: Mapping[str, Record]) -> str:
@@ -53,7 +53,7 @@ def section(name: str, record: Record) -> str:
             part("Energy, wear and cost", *_tables(bill(record))),
             part("Parts of the stack", *_tables(components(record))),
             figures,
-            folded(f"What is assumed: {len(assumed(record.origins))} values", _assumed(record)),
+            assumptions(record.origins),
             folded("Every value, and where it comes from", _tables(_origins(record))[0]),
             folded("The scenario, to run it again", _again(record)),
         ]
@@ -92,11 +92,15 @@ def _number(value: float | None, unit: str) -> str:
     return NOTHING if value is None else f"{significant(value)} {unit}".rstrip()
 
 
-def _assumed(record: Record) -> str:
-    rows = [
-        [o.path, setting(o.value), o.source] for o in record.origins if o.confidence == "assumed"
-    ]
-    return wide(table(Table("", ["value", "is", "why"], [False] * 3, rows)))
+def assumptions(origins: Iterable[View]) -> str:
+    """The values nobody measured or published, each once, folded away."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for origin in origins:
+        if origin.confidence == "assumed":
+            said = setting(origin.value)
+            found.setdefault((origin.path, said), [origin.path, said, origin.source])
+    shown = wide(table(Table("", ["value", "is", "why"], [False] * 3, list(found.values()))))
+    return folded(f"What is assumed: {len(found)} values", shown)
 
 
 def _origins(record: Record) -> Table:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _HINT = "give a trace, or what `nacre run`, `study`, `mixes` or `crash` wrote with --out"
 _SEALS = ("study.json", RECORD_FILE, "mixes.json", CRASH_FILE)
 """By which file a directory of results is known: the first of these that it has."""
+EXPLORED = "study"
+"""Where the explorer keeps the points of a study, in the folder that it names."""
 
 
 def load(path: Path, progress: Callable[[int, int | None], bool | None] | None = None) -> Result:
@@ -34,6 +36,8 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
     if path.name in _SEALS and path.is_file():
         path = path.parent
     seal = next((name for name in _SEALS if (path / name).is_file()), None)
+    if seal is None and (path / EXPLORED / "study.json").is_file():
+        path, seal = path / EXPLORED, "study.json"
     if seal == "study.json":
         from nacre.study.result import StudyResult
 
@@ -43,7 +47,10 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
 
         return Mixes.load(path)
     if path.is_dir() and seal is None:
-        raise config_error([Problem(problem=f"{path} holds no results", hint=_HINT)])
+        hint = _HINT
+        if (path / "rows.html").is_file():
+            hint = f"it holds what papers published, recomputed; a page of it is {path}/rows.html"
+        raise config_error([Problem(problem=f"{path} holds no results of these", hint=hint)])
     if path.is_file() and path.suffix == ".toml":
         hint = f"give what `nacre run {path} --out results` writes"
         raise config_error([Problem(problem=f"{path} is a scenario, and no result", hint=hint)])
@@ -65,17 +72,18 @@ def name_of(path: Path, among: Sequence[Path]) -> str:
 
 
 def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
-    """A page with the records side by side, then every result on its own."""
+    """A page with results of a kind side by side, then every result on its own."""
     from html import escape
 
     from nacre.report.crash import crash_section
     from nacre.report.records import section, side_by_side
+    from nacre.report.side_by_side import others_side_by_side
     from nacre.report.studies import mixes_section, study_section
     from nacre.report.trace import trace_section
     from nacre.study.result import StudyResult
 
     records = {name: result for name, result in results.items() if isinstance(result, Record)}
-    parts = [f"<h1>{escape(title)}</h1>", side_by_side(records)]
+    parts = [f"<h1>{escape(title)}</h1>", side_by_side(records), others_side_by_side(results)]
     for name, result in results.items():
         if isinstance(result, Record):
             parts.append(section(name, result))
@@ -86,5 +94,5 @@ def report(results: Mapping[str, Result], title: str = "Nacre report") -> str:
         elif isinstance(result, TraceInfo):
             parts.append(trace_section(name, result))
         else:
-            parts.append(mixes_section(name, result))
+            parts.append(mixes_section(name, result, result.simulated))
     return document(title, "".join(parts))

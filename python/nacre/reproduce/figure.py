@@ -108,17 +108,16 @@ def _lines(
 
 def _simulated(results: Results, drawing: Drawing) -> Data:
     found: Data = []
-    points = results.paper.points(drawing.points) if drawing.points else []
     for name, measure in drawing.measures.items():
-        for point in points:
+        for points in results.repeated(drawing.points):
             try:
-                value = results.reading(point, measure).value
+                point, value = points[0], results.mean(points, measure).value
             except UnknownError:
                 continue
             series = " ".join(
                 part for part in (dict(point.labels).get(drawing.series), name) if part
             )
-            ends = results.interval(point, drawing.interval, value)
+            ends = results.interval(points, measure, drawing.interval)
             row = {"series": series, "value": value} | ends
             found.append(_place(results, drawing, point) | row)
     return found

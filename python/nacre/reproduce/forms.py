@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import altair as alt
+import numpy as np
 
 from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.mixes import surface as fields
-from nacre.record import Record
+from nacre.record import Op, Record
 from nacre.reproduce.measures import Results
 from nacre.reproduce.outcome import UnknownError
 from nacre.reproduce.paper import Drawing
+from nacre.study.interval import half_width
 from nacre.text import significant
 
 _HEIGHT = 280
@@ -35,14 +38,14 @@ def columns(results: Results, drawing: Drawing) -> alt.LayerChart:
     """
     (measure,) = drawing.measures.values()
     rows: Data = []
-    for point in results.paper.points(drawing.points) if drawing.points else []:
-        labels = dict(point.labels)
+    for points in results.repeated(drawing.points):
+        labels = dict(points[0].labels)
         try:
-            value = results.reading(point, measure).value
+            value = results.mean(points, measure).value
         except UnknownError:
             continue
         row = {"x": labels[drawing.x], "series": labels.get(drawing.series, ""), "value": value}
-        ends = results.interval(point, drawing.interval, value)
+        ends = results.interval(points, measure, drawing.interval)
         rows.append(row | ends | {"said": significant(value)})
     if not rows:
         raise Error("there is nothing to draw: no run of this figure has ended")
@@ -100,25 +103,27 @@ def surface(results: Results, drawing: Drawing) -> alt.LayerChart:
 def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
     """The share of requests that are not above each latency: a line for every label of the series.
 
-    Every label of `x` has a panel of its own, over its own latencies.
+    Every label of `x` has a panel of its own, over its own latencies. Where runs are repeated the
+    line is the mean of their shares, over the 95 % interval of it.
     """
     (op,) = drawing.measures.values()
     panels: dict[str, Data] = {}
-    for point in results.paper.points(drawing.points) if drawing.points else []:
-        record = results.outcomes.ended.get(point.job)
-        if not isinstance(record, Record):
+    for points in results.repeated(drawing.points):
+        ended = [results.outcomes.ended.get(point.job) for point in points]
+        records = [record for record in ended if isinstance(record, Record)]
+        if not records:
             continue
-        labels = dict(point.labels)
+        labels = dict(points[0].labels)
         rows = panels.setdefault(labels.get(drawing.x, ""), [])
-        frame = record.latency_distribution("read" if op == "read" else "write")
-        before = 0.0
-        for upto_ns, share in frame.select("upto_ns", "share").iter_rows():
+        before = (0.0, 0.0, 0.0)
+        for upto_us, shares in _shares(records, "read" if op == "read" else "write"):
             # A step: no request lies between the bars.
             rows += [
-                {"x": upto_ns / 1e3, "value": value, "series": labels[drawing.series]}
-                for value in (before, share)
+                {"x": upto_us, "value": value, "low": low, "high": high}
+                | {"series": labels[drawing.series]}
+                for value, low, high in (before, shares)
             ]
-            before = share
+            before = shares
     if not panels:
         raise Error("there is nothing to draw: no run of this figure has ended")
     series = list(dict.fromkeys(row["series"] for rows in panels.values() for row in rows))
@@ -130,6 +135,25 @@ def distribution(results: Results, drawing: Drawing) -> alt.HConcatChart:
     return alt.hconcat(*charts, spacing=_GAP)
 
 
+def _shares(
+    records: Sequence[Record], op: Op
+) -> Iterator[tuple[float, tuple[float, float, float]]]:
+    """Latencies in microseconds, each with the share of requests that are not above it.
+
+    The share is the mean over the records, with the ends of its interval.
+    """
+    frames = [record.latency_distribution(op) for record in records]
+    ends = [frame["upto_ns"].to_numpy() for frame in frames]
+    known = [np.concatenate(([0.0], frame["share"].to_numpy())) for frame in frames]
+    for upto_ns in np.unique(np.concatenate(ends)):
+        found = [
+            float(shares[np.searchsorted(of, upto_ns, side="right")])
+            for of, shares in zip(ends, known, strict=True)
+        ]
+        mean, within = sum(found) / len(found), half_width(found) or 0.0
+        yield float(upto_ns) / 1e3, (mean, max(mean - within, 0.0), min(mean + within, 1.0))
+
+
 def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.LayerChart:
     """Lines of one panel: later ones thinner and dashed, so that those below are seen."""
     low, high = (end(row["x"] for row in rows) for end in (min, max))
@@ -137,10 +161,11 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
     # Lines go on to both edges.
     whole = list(rows)
     for name in series:
-        whole.append({"x": low - room, "value": 0.0, "series": name})
-        whole.append({"x": high + room, "value": 1.0, "series": name})
+        for x, share in ((low - room, 0.0), (high + room, 1.0)):
+            whole.append({"x": x, "value": share, "low": share, "high": share, "series": name})
     colours = [theme.PALETTE[i % len(theme.PALETTE)] for i in range(len(series))]
-    colour = alt.Color("series:N").scale(domain=series, range=colours).legend(symbolType="stroke")
+    colour = alt.Color("series:N").scale(domain=series, range=colours)
+    colour = colour.legend(symbolType="stroke", symbolOpacity=1)
     title = f"{drawing.x_title}, {drawing.x} {label}" if label else drawing.x_title
     domain = alt.X("x:Q", title=title).scale(domain=[low - room, high + room], nice=False)
     y = alt.Y("value:Q", title=drawing.y_title).axis(format="%")
@@ -148,10 +173,13 @@ def _steps(rows: Data, series: list[str], drawing: Drawing, label: str) -> alt.L
     for place, name in enumerate(series):
         of_series = [row for row in whole if row["series"] == name]
         of_series.sort(key=lambda row: (row["x"], row["value"]))
-        lines = alt.Chart(theme.data(of_series)).mark_line(
+        base = alt.Chart(theme.data(of_series))
+        across = domain.axis(grid=False, tickCount=5)
+        band = base.mark_area(opacity=0.25).encode(x=across, y="low:Q", y2="high:Q", color=colour)
+        lines = base.mark_line(
             strokeWidth=max(5 - 3 * place, 2), strokeDash=[6, 4] if place else [1, 0]
         )
-        layers.append(lines.encode(x=domain.axis(grid=False, tickCount=5), y=y, color=colour))
+        layers += [band, lines.encode(x=across, y=y, color=colour)]
     return cast("alt.LayerChart", alt.layer(*layers))
 
 

@@ -20,6 +20,7 @@ from nacre.reproduce.claim import Claim
 from nacre.reproduce.outcome import Outcomes, Result, UnknownError
 from nacre.reproduce.paper import Paper
 from nacre.reproduce.plan import Point, Selection
+from nacre.study.interval import half_width
 from nacre.view import View
 
 OF_PAPERS: Mapping[str, Mapping[str, Callable[[Any], float | None]]] = {
@@ -49,8 +50,29 @@ class Results:
     outcomes: Outcomes
 
     def readings(self, selection: Selection, measure: str) -> list[Reading]:
-        """A number of every point selected; raises `UnknownError` if one is not to be had."""
-        return [self.reading(point, measure) for point in self.paper.points(selection)]
+        """A number of every point selected; raises `UnknownError` if one is not to be had.
+
+        Points that repeat each other, as with other seeds, have one number: their mean.
+        """
+        return [self.mean(points, measure) for points in self.repeated(selection)]
+
+    def repeated(self, selection: Selection | None) -> list[tuple[Point, ...]]:
+        """The points selected, those together that repeat each other."""
+        if selection is None:
+            return []
+        over, points = self.paper.plan[selection.group].over, self.paper.points(selection)
+        if not over:
+            return [(point,) for point in points]
+        found: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+        for point in points:
+            labels = tuple(label for label in point.labels if label[0] != over)
+            found.setdefault(labels, []).append(point)
+        return [tuple(points) for points in found.values()]
+
+    def mean(self, points: Sequence[Point], measure: str) -> Reading:
+        """The mean of a number of points that repeat each other; raises as `reading` does."""
+        values = [self.reading(point, measure).value for point in points]
+        return Reading(points[0], sum(values) / len(values))
 
     def reading(self, point: Point, measure: str) -> Reading:
         """A number of a point; raises `UnknownError` where its run failed or has no such number."""
@@ -64,18 +86,27 @@ class Results:
             raise UnknownError(f"{point.name}: the record has no {measure}")
         return Reading(point, float(value))
 
-    def interval(self, point: Point, measure: str, value: float) -> dict[str, float]:
-        """The ends of a value's interval, whose half-width `measure` gives in percent of it.
+    def interval(self, points: Sequence[Point], measure: str, within: str) -> dict[str, float]:
+        """The ends of the 95 % interval of a measure.
 
-        Nothing where there is no such measure, or the run was too short for it.
+        Of points that repeat each other it is that of their mean, of a single run that whose
+        half-width the measure `within` gives in percent. Nothing where there is no such measure,
+        or the run was too short for it.
         """
-        if not measure:
+        if not within:
             return {}
         try:
-            half_width = value * self.reading(point, measure).value / 100
+            value = self.mean(points, measure).value
+            found = self.half_width(points, measure)
+            if found is None:
+                found = value * self.reading(points[0], within).value / 100
         except UnknownError:
             return {}
-        return {"low": value - half_width, "high": value + half_width}
+        return {"low": value - found, "high": value + found}
+
+    def half_width(self, points: Sequence[Point], measure: str) -> float | None:
+        """Half of the 95 % interval of a mean over repeats; None of a single run."""
+        return half_width([self.reading(point, measure).value for point in points])
 
     def x(self, point: Point, axis: str) -> float:
         """Where a point lies on an axis of numbers."""
@@ -134,6 +165,23 @@ def _ratios(results: Results, claim: Claim) -> list[float]:
     if not all(theirs):
         raise UnknownError(f"{claim.measure} is zero, so nothing can be compared with it")
     return [one / other for one, other in zip(ours, theirs, strict=True)]
+
+
+def _single(results: Results, claim: Claim) -> list[float]:
+    """The number of every run, of those that repeat each other too."""
+    points = results.paper.points(claim.of)
+    return [results.reading(point, claim.measure).value for point in points]
+
+
+def _widest_interval(results: Results, claim: Claim) -> float:
+    """The widest half of a 95 % interval over repeats, in percent of its mean."""
+    widths = []
+    for points in results.repeated(claim.of):
+        found = results.half_width(points, claim.measure)
+        if found is None:
+            raise UnknownError(f"{points[0].name}: it is not repeated")
+        widths.append(100 * found / abs(results.mean(points, claim.measure).value))
+    return max(widths)
 
 
 def _ratio(results: Results, claim: Claim) -> float:
@@ -265,6 +313,9 @@ CHECKS: Mapping[str, Check] = {
     "value": _value,
     "highest": _over(max, _values),
     "lowest": _over(min, _values),
+    "highest_run": _over(max, _single),
+    "lowest_run": _over(min, _single),
+    "widest_interval": _widest_interval,
     "ratio": _ratio,
     "highest_ratio": _highest_ratio,
     "largest_ratio": _over(max, _ratios),

@@ -6,7 +6,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -70,16 +69,15 @@ class Output:
 
     def figures(self, reproduction: Reproduction, stop: Callable[[], bool] = lambda: False) -> bool:
         """Draws the figures, each file committed when it is drawn; False if `stop` ended that."""
+        if stop():
+            return False
+        from nacre.figures.export import drawn_once
+
         for name, make in reproduction.drawings().items():
-            chart = cache(make)
-            for suffix in _FIGURE_SUFFIXES:
+            for suffix, draw in drawn_once(make, _FIGURE_SUFFIXES):
                 if stop():
                     return False
-                from nacre.figures import export
-
-                self._staging.write(
-                    f"{name.replace('/', '-')}.{suffix}", export.image(chart(), suffix)
-                )
+                self._staging.write(f"{name.replace('/', '-')}.{suffix}", draw())
                 self._staging.commit()
         return True
 

@@ -88,7 +88,8 @@ class Group:
     """Runs of one scenario that differ along axes. `seconds` is about what one of them takes.
 
     `mixes` is the number of steps, where every mix of its tiers is scored and nothing simulated;
-    `dilate` how many times slower devices are served, where sysbench reads them.
+    `dilate` how many times slower devices are served, where sysbench reads them; `over` the axis
+    that repeats a run, such as its seed: numbers are means over it.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Group:
     axes: tuple[Axis, ...]
     mixes: int = 0
     dilate: float = 0.0
+    over: str = ""
 
     def axis(self, name: str) -> Axis:
         """The axis called `name`; raises `Error` if there is none."""
@@ -189,8 +191,11 @@ def _group(entry: Entry, folder: Path) -> Group:
         axes=tuple(_axis(axis) for axis in entry.entries("axis")),
         mixes=entry.take("mixes", int, 0),
         dilate=entry.take("dilate", float, 0.0),
+        over=entry.take("over", str, ""),
     )
     entry.done()
+    if group.over and group.over not in [axis.name for axis in group.axes]:
+        raise entry.wrong(f'"over" names no axis of these runs: "{group.over}"')
     if group.mixes and group.dilate:
         raise entry.wrong('"mixes" are computed and "dilate" is for what is served: give one')
     return group

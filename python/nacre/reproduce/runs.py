@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from nacre.errors import Error
@@ -22,6 +22,9 @@ Watch: TypeAlias = Callable[[int, int, float], bool | None]
 """Called about ten times a second with runs ended, runs in all and the share of all work that is
 done; returning True ends it there, with what is finished so far."""
 
+_PLANNED = 16
+"""Runs that are planned between two looks at the watch: some hundredths of a second."""
+
 
 class Runs:
     """Runs what it is asked for, each run once, and knows what became of it."""
@@ -40,7 +43,8 @@ class Runs:
         Returns False if `watch` ended it early.
         """
         order = sorted(jobs, key=lambda job: (-jobs[job], job.settings))
-        self._plan(order)
+        if not self._plan(order, watch):
+            return False
         known = {job: self._tasks[job] for job in order if job in self._tasks}
         tasks = {task.key: task for task in known.values() if task.key not in self._tried}
         seconds = {task.key: jobs[job] for job, task in known.items()}
@@ -69,9 +73,11 @@ class Runs:
                 found[job] = Error(outcome.error) if result is None else result
         return found
 
-    def _plan(self, jobs: Iterable[Job]) -> None:
-        """The tasks of jobs; of one that cannot be run the reason."""
-        for job in jobs:
+    def _plan(self, jobs: Sequence[Job], watch: Watch | None) -> bool:
+        """The tasks of jobs; of one that cannot be run the reason. False if `watch` ended it."""
+        for place, job in enumerate(jobs):
+            if watch is not None and place % _PLANNED == 0 and watch(0, len(jobs), 0.0):
+                return False
             if job in self._tasks or job in self._failed:
                 continue
             try:
@@ -81,6 +87,7 @@ class Runs:
                 self._tasks[job] = task
             except (Error, NotRunError) as error:
                 self._failed[job] = error
+        return True
 
     def _source(self, scenario: str) -> tuple[Source, Points]:
         if scenario not in self._points:

@@ -14,7 +14,7 @@ from nacre.reproduce.plan import Job
 from nacre.reproduce.result import Target
 from nacre.reproduce.runs import Runs, Watch
 from nacre.reproduce.trial import Swaps, Trial, with_setting
-from nacre.study.noise import half_width
+from nacre.study.interval import half_width
 
 LESS, MORE = Decimal("0.8"), Decimal("1.2")
 """By what a value is multiplied."""

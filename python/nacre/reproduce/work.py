@@ -27,14 +27,15 @@ def reproduce(
     *,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    figures: bool = True,
     progress: bool | Progress = False,
 ) -> Reproduction:
     """Recomputes what a paper published by running the model, on all cores.
 
     `paper` is the name of one, also as `"envy/fig8"`; None takes all there are. `figure` takes
     only what one figure needs. `out` is a directory that keeps runs as they end, and then rows,
-    records and figures; `resume` goes on with the runs it holds. `progress` shows a bar on standard
-    error, or calls a function of yours.
+    records and, if wanted, figures; `resume` goes on with the runs it holds. `progress` shows a bar
+    on standard error, or calls a function of yours.
 
     Raises `ConfigError` for a name nobody knows. A run that fails is a row that fails.
     """
@@ -55,7 +56,7 @@ def reproduce(
         kept = stack.enter_context(keeping(chosen, out, resume=resume))
         found = conduct(chosen, kept=kept, watch=tick)
         if out is not None:
-            found.save(out)
+            found.save(out, figures=figures)
     return found
 
 

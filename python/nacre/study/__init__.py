@@ -5,8 +5,9 @@ A study is read (`document`), made into points with keys (`plan`, `search`), run
 The same engines run the parts of one trace (`split`).
 """
 
+from nacre.study.live import LiveStudy
 from nacre.study.result import StudyResult
 from nacre.study.split import run_split
-from nacre.study.work import study
+from nacre.study.work import CheckedStudy, check_study, study
 
-__all__ = ["StudyResult", "run_split", "study"]
+__all__ = ["CheckedStudy", "LiveStudy", "StudyResult", "check_study", "run_split", "study"]

@@ -144,7 +144,8 @@ def read(given: Given) -> Reading:
     entry.take("schema", int, "a whole number", 1)
     if document.get("schema", 1) != 1:
         entry.wrong("schema", "this version of Nacre knows schema 1", given=document["schema"])
-    title = entry.take("name", str, "a name", Path(name).stem if text is not None else "study")
+    plain = text is None or name == scenario.STDIN
+    title = entry.take("name", str, "a name", "study" if plain else Path(name).stem)
     summary = entry.take("summary", str, "a text", "")
     source = _scenario(entry, folder)
     settings = _settings(entry)
@@ -161,6 +162,8 @@ def read(given: Given) -> Reading:
     paths = _columns(entry)
     objectives = tuple(filter(None, (_objective(e, paths) for e in entry.entries("objective"))))
     constraints = tuple(filter(None, (_constraint(e, paths) for e in entry.entries("constraint"))))
+    for key in ("confidence", "repeats"):
+        entry.belongs(key, "[study]")
     entry.done()
     repeated = len(seeds) > 1 or confidence is not None
     if not entry.table.get("axis") and (not repeated or search is not None):
@@ -197,9 +200,10 @@ def _document(given: Given) -> tuple[Mapping[str, Any], str, str | None, Path]:
             f" ({type(given).__name__})"
         )
     path = Path(os.fsdecode(given))
-    name = printable(str(path))
+    is_piped = path == Path("-")
+    name = scenario.STDIN if is_piped else printable(str(path))
     try:
-        text = path.read_bytes().decode()
+        text = scenario.standard_input() if is_piped else path.read_bytes().decode()
         table = tomllib.loads(text)
         if "scenario" in table or "stack" not in table:
             return table, name, text, path.resolve().parent

@@ -7,7 +7,6 @@ seed by seed, which leaves out what the seed does to both.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,34 +15,12 @@ import numpy as np
 import polars as pl
 
 from nacre.study.document import Objective
+from nacre.study.interval import student_t
 
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 LEVEL = "95 %"
-_Z = 1.959963984540054
-_SMALL = {1: 12.7062, 2: 4.3027, 3: 3.1824, 4: 2.7764, 5: 2.5706, 6: 2.4469}
-
-
-def student_t(freedom: int) -> float:
-    """Student's t at 97.5 %, within .03 % (Abramowitz and Stegun, 26.7.5)."""
-    if freedom < 1:
-        return math.nan
-    z, v = _Z, float(freedom)
-    return _SMALL.get(freedom) or (
-        z
-        + (z**3 + z) / (4 * v)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
-    )
-
-
-def half_width(values: Sequence[float]) -> float | None:
-    """Half of the 95 % confidence interval of their mean; None of fewer than two."""
-    if len(values) < 2:
-        return None
-    spread = float(np.std(values, ddof=1))
-    return student_t(len(values) - 1) * spread / math.sqrt(len(values))
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,12 @@ class Entry:
         table = self.take(key, Mapping, f"a table, [{key}]")
         return None if table is None else Entry(table, self.mistakes, key)
 
+    def belongs(self, key: str, place: str) -> None:
+        """Notes a key that stands here and belongs elsewhere."""
+        if key in self.table:
+            self._known.append(key)
+            self.wrong(key, "it does not stand here", f"write it below {place}")
+
     def done(self) -> None:
         """Notes the keys nobody took."""
         for key in self.table:

@@ -12,8 +12,8 @@ from itertools import count, islice
 
 from nacre.errors import SEED_MAX
 from nacre.study.document import Confidence, Design, Questions
+from nacre.study.interval import half_width
 from nacre.study.metrics import Value
-from nacre.study.noise import half_width
 from nacre.study.plan import Chosen
 from nacre.study.point import Point, Points
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nacre import _core
 from nacre.errors import Error, Problem, config_error
 from nacre.record import Record
 from nacre.study import document, store
-from nacre.study.document import Questions
+from nacre.study.document import Design, Questions
 from nacre.study.parquet import record
 from nacre.study.store import TABLE_FILE, Memory
+from nacre.view import View
 
 if TYPE_CHECKING:
     import altair as alt
@@ -134,6 +138,24 @@ class StudyResult:
             raise Error(f"the study has no record of a point {point}")
         return Record(data, {})
 
+    def origins(self, point: int) -> Sequence[View]:
+        """Every value of a point with where it comes from; none where its scenario is not kept."""
+        design = self._questions
+        found = self.table.filter(self.table["point"] == point)["settings"]
+        if not (isinstance(design, Design) and found.len()):
+            return ()
+        lines = (line.partition("=") for line in found[0].split("\n") if line)
+        settings = [(path, value) for path, _, value in lines]
+        source = design.source
+        with source.cited():
+            text = _core.check(
+                source.text,
+                source.name,
+                source.directory,
+                [(path, value) for path, value in settings],
+            )
+        return tuple(View(origin) for origin in source.placed(json.loads(text))["origins"])
+
     def plot_pareto(self) -> alt.TopLevelMixin:
         """The designs by their first two objectives, and the front among them."""
         from nacre.figures import pareto
@@ -162,7 +184,8 @@ class StudyResult:
 
         folder = Path(directory)
         kept = store.opened(folder)
-        questions = document.read(kept["study"]).questions
+        reading = document.read(kept["study"])
+        questions = reading.design or reading.questions
         try:
             frame = pl.read_parquet((folder / TABLE_FILE).read_bytes())
         except FileNotFoundError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zlib
@@ -123,8 +124,14 @@ class Kept:
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
         self._texts: dict[str, str] = {}
+        self._is_ours = False
         if directory is not None:
-            directory.mkdir(parents=True, exist_ok=True)
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                directory.mkdir()
+                self._is_ours = True
+            if not directory.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
 
     def __getitem__(self, key: str) -> str:
         return self._texts[key]
@@ -134,6 +141,7 @@ class Kept:
         if key not in self._texts and self._directory is not None:
             with suppress(FileNotFoundError, zlib.error, UnicodeDecodeError):
                 packed = (self._directory / f"{key}{_SUFFIX}").read_bytes()
+                self._is_ours = True
                 self._texts[key] = zlib.decompress(packed).decode()
         return key in self._texts
 
@@ -144,14 +152,20 @@ class Kept:
             write_file(self._directory / f"{key}{_SUFFIX}", zlib.compress(text.encode()))
 
     def clear(self, plan: Plan) -> None:
-        """Removes the parts of a run whose record was made, and their directory if it is empty."""
+        """Removes the parts of a run whose record was made.
+
+        Their directory goes, too, if it is empty and a run made it: this one, or one that left
+        parts in it.
+        """
         if self._directory is not None:
             for key in plan.keys:
                 (self._directory / f"{key}{_SUFFIX}").unlink(missing_ok=True)
             for cut_short in unfinished(self._directory, *(f"{key}{_SUFFIX}" for key in plan.keys)):
                 cut_short.unlink(missing_ok=True)
-            with suppress(OSError):
-                self._directory.rmdir()
+                self._is_ours = True
+            if self._is_ours:
+                with suppress(OSError):
+                    self._directory.rmdir()
 
 
 def conduct(plan: Plan, engine: Engine, kept: Kept, watch: Progress | None = None) -> Record | None:

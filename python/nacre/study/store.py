@@ -7,7 +7,6 @@ A process that is killed loses the points of its last seconds; whoever comes nex
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nacre import _core
 from nacre.saving import unfinished, write_file
+from nacre.study.lock import LOCK, ForeignLockError, HeldError, Lock
 from nacre.study.metrics import Value, measured
 from nacre.study.parquet import POINTS, frame, mistake, parts, record, table, unpacked
 from nacre.study.task import Outcome
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 SCHEMA = "nacre-study-1"
 STUDY_FILE = "study.json"
 TABLE_FILE = "results.parquet"
-LOCK = ".lock"
 FLUSH_S = (0.25, 2.0)
 """How long points wait for others: at first, and later, when there are many files already."""
 FLUSH_POINTS = 256
@@ -112,7 +111,7 @@ class Store(Memory):
         self.directory = directory
         self._what, self._point_bytes = what, point_bytes
         self._study, self._expected, self._resume = study, points, resume
-        self._lock: int | None = None
+        self._lock: Lock | None = None
         self._made: list[Path] = []
         self._pending: list[Outcome] = []
         self._since = time.monotonic()
@@ -186,8 +185,9 @@ class Store(Memory):
             if not path.exists():
                 path.mkdir()
                 self._made.insert(0, path)
-        self._take_lock()
+        self._lock = self._take_lock()
         found = _identity(self.directory)
+        self._check_lock(self._lock, is_store=found is not None)
         if found is None:
             self._check_empty()
         elif not self._resume:
@@ -196,41 +196,43 @@ class Store(Memory):
                 "give --resume to go on with it, or another directory",
             )
         self._check_room()
-        (self.directory / POINTS).mkdir(exist_ok=True)
+        self._lock.sign()
+        if not (self.directory / POINTS).exists():
+            (self.directory / POINTS).mkdir()
+            self._made.insert(0, self.directory / POINTS)
         self._load()
         _write(self.directory / STUDY_FILE, _json(self._identity()))
 
-    def _take_lock(self) -> None:
-        path = self.directory / LOCK
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        lock = os.open(path, flags, 0o666)
+    def _take_lock(self) -> Lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            holder = path.read_text().strip() or "?"
+            return Lock(self.directory)
+        except HeldError as holder:
             raise mistake(
                 f"another {self._what} writes to {self.directory} (process {holder})",
                 "wait for it, or give another directory",
             ) from None
-        self._lock = lock
-        if os.read(lock, 16).strip(b"0123456789\n"):
-            os.close(lock)
-            self._lock = None
-            raise mistake(f"{path} is no {self._what}'s", "give another directory")
-        os.truncate(lock, 0)
-        os.lseek(lock, 0, os.SEEK_SET)
-        os.write(lock, f"{os.getpid()}\n".encode())
+        except ForeignLockError:
+            raise self._foreign_lock() from None
+
+    def _check_lock(self, lock: Lock, *, is_store: bool) -> None:
+        try:
+            lock.check(is_store=is_store)
+        except ForeignLockError:
+            raise self._foreign_lock() from None
+
+    def _foreign_lock(self) -> Exception:
+        return mistake(f"{self.directory / LOCK} is no {self._what}'s", "give another directory")
 
     def _unlock(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
     def _check_empty(self) -> None:
         """Nobody's files are mixed with ours."""
         points = self.directory / POINTS
-        found = {path.name for path in self.directory.iterdir()} - {LOCK}
+        ours = {LOCK, *(path.name for path in unfinished(self.directory, LOCK))}
+        found = {path.name for path in self.directory.iterdir()} - ours
         is_begun = found == {POINTS} and not points.is_symlink() and not any(points.iterdir())
         if found and not is_begun:
             raise mistake(
@@ -250,7 +252,7 @@ class Store(Memory):
 
     def _load(self) -> None:
         """Reads what is there; files that were never finished go."""
-        for path in unfinished(self.directory, STUDY_FILE, TABLE_FILE):
+        for path in unfinished(self.directory, LOCK, STUDY_FILE, TABLE_FILE):
             path.unlink()
         for path in unfinished(self.directory / POINTS, "*.parquet"):
             path.unlink()
@@ -282,7 +284,7 @@ class Store(Memory):
         """Leaves a directory that did not become ours as it was."""
         with suppress(OSError):
             if self._lock is not None and not (self.directory / STUDY_FILE).exists():
-                (self.directory / LOCK).unlink()
+                self._lock.remove()
         for path in self._made:
             with suppress(OSError):
                 path.rmdir()

@@ -19,14 +19,11 @@ _USUAL = ("iops", "p99_ns", "cost")
 
 
 def best(result: StudyResult, most: int = BEST) -> Table:
-    """The Pareto front; without objectives, the designs in their order."""
+    """The Pareto front; without a front, the designs by the first objective or in their order."""
     objectives = result.questions.objectives
-    front = (
-        pl.concat([result.pareto(), result.contenders()], how="diagonal")
-        if objectives
-        else result.designs
-    )
+    front = ranked(result)
     repeated = result.designs["runs"].max() != 1
+    certain = "certain" in front.columns
     shown = [o.column for o in objectives] or [
         name for name in _USUAL if front[name].null_count() < front.height
     ]
@@ -39,14 +36,27 @@ def best(result: StudyResult, most: int = BEST) -> Table:
             *(NOTHING if row[a] is None else _label(row[a]) for a in axes),
             *(_with_interval(name, row) for name in shown),
             *([str(row["runs"])] if repeated else []),
-            *([_standing(row)] if repeated and objectives else []),
+            *([_standing(row)] if repeated and certain else []),
         ]
         for row in front.head(most).iter_rows(named=True)
     ]
-    names = ["point", *axes, *(title(name) + _in_basis(name, result) for name in shown)]
-    names += ["runs"] * repeated + ["on the front"] * (repeated and bool(objectives))
+    names = ["point", *axes, *(counted(name, result) for name in shown)]
+    names += ["runs"] * repeated + ["on the front"] * (repeated and certain)
     numeric = [True, *[False] * len(axes), *[True] * len(shown), True, False]
     return Table("", names, numeric[: len(names)], rows)
+
+
+def ranked(result: StudyResult) -> pl.DataFrame:
+    """The designs to show: the front and who may be on it; the sound ones where there is none."""
+    objectives = result.questions.objectives
+    if not objectives:
+        return result.designs
+    front = pl.concat([result.pareto(), result.contenders()], how="diagonal")
+    if front.height:
+        return front
+    first = objectives[0]
+    sound = result.designs.filter("feasible")
+    return sound.sort(first.column, descending=first.goal == "max", nulls_last=True)
 
 
 def _with_interval(name: str, row: Mapping[str, Any]) -> str:
@@ -61,10 +71,14 @@ def _standing(row: Mapping[str, Any]) -> str:
     return "yes" if row["certain"] else "perhaps"
 
 
-def _in_basis(name: str, result: StudyResult) -> str:
-    """What a cost is counted in."""
-    counted = bases(result.table) if name in COSTS else []
-    return f", {counted[0]}" if len(counted) == 1 and counted != ["not stated"] else ""
+def counted(name: str, result: StudyResult) -> str:
+    """What people call a column; a cost with what it is counted in."""
+    if name not in COSTS:
+        return title(name)
+    known = bases(result.table)
+    if len(known) > 1:
+        return f"{title(name)}, counted in different things"
+    return f"{title(name)}, {known[0]}" if known else title(name)
 
 
 def decisive(result: StudyResult) -> Table:
@@ -94,6 +108,8 @@ def facts(result: StudyResult) -> list[str]:
             unknown = result.designs.filter("feasible")[objective.column].null_count()
             if unknown:
                 lines.append(f"note: {title(objective.column)} of {unknown:,} designs is not known")
+        if feasible and not front:
+            lines.append(f"note: without a front, designs are by {title(objectives[0].column)}")
     if result.failed.height:
         lines += failures(result)
     return lines + _chance(result) + _remarks(result)
@@ -164,7 +180,8 @@ def _remarks(result: StudyResult) -> list[str]:
     if len(counted) > 1 or any(" and " in basis for basis in counted):
         lines.append(
             "note: costs are counted in different things and are not compared:"
-            f" {'; '.join(counted)}; give all devices price and price_basis alike"
+            f' {"; ".join(counted)}; convert them, as [prices] "USD 2009" = "1.42 USD 2023",'
+            " or give all devices price and price_basis alike"
         )
     if not result.questions.search and _has_holes(result) and not result.sensitivity().height:
         lines.append("note: shares of the variance are not given: combinations are missing")

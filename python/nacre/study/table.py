@@ -10,8 +10,8 @@ import polars as pl
 from nacre import quantity
 from nacre.study.axis import Axis, Label
 from nacre.study.document import Questions
+from nacre.study.interval import student_t
 from nacre.study.metrics import METRICS, REMARKS, Value
-from nacre.study.noise import student_t
 from nacre.study.point import Point
 
 COSTS = ("cost", "iops_per_cost")

@@ -65,6 +65,11 @@ def tls_of(
 
 
 def _check(tls: Tls) -> None:
+    for name, place in zip(_NAMES, tls, strict=True):
+        # A pipe would be waited for, and a cluster reads them more than once.
+        if place.exists() and not (place.is_file() or place.is_dir()):
+            problem, hint = "it is a pipe, a socket or a device", "give PEM files"
+            raise config_error([Problem(path=name, problem=problem, given=str(place), hint=hint)])
     try:
         context = ssl.create_default_context(cafile=tls.ca)
     except OSError as error:

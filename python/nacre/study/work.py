@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from nacre.errors import Problem, config_error, unknown
 from nacre.saving import write_file
 from nacre.study.document import Design, Given
 from nacre.study.engine import Engine, Name
+from nacre.study.live import LiveStudy
 from nacre.study.metrics import Value
 from nacre.study.plan import Planner, sound
 from nacre.study.point import Point
@@ -31,7 +32,6 @@ Progress: TypeAlias = Callable[[int, int], bool | None]
 study there, with what is finished so far."""
 
 _ENGINES = ("local", "dask")
-_FIGURE_SUFFIXES = ("svg", "png")
 
 
 class End(Enum):
@@ -53,6 +53,7 @@ def study(
     workers: int | None = None,
     figures: bool = False,
     progress: bool | Progress = False,
+    begun: Callable[[LiveStudy], object] | None = None,
 ) -> StudyResult:
     """Runs every point of a study: a sweep over axes, or a search.
 
@@ -62,7 +63,8 @@ def study(
     certificate and our key.
     `out` is a directory that keeps the records of points as they end, the table and, if wanted,
     the figures; `resume` goes on with the study it holds. `progress` shows a bar on standard
-    error, or calls a function of yours.
+    error, or calls a function of yours. `begun` is called once, before the first point runs, with
+    what can be asked meanwhile for the result of the points that have ended.
 
     Raises `ConfigError` naming every mistake at once, before any point is run. A point that
     fails is a row with its error.
@@ -80,12 +82,30 @@ def study(
             tick = progress or None
         running = stack.enter_context(engine_called(engine, address, workers, tls))
         kept = stack.enter_context(keeping(design, planner, out, resume=resume))
-        result, _ = conduct(design, planner, running, kept, tick)
+        live = LiveStudy(design, planner, kept)
+        if begun is not None:
+            begun(live)
+        result, _ = conduct(design, live, running, kept, tick)
         if isinstance(kept, Store):
             save(result, kept)
             if figures:
                 draw(result, kept.directory)
     return result
+
+
+@dataclass(frozen=True)
+class CheckedStudy:
+    """A study without mistakes."""
+
+    name: str
+    total: int
+    """How many points it has; of a search, how many it may run."""
+
+
+def check_study(study: Given) -> CheckedStudy:
+    """What a study would run; raises `ConfigError` naming every mistake at once."""
+    design, planner = sound(study)
+    return CheckedStudy(design.name, planner.total)
 
 
 def keeping(
@@ -178,14 +198,14 @@ def draw(result: StudyResult, directory: Path, stop: Callable[[], bool] = lambda
     """Draws what the result has; False if `stop` ended that."""
     if stop():
         return False
-    from nacre.figures import export, study_figures
+    from nacre.figures import study_figures
+    from nacre.figures.export import drawn_once
 
     for name, make in study_figures(result).items():
-        chart = make()
-        for suffix in _FIGURE_SUFFIXES:
+        for suffix, draw in drawn_once(make):
             if stop():
                 return False
-            write_file(directory / f"{name}.{suffix}", export.image(chart, suffix))
+            write_file(directory / f"{name}.{suffix}", draw())
     return True
 
 

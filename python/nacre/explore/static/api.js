@@ -70,6 +70,16 @@ async function followed(number, tell, signal) {
   }
 }
 
+/** Lets time pass, and then waits until somebody sees the page: nothing runs where nobody looks. */
+export async function seen(time, signal) {
+  await pause(time, signal).catch(() => {});
+  if (!document.hidden || signal?.aborted) return;
+  await new Promise((resolve) => {
+    document.addEventListener("visibilitychange", resolve, { once: true, signal });
+    signal?.addEventListener("abort", resolve, { once: true });
+  });
+}
+
 /** Nothing where there was no answer; another error goes on. */
 function unlessGone(error) {
   if (error.status === 0) return null;

@@ -1,6 +1,6 @@
 // A served device that is watched: its requests a second, its wear, requests to it, what makes it fail.
 
-import { glance, post } from "./api.js";
+import { glance, post, seen } from "./api.js";
 import { fill, h } from "./dom.js";
 import { Fed, figure } from "./figure.js";
 import { facts, table, trouble } from "./show.js";
@@ -8,6 +8,7 @@ import { bytesOf, changing, requestsOf } from "./requests.js";
 
 const PERIOD = 1000;
 const CALM = 5;
+const LONGER = 10;
 const HARMS = { reads: "reads fail, until they are written", writes: "writes fail, until they are healed", heal: "they work again" };
 
 /** Watches what is served from an image, in a place of the page, until `signal` says so. */
@@ -19,15 +20,14 @@ export class Attached {
   /** Looks once a second while somebody can see it, and less often where nothing happens for a while. */
   async look() {
     if (this.signal.aborted) return;
-    if (!document.hidden) {
-      try {
-        this.draw(await glance(`/api/device?image=${encodeURIComponent(this.image)}`, this.signal));
-      } catch (error) {
-        if (error.name !== "AbortError") fill(this.place, trouble(error.message, error.problems));
-        return;
-      }
+    try {
+      this.draw(await glance(`/api/device?image=${encodeURIComponent(this.image)}`, this.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this.place, trouble(error.message, error.problems));
+      return;
     }
-    setTimeout(() => this.look(), this.still < CALM ? PERIOD : CALM * PERIOD);
+    await seen(this.still < CALM ? PERIOD : LONGER * PERIOD, this.signal);
+    this.look();
   }
 
   draw(found) {
@@ -70,7 +70,9 @@ export class Attached {
   requests(asked) {
     const answers = h("div", { "aria-live": "polite" });
     const id = `ask-${asked.export}`;
-    const area = h("textarea", { id, rows: "3", spellcheck: "false", value: "read 0 4 KiB", "aria-describedby": `${id}-doc` });
+    const kept = keeping(`nacre-asked:${asked.image}:${asked.export}`);
+    const last = kept.get();
+    const area = h("textarea", { id, rows: "3", spellcheck: "false", value: last?.text ?? "read 0 4 KiB", "aria-describedby": `${id}-doc` });
     const ask = async (event) => {
       event.preventDefault();
       const requests = requestsOf(area.value);
@@ -78,10 +80,12 @@ export class Attached {
       if (isToChange && !confirm("These requests change the image: a write puts zeros where it goes, a trim takes away what is there.")) return;
       await answered(answers, async () => {
         const { tables } = await post("/api/device/step", { ...asked, requests }, this.signal);
+        kept.put({ text: area.value, tables, at: new Date().toLocaleTimeString() });
         fill(answers, tables.map(table));
       });
     };
-    return h("details", {}, h("summary", {}, "Requests to this device"), h("form", { onsubmit: ask },
+    if (last) fill(answers, h("p", { class: "soft" }, `Answered at ${last.at}.`), last.tables.map(table));
+    return h("details", { open: Boolean(last) }, h("summary", {}, "Requests to this device"), h("form", { onsubmit: ask },
       h("div", { class: "field" }, h("label", { for: id }, "Requests, one in a line"), area,
         h("p", { class: "doc", id: `${id}-doc` }, "As below. They take their turn beside those of its clients, on the clock; where their time went is listed.")),
       h("button", {}, "Ask the device")), answers);
@@ -111,6 +115,16 @@ export class Attached {
     });
   }
 }
+
+/** What this tab keeps when it is loaded again: answers of a device, which would not answer the same twice. */
+const keeping = (key) => ({
+  get: () => {
+    try { return JSON.parse(sessionStorage.getItem(key)); } catch { return null; }
+  },
+  put: (what) => {
+    try { sessionStorage.setItem(key, JSON.stringify(what)); } catch { /* there is no room for it */ }
+  },
+});
 
 /** Draws what a place is to show, if it shows something else. */
 function afresh(place, shown, draw) {

@@ -19,18 +19,20 @@ export function h(tag, given = {}, ...children) {
 /** Replaces what an element holds; who was in it with the keyboard stays at what is called the same. */
 export function fill(element, ...children) {
   const before = element.contains(document.activeElement) ? document.activeElement : null;
+  const place = before ? [...element.querySelectorAll(before.localName)].indexOf(before) : -1;
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  if (before && before !== element && !element.contains(before)) stay(element, before);
+  if (before && before !== element && !element.contains(before)) stay(element, before, place);
   return element;
 }
 
-function stay(element, before) {
+/** Puts the keyboard on what is called like `before`; where nothing is, on what is in its place now. */
+function stay(element, before, place) {
   const others = [...element.querySelectorAll(before.localName)];
   const key = ["id", "name"].find((each) => before.getAttribute(each));
   const same = key
     ? (each) => each.getAttribute(key) === before.getAttribute(key)
     : (each) => called(each) === called(before);
-  const after = others.find(same);
+  const after = others.find(same) ?? others.filter((each) => !each.disabled)[Math.min(place, others.length - 1)];
   after?.closest("details")?.setAttribute("open", "");
   after?.focus();
 }

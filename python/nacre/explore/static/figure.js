@@ -11,9 +11,13 @@ const vega = () => (loading ??= import("/vega.js").then(() => window.vegaEmbed))
 /** Has Vega ready before there is anything to draw. */
 export const warm = () => { vega().catch(() => {}); };
 
+/** The place of a figure. On a phone it scrolls, so the keyboard reaches it. */
+export const frame = (name, given, ...content) =>
+  h("figure", { class: "drawing", role: "group", tabindex: "0", "aria-label": name, ...given }, content);
+
 /** Draws the figure that the server tells at a path, and says to `done` what was made. */
 export function figure(path, name, signal, done = () => {}) {
-  const place = h("figure", { class: "drawing", "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));
+  const place = frame(name, { "aria-busy": "true" }, h("p", { class: "soft" }, "drawing ..."));
   const make = async () => {
     try {
       const [embed, spec] = await Promise.all([vega(), get(path, signal)]);

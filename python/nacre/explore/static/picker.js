@@ -34,7 +34,7 @@ async function ofRun(run, signal) {
 
 /** A choice of scenarios; `choose` is told the one that was chosen, as `scenarioOf` would. */
 export async function picker(known, current, choose, signal) {
-  const runs = await get("/api/runs", signal);
+  const { runs, total } = await get("/api/runs", signal);
   const option = (value, text) => h("option", { value, selected: value === current.name }, text);
   return h("div", { class: "field" }, h("label", { for: "scenario" }, "Scenario"),
     h("select", {
@@ -45,7 +45,7 @@ export async function picker(known, current, choose, signal) {
     },
       current.name ? null : option("", current.tree.name ?? "the one of this address"),
       h("optgroup", { label: "shipped" }, Object.entries(known.scenarios).map(([name, { summary }]) => option(name, `${name}: ${summary}`))),
-      runs.length ? h("optgroup", { label: "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
+      runs.length ? h("optgroup", { label: runs.length < total ? `of your runs, the latest ${runs.length} of ${total}` : "of your runs" }, runs.map(({ id }) => option(`run:${id}`, id))) : null));
 }
 
 /** What `nacre` calls a scenario: its name or its file; one that is only here is to be saved first. */

@@ -30,3 +30,12 @@ export const requestsOf = (text) => text.split("\n").filter((line) => line.trim(
 
 /** Whether a request changes what is stored. */
 export const changing = ([op]) => op === "write" || op === "trim";
+
+/** A whole number as people type it, 10,000 or 10_000; what is none stays as it is, and is told. */
+export function whole(typed) {
+  const plain = typed.replaceAll(/[,_\s]/g, "");
+  return /^\d+$/.test(plain) ? Number(plain) : typed;
+}
+
+/** Whether it is a whole number that is not too small. */
+export const isWhole = (given, least) => Number.isSafeInteger(given) && given >= least;

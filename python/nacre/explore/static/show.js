@@ -10,7 +10,7 @@ export const table = ({ title, columns, numeric, rows }) =>
   h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": title || columns.filter(Boolean).join(", ") },
     h("table", {},
       title && h("caption", {}, title),
-      h("thead", {}, h("tr", {}, columns.map((name, place) => h("th", { scope: "col", class: numeric[place] ? "number" : null }, name)))),
+      h("thead", {}, h("tr", {}, columns.map((name, place) => h(name ? "th" : "td", { scope: name ? "col" : null, class: numeric[place] ? "number" : null }, name)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h("td", { class: numeric[place] ? "number" : null }, cell)))))));
 
 /** What a person would say aloud. */

@@ -6,7 +6,10 @@ import { fill, h } from "../dom.js";
 import { figure } from "../figure.js";
 import { named, picker, scenarioOf, sourceOf } from "../picker.js";
 import { copying, facts, note, progress, quoted, table, trouble } from "../show.js";
+import { isWhole, whole } from "../requests.js";
 import { schema } from "./design.js";
+
+const LEAST = { points: 1, seed: 0 };
 
 export async function show(main, query, signal) {
   const known = await schema(signal);
@@ -14,7 +17,7 @@ export async function show(main, query, signal) {
   const shown = query.has("found") ? await get(`/api/crashes/${encodeURIComponent(query.get("found"))}`, signal) : null;
   const asked = shown ? { ...shown.asked, name: "" } : {
     ...(await scenarioOf(query, known, "disk-15k", signal)),
-    points: Number(query.get("points") ?? 2000), seed: Number(query.get("seed") ?? 1), faults: query.getAll("fault"),
+    points: whole(query.get("points") ?? "2000"), seed: whole(query.get("seed") ?? "1"), faults: query.getAll("fault"),
   };
   await new Crash(main, known, signal, faults, asked).begin(shown);
 }
@@ -30,6 +33,7 @@ class Crash {
     fill(this.main, h("h1", {}, "Crash"), h("p", {}, "The power fails at moments that are drawn, under writes, flushes and transactions that are drawn, too. After each recovery an auditor compares every block with what was promised."),
       place.bar, place.job, place.copy, place.result, place.list);
     await this.drawBar();
+    for (const key of Object.keys(LEAST)) this.tell(key);
     if (shown) this.showFound(shown);
     this.drawCopy();
     this.list();
@@ -42,10 +46,10 @@ class Crash {
   async drawBar() {
     const { asked } = this;
     const choose = (chosen) => { Object.assign(asked, { file: null }, chosen); this.moved(); };
-    const whole = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
-      h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = Number(event.target.value.replaceAll(/[,_\s]/g, "") || "x"); this.moved(); } }),
+    const number = (key, label) => h("div", { class: "field short" }, h("label", { for: key }, label),
+      h("input", { id: key, name: key, inputmode: "numeric", value: String(asked[key]), oninput: (event) => { asked[key] = whole(event.target.value); this.tell(key); this.moved(); } }),
       h("p", { class: "mistake", id: `wrong-${key}`, role: "alert" }));
-    fill(this.place.bar, await picker(this.known, asked, choose, this.signal), whole("points", "Losses of power"), whole("seed", "Seed"),
+    fill(this.place.bar, await picker(this.known, asked, choose, this.signal), number("points", "Losses of power, at least"), number("seed", "Seed"),
       h("button", { class: "main" }, "Lose the power"),
       h("fieldset", { class: "line" }, h("legend", {}, "Faults of the medium beside it"), this.faults.map((name) => h("label", { class: "check" },
         h("input", { type: "checkbox", checked: asked.faults.includes(name), onchange: (event) => {
@@ -53,6 +57,13 @@ class Crash {
           this.moved();
         } }), name.replaceAll("_", " ")))));
     this.drawCopy();
+  }
+
+  /** Says at its field what is no number; how large one may be the server says. */
+  tell(key) {
+    const is = isWhole(this.asked[key], LEAST[key]);
+    document.getElementById(key).setAttribute("aria-invalid", String(!is));
+    fill(document.getElementById(`wrong-${key}`), is ? null : h("span", {}, `it is no whole number; give one from ${LEAST[key]} on`));
   }
 
   moved() {
@@ -106,8 +117,8 @@ class Crash {
       h("p", { class: `headline ${found.broken ? "bad" : ""}` }, found.headline.join(" ")), facts(found.facts),
       found.steps.length ? [h("h3", {}, "The fewest steps that lead to it"), h("pre", { tabindex: "0" }, found.steps.join("\n"))] : null,
       found.tables.map(table),
-      found.has_recovery ? figure(`/api/crashes/${found.id}/recovery`, "recovery times", this.signal) : null,
-      h("p", { class: "soft" }, `Kept in ${found.folder}, with a page of it.`));
+      found.figures.map((name) => figure(`/api/crashes/${found.id}/figures/${name}`, `${name} times`, this.signal)),
+      h("p", { class: "soft" }, `${found.assumed} values are assumed; the page crash.html lists them. Kept in ${found.folder}.`));
   }
 
   async list() {

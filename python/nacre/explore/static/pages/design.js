@@ -28,7 +28,7 @@ export async function show(main, query, signal) {
   if (query.has("compare")) return page.compare(query.get("compare"));
   const run = query.get("run");
   const shown = run ? await get(`/api/runs/${encodeURIComponent(run)}`, signal) : null;
-  page.begin(shown ? { from: null, tree: shown.scenario } : await scenarioOf(query, known, BEGINNING, signal), shown);
+  page.begin(shown ? { from: null, tree: structuredClone(shown.scenario) } : await scenarioOf(query, known, BEGINNING, signal), shown);
 }
 
 class Design {
@@ -51,8 +51,8 @@ class Design {
       place.bar, place.job, place.mistakes, h("div", { class: "halves" }, place.picture, place.form), place.copy, place.result, place.runs);
     this.drawBar();
     this.draw();
-    this.check();
     if (shown) this.showRun(shown);
+    this.check();
     this.listRuns();
     addEventListener("nacre-ended", () => this.listRuns(), { signal: this.signal });
     this.follow();
@@ -110,7 +110,7 @@ class Design {
   }
 
   async check() {
-    const about = { tree: this.tree, from: this.from, changes: this.changes() };
+    const about = { tree: this.tree, from: this.from, changes: this.changes(), run: this.shown?.id ?? null };
     const asked = (this.asked = (this.asked ?? 0) + 1);
     let found;
     try {
@@ -234,7 +234,7 @@ class Design {
     if (scenario === JSON.stringify(this.tree)) history.pushState(null, "", last.address);
     this.showRun(shown);
     this.place.result.scrollIntoView({ block: "start" });
-    this.drawCopy();
+    this.check();
     this.listRuns();
   }
 
@@ -244,10 +244,24 @@ class Design {
     fill(this.place.result, result(shown, path, this.signal));
   }
 
-  async listRuns() {
-    const runs = await get("/api/runs", this.signal).catch(() => []);
+  /** The runs there are: as many as were listed before, or the first of them. */
+  async listRuns(more = null) {
+    const runs = more === null ? [] : [...this.runs];
+    const wanted = more === null ? this.runs?.length ?? 0 : 0;
+    let next = more ?? 0;
+    let total = 0;
+    do {
+      const found = await get(`/api/runs?from=${next}`, this.signal).catch(() => null);
+      if (!found) return;
+      const known = new Set(runs.map(({ id }) => id));
+      runs.push(...found.runs.filter(({ id }) => !known.has(id)));
+      ({ next, total } = found);
+    } while (next !== null && runs.length < wanted);
+    this.runs = runs;
     const chosen = [...this.place.runs.querySelectorAll("input:checked")].map(({ value }) => value);
-    fill(this.place.runs, runs.length ? runList(runs, this.shown?.id, chosen) : null);
+    const rest = next === null ? null : h("p", { class: "row" }, h("span", { role: "status" }, `The latest ${runs.length} of ${total} runs.`),
+      h("button", { type: "button", class: "quiet", onclick: () => this.listRuns(next) }, "Show more"));
+    fill(this.place.runs, runs.length ? [runList(runs, this.shown?.id, chosen), rest] : null);
   }
 
   async compare(names) {

@@ -33,11 +33,12 @@ class Device {
       h("input", { id: "image", value: this.image, placeholder: "disk.img", spellcheck: "false", autocomplete: "off", oninput: (event) => { this.image = event.target.value.trim(); } })),
       h("button", { class: "main" }, "Watch"));
     await this.drawSteps();
-    if (this.image) this.attach();
+    if (query.has("answered")) await this.step();
+    if (this.image) this.attach(query.has("answered"));
   }
 
-  attach() {
-    this.moved();
+  attach(isAnswered = this.isAnswered) {
+    this.moved(isAnswered);
     this.watching.abort();
     this.watching = new AbortController();
     fill(this.place.live);
@@ -50,8 +51,11 @@ class Device {
     new Attached(this.place.live, image, AbortSignal.any([this.signal, this.watching.signal]), foot).look();
   }
 
-  moved() {
-    const query = new URLSearchParams({ ...(this.image ? { image: this.image } : {}), ...named(this.scenario), requests: this.requests });
+  /** The address has what is asked, and whether it has been answered: then it is asked again. */
+  moved(isAnswered = false) {
+    this.isAnswered = isAnswered;
+    if (!isAnswered) fill(this.place.answers);
+    const query = new URLSearchParams({ ...(this.image ? { image: this.image } : {}), ...named(this.scenario), requests: this.requests, ...(isAnswered ? { answered: "yes" } : {}) });
     rename(`/device?${query}`);
     this.drawCopy();
   }
@@ -82,6 +86,7 @@ class Device {
     await answered(answers, async () => {
       const { tables } = await post("/api/step", { tree: this.scenario.tree, requests: requestsOf(this.requests) }, this.signal);
       fill(answers, tables.map(table));
+      this.moved(true);
     });
   }
 }

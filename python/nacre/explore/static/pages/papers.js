@@ -42,6 +42,20 @@ class Papers {
     this.draw();
   }
 
+  /** When what is shown was simulated, and by what: of many claims, of the first. */
+  made(rows) {
+    const made = rows.map((row) => row.made).filter(Boolean);
+    if (!made.length) return "None of it has been run, here or for this version.";
+    const own = made.filter(({ folder }) => folder).length;
+    const { date, version, changed } = made.find(({ folder }) => !folder) ?? made[0];
+    const shipped = made.length - own;
+    const since = changed?.length ? ` Since then these models have changed: ${changed.join(", ")}.` : "";
+    return [
+      shipped ? `What is simulated is that of ${date}, as it is shipped with version ${version}: ${shipped} of ${rows.length} claims.${since}` : null,
+      own ? `${own} of ${rows.length} claims were simulated here.` : null,
+    ].filter(Boolean).join(" ");
+  }
+
   drawBar() {
     const choose = (key, label, options) => h("div", { class: "field short" }, h("label", { for: key }, label),
       h("select", { id: key, onchange: (event) => this.want({ [key]: event.target.value, ...(key === "paper" ? { figure: "" } : {}) }, key === "paper") },
@@ -55,7 +69,7 @@ class Papers {
       choose("verdict", "Verdict", [["", "all verdicts"], ...VERDICTS.map((name) => [name, name])]),
       h("div", { class: "field short" }, h("label", { for: "words" }, "Containing"),
         h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "latency", oninput: (event) => search(event.target.value) })),
-      chosen && h("button", { type: "button", class: "main", onclick: () => this.recompute() }, `Recompute ${this.wanted.figure || chosen.name}`));
+      chosen && h("button", { type: "button", class: "main", onclick: () => this.recompute() }, `Run ${this.wanted.figure || chosen.name} again`));
   }
 
   want(change, anew = false) {
@@ -94,7 +108,8 @@ class Papers {
 
   overview() {
     const count = (rows, wanted) => rows.filter(({ verdict }) => verdict === wanted).length;
-    return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "The papers" }, h("table", { class: "roomy" },
+    return [h("p", { class: "soft" }, this.made(this.papers.flatMap(({ rows }) => rows)), " Choose a paper to run it again."),
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "The papers" }, h("table", { class: "roomy" },
       h("thead", {}, h("tr", {}, ["paper", "about", "claims", ...VERDICTS].map((name, place) => h("th", { scope: "col", class: place > 1 ? "number" : null }, name)))),
       h("tbody", {}, this.papers.map((paper) => h("tr", {},
         h("td", {}, h("a", { href: `/papers?paper=${paper.name}` }, paper.name)), h("td", {}, paper.title),
@@ -102,13 +117,13 @@ class Papers {
         VERDICTS.map((name) => {
           const found = count(paper.rows, name);
           return h("td", { class: `number ${found ? verdictClass(name) : ""}` }, found || "-");
-        }))))));
+        }))))))];
   }
 
   paper(paper) {
     const figures = paper.drawn.filter((name) => !this.wanted.figure || name === this.wanted.figure).filter((name) => paper.rows.some((row) => row.figure === name));
     return h("section", {},
-      h("h2", {}, `${paper.name}: ${paper.title}`),
+      h("h2", {}, `${paper.name}: ${paper.title}`), h("p", { class: "soft" }, this.made(paper.rows)),
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `Claims of ${paper.name}` }, h("table", { class: "claims" },
         h("thead", {}, h("tr", {}, ["figure", "what", "published", "simulated", "error", "passes", "class", "verdict"].map((name) => h("th", { scope: "col", class: ["published", "simulated", "error"].includes(name) ? "number" : null }, name)))),
         h("tbody", {}, paper.rows.map((row) => claim(row))))),
@@ -142,7 +157,7 @@ function claim(row) {
   const about = [
     ["where", row.source], ["why it is no prediction", row.because], ["why it misses", row.misses], ["note", row.note],
     ["fitted", row.fitted.join("; ")],
-    ["simulated", row.made && `${new Date(1000 * row.made.when).toLocaleString()}, by version ${row.made.version}, kept in ${row.made.folder}`],
+    ["simulated", row.made && `${row.made.date}, by version ${row.made.version}${row.made.folder ? `, kept in ${row.made.folder}` : ", as it is shipped"}`],
   ].filter(([, text]) => text);
   return h("tr", {},
     h("td", {}, row.figure),

@@ -26,10 +26,12 @@ class Plan {
     this.budget = query.get("budget") ?? "";
     this.shown = this.plan ? await get(this.path(query), this.signal) : null;
     const own = this.shown ? { currency: this.shown.currency, chosen: Object.fromEntries(this.shown.chosen.map(({ name, price }) => [name, Number(query.get(`price.${name}`) ?? price)])), trace: this.shown.trace } : null;
-    this.currency = own?.currency ?? "kim-2014 ratio";
-    this.prices = own?.chosen ?? this.inCurrency(COMMON);
+    this.currency = query.get("currency") ?? own?.currency ?? "kim-2014 ratio";
+    this.prices = query.has("tier") ? this.asked(query) : own?.chosen ?? this.inCurrency(COMMON);
     this.typed = new Set(Object.keys(this.prices).filter((name) => this.prices[name] !== this.inCurrency([name])[name]));
-    this.trace = own?.trace ?? query.get("trace") ?? this.traces[0].id;
+    this.trace = query.get("trace") ?? own?.trace ?? this.traces[0].id;
+    this.money = query.get("money") ?? "";
+    this.form = own && !["trace", "currency", "tier"].some((key) => query.has(key)) ? null : this.asks();
     this.place = { form: h("form", { class: "plan", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), sliders: h("section"), result: h("section", { "aria-live": "polite" }), copy: h("div"), rest: h("section"), list: h("section") };
     const { place } = this;
     fill(this.main, h("h1", {}, "Plan"),
@@ -42,6 +44,36 @@ class Plan {
     if (this.shown) return; // the top of the page tells of work under way
     const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
+  }
+
+  /** The devices that an address names, each with its price: `tier=pcm_ssd:24`. */
+  asked(query) {
+    return Object.fromEntries(query.getAll("tier").map((each) => {
+      const [name, price] = each.split(/:(.*)/);
+      if (!this.devices.some((device) => device.name === name)) throw new Error(`There is no device called ${name.slice(0, 60)} with a price in the catalogue.`);
+      return [name, price && Number.isFinite(Number(price)) ? Number(price) : null];
+    }));
+  }
+
+  /** What the form asks for, as the address says it. */
+  asks() {
+    const query = new URLSearchParams({ trace: this.trace, currency: this.currency });
+    for (const { name, price } of this.tiers()) query.append("tier", `${name}:${price ?? ""}`);
+    return query;
+  }
+
+  /** The form has changed: the address has it, beside the plan that is shown. */
+  moved() {
+    this.form = this.asks();
+    this.rename();
+  }
+
+  rename() {
+    const query = this.shown ? new URLSearchParams({ plan: this.plan }) : new URLSearchParams();
+    for (const part of [this.form ?? [], this.shown ? this.query() : []]) for (const [key, value] of part) query.append(key, value);
+    if (!this.shown && this.budget) query.set("budget", this.budget);
+    if (this.money) query.set("money", this.money);
+    rename(`/plan?${query}`);
   }
 
   inCurrency(names) {
@@ -58,11 +90,12 @@ class Plan {
       this.currency = event.target.value.trim();
       Object.assign(this.prices, this.inCurrency(Object.keys(this.prices).filter((name) => !this.typed.has(name))));
       this.drawForm();
+      this.moved();
     } });
     fill(this.place.form,
       h("div", { class: "bar" },
         h("div", { class: "field" }, h("label", { for: "trace" }, "Trace"),
-          h("select", { id: "trace", onchange: (event) => { this.trace = event.target.value; } },
+          h("select", { id: "trace", onchange: (event) => { this.trace = event.target.value; this.moved(); } },
             this.traces.map(({ id, name, bytes }) => h("option", { value: id, selected: id === this.trace }, bytes === null ? `${name} (shipped)` : `${name}, ${BYTES.format(bytes)}`)))),
         file, h("button", { type: "button", class: "quiet", onclick: () => file.click() }, "Send a trace"),
         h("div", { class: "field short" }, h("label", { for: "currency" }, "Prices are in"), currency, h("datalist", { id: "bases" }, bases.map((basis) => h("option", { value: basis })))),
@@ -83,10 +116,12 @@ class Plan {
         if (event.target.checked) Object.assign(this.prices, this.inCurrency([name]));
         else delete this.prices[name];
         this.drawForm();
+        this.moved();
       } }), h("span", {}, h("strong", {}, name.replaceAll("_", " ")), h("span", { class: "doc" }, ` ${summary}`))),
       is ? h("span", { class: "price" }, h("input", { id: `price-${name}`, "aria-label": `Price of ${name}`, inputmode: "decimal", value: this.prices[name] ?? "", placeholder: other || "price", oninput: (event) => {
         this.prices[name] = Number(event.target.value) || null;
         this.typed.add(name);
+        this.moved();
       } }),
         h("span", { class: "mistake", id: `wrong-price-${name}`, role: "alert" })) : h("span", { class: "doc" }, other));
   }
@@ -105,6 +140,7 @@ class Plan {
       this.trace = sent.id;
       note(this.place.job);
       this.drawForm();
+      this.moved();
     } catch (error) {
       if (error.name !== "AbortError") note(this.place.job, trouble(error.message, error.problems));
       else if (stopping.signal.aborted) note(this.place.job, h("p", { class: "note" }, "Sending was stopped; nothing of it was kept."));
@@ -165,9 +201,7 @@ class Plan {
 
   /** The same mixes under other prices: no trace is read again. */
   async score() {
-    const query = this.query();
-    query.set("plan", this.plan);
-    rename(`/plan?${query}`);
+    this.rename();
     try {
       this.shown = await get(this.path(this.query()), this.signal);
       this.drawResult(false);
@@ -193,7 +227,7 @@ class Plan {
     const prices = shown.chosen.map(({ name, price }, number) => shown.prices[name] === price ? "" : ` --set ${quoted(`stack.tier[${number}].device.price="${shown.prices[name]} /GiB"`)}`);
     fill(place.copy, copying([
       ["TOML", () => shown.toml],
-      ["command line", () => `nacre mixes ${quoted(file)}${prices.join("")} --out results`],
+      ["command line", () => `nacre mixes ${quoted(file)}${prices.join("")}${this.budget ? ` --budget ${this.budget}` : ""} --out results`],
       ["Python", () => `import nacre\n\nfound = nacre.mixes(${JSON.stringify(file)})\nfound = found.repriced(${JSON.stringify(shown.prices)}, ${JSON.stringify(shown.currency)})\nfound${this.budget ? `.within(${this.budget})` : ""}.best()`],
       ["command of the caches", () => shown.caches.shell], ["Python of the caches", () => shown.caches.python],
       ["link", () => location.href],
@@ -203,10 +237,10 @@ class Plan {
   sliders() {
     const { shown } = this;
     const slider = ({ name, price }) => {
-      const told = h("output", { for: `slide-${name}` }, String(this.prices[name]));
+      const told = h("output", { for: `slide-${name}` }, String(this.prices[name] ?? price));
       return h("div", { class: "slider" }, h("label", { for: `slide-${name}` }, name.replaceAll("_", " ")),
-        h("input", { type: "range", id: `slide-${name}`, min: "-1", max: "1", step: "0.02", value: String(Math.log10(this.prices[name] / price)),
-          "aria-valuetext": `${this.prices[name]} ${shown.currency} a GiB`,
+        h("input", { type: "range", id: `slide-${name}`, min: "-1", max: "1", step: "0.02", value: String(Math.log10((this.prices[name] ?? price) / price)),
+          "aria-valuetext": `${this.prices[name] ?? price} ${shown.currency} a GiB`,
           oninput: (event) => {
             this.prices[name] = Number((price * 10 ** Number(event.target.value)).toPrecision(3));
             told.textContent = String(this.prices[name]);
@@ -221,7 +255,7 @@ class Plan {
   }
 
   caches() {
-    const money = h("input", { id: "money", inputmode: "decimal", value: this.money ?? "", placeholder: "12" });
+    const money = h("input", { id: "money", inputmode: "decimal", value: this.money, placeholder: "12", oninput: (event) => { this.money = event.target.value.trim(); this.rename(); } });
     return h("div", { class: "bar" },
       h("div", { class: "field short" }, h("label", { for: "money" }, `Money for a cache, in ${this.shown.currency}`), money),
       h("button", { type: "button", class: "main", onclick: () => this.start(`/api/plans/${encodeURIComponent(this.plan)}/caches`, {

@@ -2,10 +2,11 @@
 
 import { get, glance, post } from "../api.js";
 import { fill, h } from "../dom.js";
-import { drawn, figure } from "../figure.js";
+import { drawn, figure, frame } from "../figure.js";
 import { inside, read } from "../form.js";
 import { named, picker, scenarioOf } from "../picker.js";
 import { copying, facts, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
+import { isWhole, whole } from "../requests.js";
 import { schema } from "./design.js";
 
 const GOALS = { mean: "low mean latency", p99: "low p99 latency", iops: "high requests/s", cost: "low cost", iops_per_cost: "high requests/s per cost", energy_j: "low energy", lifetime_days: "long life" };
@@ -28,9 +29,9 @@ class Study {
 
   async begin(query, shown) {
     this.scenario = shown ? { name: "", from: null, tree: shown.asked.scenario } : await scenarioOf(query, this.known, "server-cache-zipf", this.signal);
-    this.axes = shown ? shown.asked.axis.map(({ path, values }) => ({ path, values: values.join(", ") })) : query.has("axis") ? query.getAll("axis").map((each) => { const [path, values] = each.split("="); return { path, values }; }) : structuredClone(AXES);
+    this.axes = shown ? shown.asked.axis.map(({ path, values }) => ({ path, values: values.join(", ") })) : query.has("axis") ? query.getAll("axis").map((each) => { const [path, values] = each.split(/=(.*)/s); return { path, values: values ?? "" }; }) : structuredClone(AXES);
     this.goals = shown ? shown.asked.objective.map(({ of }) => of) : query.has("for") ? query.getAll("for") : ["mean", "cost"];
-    this.seeds = shown ? shown.asked.seeds?.length ?? 1 : Number(query.get("seeds") ?? 1);
+    this.runs = shown ? String(shown.asked.seeds?.length ?? 1) : query.get("seeds") ?? "1";
     this.name = shown?.asked.name ?? query.get("name") ?? "study";
     this.place = { form: h("form", { onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), result: h("section", { "aria-live": "polite" }), copy: h("div"), list: h("section") };
     const { place } = this;
@@ -56,7 +57,8 @@ class Study {
     const choose = async (chosen) => { this.scenario = chosen; await this.findPaths(); this.drawForm(); this.moved(); };
     const few = h("div", { class: "bar" }, await picker(this.known, this.scenario, choose, this.signal),
       h("div", { class: "field short" }, h("label", { for: "name" }, "Name"), h("input", { id: "name", value: this.name, oninput: (event) => { this.name = event.target.value; this.moved(); } })),
-      h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each"), h("input", { id: "seeds", inputmode: "numeric", value: String(this.seeds), "aria-describedby": "seeds-doc", oninput: (event) => { this.seeds = Number(event.target.value); this.moved(); } })),
+      h("div", { class: "field short" }, h("label", { for: "seeds" }, "Runs of each"), h("input", { id: "seeds", inputmode: "numeric", value: this.runs, "aria-describedby": "wrong-runs", oninput: (event) => { this.runs = event.target.value; this.tellRuns(); this.moved(); } }),
+        h("p", { class: "mistake", id: "wrong-runs", role: "alert" })),
       h("button", { class: "main" }, "Begin"));
     const axis = (each, place) => h("div", { class: "axis" },
       h("div", { class: "field" }, h("label", { for: `path-${place}` }, `Setting ${place + 1}`), h("input", { id: `path-${place}`, list: "paths", value: each.path, spellcheck: "false", autocomplete: "off", oninput: (event) => { each.path = event.target.value.trim(); this.moved(); },
@@ -72,6 +74,7 @@ class Study {
           this.goals = event.target.checked ? [...this.goals, name] : this.goals.filter((each) => each !== name);
           this.moved();
         } }), words))));
+    this.tellRuns();
     this.drawCopy();
   }
 
@@ -83,16 +86,26 @@ class Study {
   asked() {
     return {
       name: this.name, scenario: this.scenario.tree,
-      ...(this.seeds > 1 ? { seeds: Array.from({ length: this.seeds }, (_, place) => place + 1) } : {}),
       axis: this.axes.map(({ path, values }) => ({ path, values: values.split(",").map((each) => read(each, {})).filter((each) => each !== undefined) })),
       objective: this.goals.map((of) => ({ of })),
     };
   }
 
+  /** The study as it is sent; what is no number of runs goes as it is, and is told. */
+  given() {
+    return { study: this.asked(), runs: whole(this.runs) };
+  }
+
+  tellRuns() {
+    const is = isWhole(whole(this.runs), 1);
+    document.getElementById("seeds").setAttribute("aria-invalid", String(!is));
+    fill(document.getElementById("wrong-runs"), is ? null : h("span", {}, "it is no whole number; give one from 1 to 1,000"));
+  }
+
   moved() {
     this.shown = null;
     const query = new URLSearchParams({ ...named(this.scenario), name: this.name });
-    if (this.seeds > 1) query.set("seeds", this.seeds);
+    if (this.runs.trim() !== "1") query.set("seeds", this.runs);
     for (const { path, values } of this.axes) query.append("axis", `${path}=${values}`);
     for (const goal of this.goals) query.append("for", goal);
     history.replaceState(null, "", `/study?${query}`);
@@ -100,7 +113,7 @@ class Study {
   }
 
   drawCopy() {
-    const toml = async () => this.shown ? this.shown.toml : (await post("/api/study-text", { study: this.asked() }, this.signal)).toml;
+    const toml = async () => this.shown ? this.shown.toml : (await post("/api/study-text", this.given(), this.signal)).toml;
     const file = this.shown ? `${this.shown.folder}/study.toml` : "study.toml";
     fill(this.place.copy, copying([
       ["TOML", toml], ["command line", () => `nacre study ${quoted(file)} --out results`],
@@ -111,12 +124,17 @@ class Study {
   async run() {
     for (const place of this.main.querySelectorAll("[id^=wrong-]")) fill(place);
     try {
-      await this.watch(await post("/api/studies", { study: this.asked() }, this.signal));
+      await this.watch(await post("/api/studies", this.given(), this.signal));
     } catch (error) {
       if (error.name === "AbortError") return;
       const rest = (error.problems ?? []).filter((problem) => {
-        const number = this.axes.findIndex(({ path }) => path && (problem.path === path || inside(problem.path, path)));
-        if (number < 0) return true;
+        if (problem.path === "runs") {
+          fill(document.getElementById("wrong-runs"), h("span", {}, `${problem.problem}; ${problem.hint}`));
+          return false;
+        }
+        const place = /^axis\[(\d+)\]/.exec(problem.path);
+        const number = place ? Number(place[1]) : this.axes.findIndex(({ path }) => path && (problem.path === path || inside(problem.path, path)));
+        if (!(number in this.axes)) return true;
         document.getElementById(`wrong-axis-${number}`).append(h("span", {}, `${sentence({ ...problem, path: "" })} `));
         return false;
       });
@@ -125,7 +143,7 @@ class Study {
   }
 
   async watch(job) {
-    const front = { told: h("div"), figure: h("figure", { class: "drawing", hidden: true }) };
+    const front = { told: h("div"), figure: frame("the front so far", { hidden: true }) };
     fill(this.place.result, front.told, front.figure);
     const last = await progress(this.place.job, job, this.signal, (report) => this.showFront(front, report));
     fill(this.place.result);
@@ -167,7 +185,7 @@ class Study {
     fill(this.place.result, h("h2", {}, `Study: ${shown.id}`),
       shown.complete ? null : h("p", {}, "It was stopped before its end. ", h("button", { type: "button", class: "main", onclick: again }, "Go on with it")),
       result ? [headline(result.headline), facts(result.facts), result.figures.map((name) => figure(`${path}/figures/${name}`, name, this.signal)), result.tables.map(table)] : h("p", { class: "soft" }, shown.why),
-      h("p", { class: "soft" }, `Kept in ${shown.folder}: every record, and the study as TOML.`));
+      h("p", { class: "soft" }, `${result?.assumed ? `${result.assumed} values are assumed; nacre report ${shown.folder} --html report.html lists them. ` : ""}Kept in ${shown.folder}: every record, and the study as TOML.`));
     this.drawCopy();
   }
 

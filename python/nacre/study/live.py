@@ -11,8 +11,8 @@ from nacre.study.result import StudyResult
 from nacre.study.store import Memory
 
 
-class Live:
-    """A planner that hands on what another plans."""
+class LiveStudy:
+    """A study while it runs; it can be asked from any thread what has come out so far."""
 
     def __init__(self, design: Design, planner: Planner, kept: Memory) -> None:
         self._design, self._planner, self._kept = design, planner, kept

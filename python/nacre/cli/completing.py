@@ -1,0 +1,68 @@
+"""What the shell completes names by: scenarios, models, entries of the catalogue, papers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Shipped scenarios, and files of scenarios with the folders on the way to them."""
+    from nacre.scenario import scenarios as shipped
+
+    return [*_beginning(incomplete, (row.name for row in shipped())), *_files(incomplete)]
+
+
+def models(incomplete: str) -> list[str]:
+    """Models, their families, and entries of the catalogue."""
+    from nacre.catalog import catalog
+    from nacre.describe import models as known
+
+    names = {name for model in known() for name in (model.kind, model.family)}
+    return _beginning(incomplete, sorted(names | set(catalog())))
+
+
+def stacks(incomplete: str) -> list[str]:
+    """What `nacre new` writes a scenario of."""
+    from nacre.describe import stacks as known
+
+    return _beginning(incomplete, known())
+
+
+def shipped(incomplete: str) -> list[str]:
+    """What `nacre catalog show` shows."""
+    from nacre.catalog import catalog
+    from nacre.scenario import scenarios
+
+    return _beginning(incomplete, sorted({*catalog(), *(row.name for row in scenarios())}))
+
+
+def papers(incomplete: str) -> list[str]:
+    """Papers that are recomputed."""
+    from nacre.reproduce.paper import papers as known
+
+    return _beginning(incomplete, known())
+
+
+def files(incomplete: str) -> list[str]:
+    """Files of scenarios and studies."""
+    return list(_files(incomplete))
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _files(incomplete: str) -> Iterator[str]:
+    folder, slash, begun = incomplete.rpartition("/")
+    try:
+        found = sorted(Path(folder + slash or ".").iterdir())
+    except OSError:
+        return
+    for path in found:
+        is_hidden = path.name.startswith(".") and not begun
+        if path.name.startswith(begun) and not is_hidden:
+            if path.is_dir():
+                yield f"{folder}{slash}{path.name}/"
+            elif path.suffix == ".toml":
+                yield f"{folder}{slash}{path.name}"

@@ -1,0 +1,128 @@
+"""What tables, figures and pages need of the system beside what a simulation needs.
+
+The libraries that make them end the whole process, or fail in words that nobody understands, where
+it is denied. So it is asked for beforehand, and said in words what is lacking.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from nacre.errors import Error
+
+_GIB = 1 << 30
+_OF_TABLES = (1 * _GIB, 4)
+_OF_FIGURES = (66 * _GIB, 15)
+"""Addresses that are reserved, most of them never touched, and files that are open at a time, as
+measured with Polars 2.1 and vl-convert 1.9 beside what the process has before."""
+_FILES_OF_PAGES = 16
+"""The explorer's: what it listens and wakes up with, six connections of a browser, and two results
+that are read or written meanwhile."""
+_OF_PROCESSOR = _GIB // 4
+"""And for the threads of each processor."""
+_SYSTEM_ERROR = re.compile(r"Os \{ code: ([0-9]+)|\(os error ([0-9]+)\)")
+_CANCELED = "oneshot canceled"
+"""What is heard of the library's thread that had such an error."""
+
+
+def for_tables() -> None:
+    """Raises `Error` where tables cannot be written."""
+    _check("tables", *_OF_TABLES)
+    _check_threads("tables", _THREADS + (os.cpu_count() or 1))
+
+
+@cache
+def for_figures() -> None:
+    """Raises `Error` where figures cannot be drawn; with the first one all is there for more."""
+    _check("figures", *_OF_FIGURES)
+
+
+def for_pages() -> None:
+    """Raises `Error` where a browser cannot be answered."""
+    _check_files("pages", _FILES_OF_PAGES)
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """What the system denied a library in the block becomes an `Error` that says so."""
+    try:
+        yield
+    except BaseException as error:
+        denied = denial(error)
+        if denied is None:
+            raise
+        raise Error(f"{what}: {denied}") from None
+
+
+def denial(error: BaseException) -> str | None:
+    """What the system denied a library, where its exception or panic says so."""
+    if isinstance(error, OSError | Error):
+        return None
+    said = str(error)
+    number = _SYSTEM_ERROR.search(said)
+    if number is not None:
+        words = os.strerror(int(next(filter(None, number.groups()))))
+    elif _CANCELED in said:
+        words = "a thread of the library that draws them ended"
+    else:
+        return None
+    return f"the system denied what this needs ({words}); see the limits of ulimit -a"
+
+
+def _check(what: str, addresses: int, files: int) -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    needed = addresses + _OF_PROCESSOR * (os.cpu_count() or 1)
+    if most != resource.RLIM_INFINITY and most < needed:
+        raise Error(
+            f"{what} need {needed / _GIB:.1f} GiB of addresses, most of them never used, and"
+            f" ulimit -v allows {most / _GIB:.1f} GiB: raise it"
+        )
+    _check_files(what, files)
+
+
+def _check_files(what: str, files: int) -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY or most > _MANY:
+        return
+    # Those above the limit, which a parent has opened, take none of its places; looking takes one.
+    is_open = sum(int(handle.name) < most for handle in Path("/proc/self/fd").iterdir()) - 1
+    if most < is_open + files:
+        raise Error(
+            f"{what} need {files} more open files, and ulimit -n allows {most}, of which"
+            f" {is_open} are open: raise it"
+        )
+
+
+def _check_threads(what: str, count: int) -> None:
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if most == resource.RLIM_INFINITY or most > _MANY:
+        return
+    over = threading.Event()
+    begun: list[threading.Thread] = []
+    try:
+        for _ in range(count):
+            thread = threading.Thread(target=over.wait)
+            thread.start()
+            begun.append(thread)
+    except RuntimeError:
+        raise Error(
+            f"{what} need {count} threads, and ulimit -u allows {most} processes and threads of"
+            " this user: raise it"
+        ) from None
+    finally:
+        over.set()
+        for thread in begun:
+            thread.join()
+
+
+_THREADS = 16
+"""Threads of the libraries that make tables and figures, beside one for each processor."""
+_MANY = 256
+"""With a limit above this nobody counts what is there."""
