@@ -1,12 +1,21 @@
 """What all Python tests share."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import nacre
 import numpy as np
 import pytest
 from nacre.record import Record
+
+if TYPE_CHECKING:
+    from exploring import Server, Watched
+    from playwright.sync_api import Browser
 
 Worn = Callable[..., Record]
 
@@ -78,3 +87,50 @@ def worn() -> Worn:
         return Record(data | {"name": "worn", "lifetime_days": 3151.0}, columns)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def folder(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """A folder that tests of a module share; it goes with them, unless a test has failed."""
+    made = tmp_path_factory.mktemp("shared")
+    yield made
+    if not request.session.testsfailed:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from exploring import chromium
+
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(browser: Browser, folder: Path) -> Iterator[Server]:
+    from exploring import Server
+
+    assert browser.is_connected()
+    started = Server(folder)
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def watched(browser: Browser, server: Server) -> Iterator[Watched]:
+    """A page that has the token, complains of nothing, and asks no other machine."""
+    from exploring import PATIENCE_MS, Watched
+
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    made = Watched(context.new_page(), server.base)
+    made.page.goto(server.address)
+    made.ready()
+    yield made
+    context.close()
+    assert made.complaints == []
+    assert made.foreign == []

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from nacre.cli.app import app
 from nacre.control import Control
 from nbd_client import Client
@@ -52,9 +51,8 @@ def serving(
         server.close()
 
 
-def served_drive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def served_drive(folder: Path) -> Iterator[Server]:
     """A fixture: the drive, with metrics."""
-    folder = tmp_path_factory.mktemp("d")
     with serving(folder, "--metrics", "tcp:127.0.0.1:0", device=drive(folder)) as server:
         yield server
 

@@ -18,6 +18,8 @@ from starlette.testclient import TestClient
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+PATIENCE_MS = 120_000.0
+"""After so long a page hangs; nothing that works is waited for so long."""
 HOST = "127.0.0.1:8000"
 TOKEN = "sesame"
 SMALL = {

@@ -122,3 +122,13 @@ def test_traces_and_numbers_are_taken_as_people_have_them(tmp_path: Path) -> Non
         {"workload.requests": "2k"},
     ):
         assert nacre.run({"workload": plain, "stack": measured}, other).latency == told
+
+
+def test_one_is_not_many(tmp_path: Path) -> None:
+    single = tmp_path / "single.csv"
+    single.write_text("".join(CSV.splitlines(keepends=True)[:2]))
+    record = nacre.run(DISK, {"workload.file": str(single)})
+    assert facts(record)[0].startswith("1 request in ")
+    assert repr(record).startswith("<nacre.Record scenario: 1 request; ")
+    assert ": 1 request, 1 of them reads;" in repr(nacre.trace.info(single))
+    assert " at 1 size; " in repr(nacre.trace.caches(single, ["lru"], ["1 MiB"]))

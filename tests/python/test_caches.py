@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from nacre import trace
 from nacre.cache_curves import CacheCurves
+from nacre.describe import family
 from nacre.errors import ConfigError, TraceError
 
 KiB, MiB = 1 << 10, 1 << 20
@@ -77,6 +78,12 @@ def test_mistakes_are_said() -> None:
         trace.caches("pgbench", ["lru"], ["1 ms"])
     with pytest.raises(TraceError, match="there is no policy"):
         trace.caches("pgbench", [], ["1 MiB"])
+
+
+def test_all_policies_are_those_of_the_family() -> None:
+    found = trace.caches("pgbench", ["all"], ["1 MiB"], limit=1000)
+    kinds = [model.kind for model in family("replacement")]
+    assert [*found.policies, "external"] == kinds
 
 
 def test_settings_of_a_policy_and_every_way_to_write(tmp_path: Path) -> None:

@@ -180,9 +180,8 @@ def test_every_command_is_ended_here_or_is_brief() -> None:
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inputs(folder: Path) -> Path:
     """A folder with all that the commands are given."""
-    folder = tmp_path_factory.mktemp("inputs")
     documents: dict[str, Mapping[str, object]] = {
         "small": SMALL,
         "endless": ENDLESS,
@@ -291,6 +290,63 @@ def test_it_ends_and_leaves_what_it_finished(
     assert status in case.statuses, status
     assert more < ENDS_S * (os.cpu_count() or 1)
     case.check(tmp_path)
+
+
+MUTE = {
+    "run": "run mute",
+    "check": "check mute",
+    "crash": "crash mute",
+    "serve": "serve mute a.img",
+    "serve --export": "serve device.toml a.img --export b=mute:b.img",
+    "study": "study mute",
+    "mixes": "mixes mute",
+    "run --from": "run small.toml --from mute",
+    "workload.file": 'run device.toml --set workload={kind="trace",file="mute"}',
+    "trace info": "trace info mute",
+    "trace mrc": "trace mrc mute",
+    "import fio": "import fio mute",
+}
+"""Commands that read from a pipe into which nobody writes."""
+
+
+@pytest.mark.parametrize(("name", "number"), list(zip(MUTE, cycle(BOTH), strict=False)))
+def test_it_ends_though_it_waits_for_a_pipe(
+    name: str, number: signal.Signals, inputs: Path, tmp_path: Path
+) -> None:
+    for path in inputs.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    os.mkfifo(tmp_path / "mute.toml")
+    arguments = MUTE[name].replace("mute", str(tmp_path / "mute.toml")).split()
+    process = subprocess.Popen([NACRE, *arguments], cwd=tmp_path, stderr=subprocess.PIPE)
+    writing: list[int] = []
+    try:
+        until(lambda: process.poll() is not None or is_read(tmp_path / "mute.toml", writing))
+        assert process.poll() is None, process.communicate()
+        process.send_signal(number)
+        _, status, _ = ended(process)
+    finally:
+        process.kill()
+        process.communicate()
+        for handle in writing:
+            os.close(handle)
+    assert status == INTERRUPTED
+    assert not (tmp_path / "a.img").exists()
+
+
+def is_read(pipe: Path, writing: list[int]) -> bool:
+    """Whether somebody reads from a pipe, which from then on has a writer that writes nothing."""
+    with suppress(OSError):
+        writing.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    return bool(writing)
+
+
+def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "mute")
+    state = str(tmp_path / "mute")
+    command = [str(NACRE), "run", str(inputs / "small.toml"), "--save-state", state]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1, done.stdout
+    assert "no saved state" in done.stderr
 
 
 @pytest.mark.parametrize("place", ["heed", "app"])

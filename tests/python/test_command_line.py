@@ -261,14 +261,21 @@ def test_the_catalogue_lists_and_shows(run: Runner) -> None:
 
 
 def test_saved_records_become_one_page_without_a_network(run: Runner, tmp_path: Path) -> None:
-    run("run", "small.toml", "--out", "a")
-    run("run", "small.toml", "--set", "stack.preset=pcm_ssd", "--out", "b")
-    done = run("report", "a", "b", "--html", "page.html")
+    small = tmp_path / "small.toml"
+    nacre.run(small).save(tmp_path / "a")
+    nacre.run(small, {"stack.preset": "pcm_ssd"}).save(tmp_path / "b")
+    done = run("report", "a", "b", "-o", "page.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 2 + 2 * 4
     assert "<script" not in page
     assert not re.findall(r'(?:src|href)="(?!#)', page)
+
+
+def test_results_where_a_simulator_belongs_are_told_how_they_are_compared(run: Runner) -> None:
+    done = run("compare", "small.toml", "other.toml")
+    assert done.returncode == 2
+    assert "nacre report small.toml other.toml -o PAGE.html" in " ".join(done.stderr.split())
 
 
 def test_help_names_every_command(run: Runner) -> None:
@@ -309,7 +316,7 @@ def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_pat
     assert done.returncode == 2
     assert "small.toml is a scenario, and no result" in done.stderr
     assert not (tmp_path / "page.html").exists()
-    run("run", "small.toml", "--out", "out")
+    nacre.run(tmp_path / "small.toml").save(tmp_path / "out")
     assert run("report", "out", "--html", "page.html").stdout == "page.html: 1 record\n"
 
 
@@ -322,7 +329,8 @@ def test_the_version_is_told_without_loading_the_commands(run: Runner) -> None:
 def test_a_command_loads_what_it_needs() -> None:
     for words, unused in (
         (["check", "server-cache"], {"numpy", "nacre.study", "nacre.cli.serve", "nacre.cli.study"}),
-        (["run", "disk-15k"], {"numpy", "nacre.study", "nacre.figures"}),
+        (["run", "disk-15k"], {"numpy", "nacre.study", "nacre.figures", "pydantic"}),
+        (["--help"], {"numpy", "polars", "altair", "pydantic"}),
     ):
         loads = (
             f"import sys; sys.argv = ['nacre', *{words}]; from nacre.cli import main\n"

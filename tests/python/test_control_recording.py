@@ -123,3 +123,66 @@ def test_a_killed_server_leaves_no_trace_and_its_sockets_are_used_again(tmp_path
     assert not trace.exists()
     with serving(tmp_path) as server, Control(server.image) as control:
         assert control.stats().connections.ever == 0
+
+
+def test_an_image_that_another_server_or_a_memory_has_open_is_never_replaced(
+    server: Server, tmp_path: Path
+) -> None:
+    device, beside = drive(tmp_path), tmp_path / "beside"
+    beside.mkdir()
+    nacre.run("onyx", {"workload.requests": 100}).save(tmp_path / "r")
+    memory = nacre.open("envy", image=tmp_path / "m.img")
+    with memory, serving(beside, device=device) as other:
+        begin = ["serve", str(device), str(tmp_path / "new.img"), "--record", str(other.image)]
+        page = ["report", str(tmp_path / "r"), "--html", str(tmp_path / "m.img")]
+        for command in (begin, page):
+            image = Path(command[-1])
+            before = image.stat()
+            assert "in use" in refused("record", server.image, image, "--force")
+            done = subprocess.run(
+                [str(NACRE), *command, "--force"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert done.returncode in (1, 2), done.stdout
+            assert "in use" in done.stderr
+            with pytest.raises(OSError, match="in use"):
+                nacre.trace.convert(tmp_path / "t.csv", image)
+            assert (image.stat().st_ino, image.stat().st_size) == (before.st_ino, before.st_size)
+
+
+def test_a_recording_whose_name_was_taken_meanwhile_is_kept_and_told(tmp_path: Path) -> None:
+    device, trace = drive(tmp_path), tmp_path / "all.nacre"
+    image = str(tmp_path / "d.img")
+    command = [str(NACRE), "serve", str(device), image, "--timing", "none", "--record", str(trace)]
+    for ends in ("ctl record", "serve"):
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        assert any("Ctrl-C" in line for line in process.stdout)
+        trace.write_text("meanwhile")
+        if ends == "ctl record":
+            stop = [str(NACRE), "ctl", "record", image, "--stop"]
+            done = subprocess.run(stop, capture_output=True, text=True, timeout=20, check=False)
+            assert (done.returncode, "the new one is kept as" in done.stderr) == (1, True)
+        process.terminate()
+        _, said = process.communicate(timeout=20)
+        assert process.returncode == 1
+        assert "the new one is kept as" in said
+        assert trace.read_text() == "meanwhile"
+        trace.unlink()
+    for other in ("all-2.nacre", "all-3.nacre"):
+        assert nacre.trace.read(tmp_path / other).height == 0
+
+
+def test_what_a_device_without_a_model_cannot_be_asked_is_the_users_mistake(tmp_path: Path) -> None:
+    with serving(tmp_path, "--timing", "none") as bare:
+        assert "has no medium whose wear is modelled" in refused("wear", bare.image)
+        assert "so there is no time to be seen" in refused("step", bare.image, "read:0:4096")
+        trace = tmp_path / "none" / "io.nacre"
+        assert "none is no folder; make it" in refused("record", bare.image, trace)
+        assert "recording into" in told("record", bare.image, tmp_path / "io.nacre")
+        assert "0 requests" in told("record", bare.image, "--stop")

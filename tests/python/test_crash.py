@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -173,9 +174,20 @@ def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
     assert "the check failed with status 1: heard" in " ".join(done.stdout.split())
     kept = Path(done.stdout.split("the image is kept in ")[1].strip())
     assert (kept / "device.img").exists()
+    shutil.rmtree(kept)
 
 
-def test_a_check_needs_a_program() -> None:
-    done = command("--check", "true")
+def test_options_that_would_not_be_heeded_are_named(disk: str) -> None:
+    done = command("--check", "true", "--times", "3")
     assert done.returncode == 2
-    assert "add: -- COMMAND" in done.stderr
+    assert done.stderr.count("add: -- COMMAND") == 2
+    done = command(disk, "--points", "10", "--fault", "bit_rot", "--out", "x", "--", "true")
+    assert done.returncode == 2
+    assert all(name in done.stderr for name in ("--points", "--fault", "--out"))
+
+
+def test_a_mistake_in_the_scenario_of_a_program_is_the_users(tmp_path: Path) -> None:
+    for name in ("nope.toml", "nobody-ships-this"):
+        done = command(str(tmp_path / name), "--", "true")
+        assert done.returncode == 2, done.stderr
+        assert name in done.stderr

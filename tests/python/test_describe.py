@@ -1,13 +1,16 @@
 """Finding out what there is without the repository: models, scenarios to begin with, schemas."""
 
 import json
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import nacre
 import pytest
 from nacre import describe
+from serving import NACRE
 
 ROOT = Path(__file__).parents[2]
 DEVICES = [model.kind for model in describe.models() if model.family == "device"]
@@ -60,6 +63,52 @@ def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
     assert command("new", "sdd").returncode == 2
 
 
+def test_without_a_name_everything_is_listed() -> None:
+    listed = command("describe")
+    assert listed.returncode == 0
+    for model in describe.models():
+        assert f" {model.kind} " in listed.stdout
+    policies = json.loads(command("describe", "replacement", "--json").stdout)
+    assert {policy["family"] for policy in policies} == {"replacement"}
+    kinds = command("new").stdout.splitlines()
+    assert {line.split()[1] for line in kinds if line.startswith("device")} == set(DEVICES)
+    with pytest.raises(nacre.ConfigError, match=r"it is a setting of uniform, .*describe uniform"):
+        describe.describe("read_share")
+
+
+@pytest.mark.parametrize("name", sorted(set(describe.stacks()) - set(DEVICES)))
+def test_a_new_scenario_of_every_catalogued_device_is_sound(name: str) -> None:
+    text = describe.new(name)
+    resolved = nacre.check(tomllib.loads(text))
+    assert resolved.scenario.stack.kind == nacre.catalog()[name].kind
+    assert f'preset = "{name}"' in text
+
+
+def test_the_shell_completes_names_and_files(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "server.toml").touch()
+    (tmp_path / "server-of-mine.toml").touch()
+    (tmp_path / "server.txt").touch()
+    for words, completed in (
+        ("describe tlc", ["tlc_nvme"]),
+        ("new s45", ["s4500_960gb"]),
+        ("catalog show server-cache-", ["server-cache-zipf"]),
+        ("reproduce nvm-", ["nvm-servers"]),
+        ("run server-", ["server-cache-zipf", "server-cache", "server-of-mine.toml"]),
+        ("check mi", ["mine/"]),
+        ("study mine/", ["mine/server.toml"]),
+    ):
+        asked = {
+            "_NACRE_COMPLETE": "complete_bash",
+            "COMP_WORDS": f"nacre {words}",
+            "COMP_CWORD": str(len(words.split())),
+        }
+        done = subprocess.run(
+            [NACRE], env=os.environ | asked, cwd=tmp_path, text=True, capture_output=True
+        )
+        assert done.stdout.split() == completed, words
+
+
 def test_names_are_found_in_other_letters_too() -> None:
     for given, meant in (("S3-FIFO", "s3_fifo"), ("NVMe", "nvme"), ("TLC-NVMe", "tlc_nvme")):
         with pytest.raises(nacre.ConfigError, match=f'did you mean "{meant}"'):
@@ -71,10 +120,16 @@ def test_help_is_there_under_its_short_name() -> None:
     assert "--seed" in command("run", "-h").stdout
 
 
-def test_standard_input_is_a_scenario_or_a_trace() -> None:
+def test_standard_input_is_a_scenario_a_trace_a_study_or_a_job(tmp_path: Path) -> None:
     scenario = describe.new("measured").replace("100_000", "1e3")
     done = command("run", "-", "--json", given=scenario)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["requests"]["issued"] == 1000
     trace = "timestamp_us,op,offset,length\n0,read,0,512\n5,write,4096,512\n"
     assert json.loads(command("trace", "info", "-", "--json", given=trace).stdout)["records"] == 2
+    axis = '[[axis]]\npath = "workload.requests"\nvalues = [10, 20]\n'
+    study = command("study", "-", given=f'scenario = "disk-15k"\n{axis}', where=tmp_path)
+    assert study.stdout.startswith("study: 2 points"), study.stderr
+    assert study.stdout.endswith("results are in study.study\n")
+    job = command("import", "fio", "-", given="[load]\nrw=randread\nsize=1m\n")
+    assert job.stdout.splitlines()[0].startswith("# "), job.stderr

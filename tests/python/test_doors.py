@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import stat
 import subprocess
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 from exploring import Server as Explorer
@@ -42,6 +44,24 @@ def test_a_server_listens_on_the_ports_it_is_given_and_no_other(tmp_path: Path) 
         hosts = [host for host, _ in listening(server.process.pid)]
         assert hosts == ["127.0.0.1", "127.0.0.1"]
         assert sockets(server.process.pid) == {Path(f"{server.image}.ctl")}
+    finally:
+        server.close()
+
+
+def test_metrics_are_not_read_under_the_name_of_another_site(tmp_path: Path) -> None:
+    ports = ("--metrics", "tcp:127.0.0.1:0", "--timing", "none")
+    server = Server(tmp_path, *ports)
+    try:
+        address = urlsplit(server.metrics).netloc
+        port = address.rpartition(":")[2]
+        named = {address: 200, f"localhost:{port}": 200, f"evil.example:{port}": 403, "": 403}
+        for host, status in named.items():
+            connection = HTTPConnection(address, timeout=20)
+            connection.request("GET", "/metrics", headers={"Host": host})
+            answer = connection.getresponse()
+            assert answer.status == status, host
+            assert (b"nacre_" in answer.read()) == (status == 200)
+            connection.close()
     finally:
         server.close()
 

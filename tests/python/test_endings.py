@@ -46,6 +46,62 @@ def test_the_power_fails_though_an_answer_is_due_much_later(tmp_path: Path) -> N
         server.close()
 
 
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
+def test_who_says_goodbye_and_closes_leaves_its_place_at_once(
+    tmp_path: Path, listen: str, structured: bool
+) -> None:
+    server = Server(tmp_path, *LATE, "--listen", listen)
+    try:
+        client = Client(server.uri, structured=structured)
+        for number in range(3):
+            client.send(nbd_client.READ, 4096 * number, 4096)
+        client.disconnect()
+        with Control(server.image) as control:
+            until(lambda: control.stats().connections.now == 0)
+        server.stop()
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("structured", [True, False])
+@pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
+def test_who_says_goodbye_and_takes_its_answers_gets_them_whole(
+    tmp_path: Path, listen: str, structured: bool
+) -> None:
+    server = Server(tmp_path, "--dilate", "1", "--listen", listen)
+    try:
+        with Client(server.uri, structured=structured) as client:
+            client.write(0, b"a" * 4096)
+            client.write(4096, b"b" * 4096)
+            asked = [client.send(nbd_client.READ, at * 4096, 4096) for at in range(3)]
+            client.send(nbd_client.DISCONNECT)
+            client.wire.socket.shutdown(socket.SHUT_WR)
+            found = {answer.cookie: answer for answer in (client.answer() for _ in asked)}
+            client.export.size = 0  # Goodbye was said.
+        whole = [found[cookie].checked().data for cookie in asked]
+        assert whole == [b"a" * 4096, b"b" * 4096, bytes(4096)]
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("listen", ["unix:disk.sock", "tcp:127.0.0.1:0"])
+def test_clients_that_hang_up_leave_their_places_at_once(tmp_path: Path, listen: str) -> None:
+    server = Server(tmp_path, *LATE, "--listen", listen)
+    try:
+        for _ in range(2):
+            clients = [Client(server.uri) for _ in range(256)]
+            for client in clients:
+                for number in range(3):
+                    client.send(nbd_client.READ, 4096 * number, 4096)
+            for client in clients:
+                client.wire.close()
+            with Control(server.image) as control:
+                until(lambda: control.stats().connections.now == 0)
+    finally:
+        server.close()
+
+
 def took(process: psutil.Process) -> float:
     """Seconds of processors that it took so far."""
     times = process.cpu_times()
@@ -231,3 +287,49 @@ def test_processors_may_sleep_after_a_second_of_silence(tmp_path: Path) -> None:
             until(asks)
     finally:
         server.close()
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "said", "kept"),
+    [
+        ("-n", 12, "of which", True),
+        ("-n", 7, "open files", False),
+        ("-v", 8_000_000, "GiB of addresses", True),
+        ("-v", 600_000, "GiB of addresses", False),
+    ],
+)
+def test_what_tables_and_figures_are_denied_is_said_and_what_is_finished_kept(
+    limit: str, most: int, said: str, kept: bool, tmp_path: Path
+) -> None:
+    simulated = f"{NACRE} run onyx --set workload.requests=100 --out out"
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit {limit} {most}; exec {simulated}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert said in done.stderr
+    assert "bug" not in done.stderr
+    assert "panicked" not in done.stderr
+    assert ("the record is complete and kept in out" in done.stderr) == kept
+    if kept:
+        assert nacre.Record.load(tmp_path / "out").requests.completed == 100
+    else:
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_browser_that_cannot_be_answered_is_said_beforehand(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -n 8; exec {NACRE} explore"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: pages need 16 more open files, and ulimit -n allows 8,")
+    assert list(tmp_path.iterdir()) == []

@@ -8,14 +8,15 @@ documents are made: NACRE_PICTURES=docs/pictures make test-browser
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from exploring import MSR, Server, Watched, chromium
+from exploring import MSR, Server, Watched
 from nacre.explore.traces import UPLOAD_MAX
-from nacre.report.page import document, figure
+from nacre.report.fragment import table
+from nacre.report.page import document, figure, listing, wide
+from nacre.summary import Table
 from serving import Server as Served
 
 if TYPE_CHECKING:
@@ -28,36 +29,6 @@ PICTURE_MAX = 160_000
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
 """How much of their width figures keep on a phone, of 600 px at most: less makes text too small."""
-_PATIENCE_MS = 120_000.0
-"""After so long a page hangs; nothing that works is waited for so long."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    assert browser.is_connected()
-    started = Server(tmp_path_factory.mktemp("explored"))
-    yield started
-    started.close()
-
-
-@pytest.fixture
-def watched(browser: Browser, server: Server) -> Iterator[Watched]:
-    """A page that has the token, complains of nothing, and asks no other machine."""
-    context = browser.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])  # type: ignore[arg-type]
-    context.set_default_timeout(_PATIENCE_MS)
-    made = Watched(context.new_page(), server.base)
-    made.page.goto(server.address)
-    made.ready()
-    yield made
-    context.close()
-    assert made.complaints == []
-    assert made.foreign == []
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +40,20 @@ def pictures() -> Path | None:
 def picture(watched: Watched, folder: Path | None, name: str) -> None:
     """Looks at a page in the light, in the dark and on a phone, and keeps pictures if asked to."""
     page = watched.page
-    for manner, colours, size in (
-        ("light", "light", WIDE),
-        ("dark", "dark", WIDE),
-        ("phone", "light", PHONE),
+    for manner, colours, size, is_kept in (
+        ("light", "light", WIDE, True),
+        ("dark", "dark", WIDE, True),
+        ("phone in the dark", "dark", PHONE, False),
+        ("phone", "light", PHONE, True),
     ):
         # Without motion: buttons take a moment from one background to the other.
         page.emulate_media(color_scheme=colours, reduced_motion="reduce")  # type: ignore[arg-type]
         page.set_viewport_size(size)  # type: ignore[arg-type]
-        if manner != "phone":  # which shows the same, one below the other
-            assert watched.serious() == [], f"{name}, {manner}"
+        assert watched.serious() == [], f"{name}, {manner}"
+        assert page.locator("th:empty").count() == 0, f"{name} has headers without a word"
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= size["width"], f"{name} is too wide for {manner}"
-        if folder:
+        if folder and is_kept:
             shot = page.screenshot(path=folder / f"explore-{name}-{manner}.png")
             assert len(shot) < PICTURE_MAX, f"{name}, {manner}"
     assert min(page.evaluate(_KEPT_WIDTHS), default=1) >= 0.99, f"{name}: a figure is too small"
@@ -90,10 +62,14 @@ def picture(watched: Watched, folder: Path | None, name: str) -> None:
 
 def test_figures_of_a_report_scroll_on_a_phone_and_stay_legible(browser: Browser) -> None:
     drawing = '<svg width="900" height="300" viewBox="0 0 900 300"></svg>'
+    content = [Table("", ["", name], [False] * 2, [[name] * 2]) for name in ("first", "second")]
     page = browser.new_page(viewport=PHONE)  # type: ignore[arg-type]
-    page.set_content(document("Report", figure(drawing)))
+    shown = figure(drawing) + "".join(wide(table(each)) for each in content) + listing("x" * 200)
+    page.set_content(document("Report", f"<main><h1>Report</h1>{shown}</main>"))
     assert page.evaluate(_KEPT_WIDTHS) == [1]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert Watched(page, "").serious() == []
+    assert page.locator("th:empty").count() == 0
     page.close()
 
 
@@ -320,6 +296,12 @@ def test_study_shows_its_front_while_it_runs_and_goes_on_after_a_stop(
     watched.click("button:has-text('Begin')")
     assert watched.shows("text=there is no such setting")
     watched.fill("#path-1", "stack.level[0].policy")
+    values = page.input_value("#values-1")
+    watched.fill("#values-1", "")
+    watched.click("button:has-text('Begin')")
+    assert watched.shows("#wrong-axis-1:has-text('it is empty: there is nothing to study')")
+    assert not watched.shows(".trouble")
+    watched.fill("#values-1", values)
     watched.click("button:has-text('Begin')")
     assert watched.address == "/study?study=sizes-1"
     assert page.inner_text(".headline").startswith("6 designs.")
@@ -364,6 +346,11 @@ def test_the_keyboard_stays_where_a_form_is_drawn_anew(watched: Watched) -> None
             page.keyboard.press("Space")
             watched.ready()
             assert page.evaluate(called).startswith(name)
+    watched.open("/study")
+    page.focus("[aria-label='Remove setting 2']")
+    page.keyboard.press("Enter")
+    watched.ready()
+    assert page.evaluate(called) == "Add a setting"
 
 
 def test_device_is_watched_loses_its_power_and_answers_single_requests(
@@ -416,6 +403,7 @@ def test_crash_loses_the_power_and_says_what_was_promised(
     watched: Watched, pictures: Path | None
 ) -> None:
     watched.open("/crash")
+    assert watched.shows("label:has-text('Losses of power, at least')")
     watched.fill("#points", "none")
     watched.click("button:has-text('Lose the power')")
     assert watched.shows("text=it is out of range")
@@ -440,7 +428,7 @@ def test_papers_recompute_a_figure_and_show_it_beside_what_was_published(
     page.select_option("#figure", "capacitor")
     watched.ready()
     assert watched.address == "/papers?paper=nvram-cards&figure=capacitor"
-    watched.click("button:has-text('Recompute capacitor')")
+    watched.click("button:has-text('Run capacitor again')")
     assert page.locator("figure svg").count() == 1
     assert "pass" in page.inner_text(".claims")
     watched.click(".claims summary >> nth=0")

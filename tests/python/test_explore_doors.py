@@ -16,8 +16,8 @@ from serving import until
 
 
 @pytest.fixture(scope="module")
-def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with client(tmp_path_factory.mktemp("explored")) as made:
+def inside(folder: Path) -> Iterator[Client]:
+    with client(folder) as made:
         yield made
 
 

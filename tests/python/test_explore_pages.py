@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shlex
 import subprocess
@@ -13,15 +14,16 @@ import nacre
 import numpy as np
 import pytest
 from exploring import ENDLESS, MSR, SMALL, Client, client
-from nacre.explore import traces
+from nacre.explore import runs, traces
 from nacre.record import Record
+from nacre.reproduce import known
 from nacre.study.plan import sound
 from serving import NACRE, Server, until
 
 
 @pytest.fixture(scope="module")
-def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with client(tmp_path_factory.mktemp("explored")) as made:
+def inside(folder: Path) -> Iterator[Client]:
+    with client(folder) as made:
         yield made
 
 
@@ -51,7 +53,7 @@ def test_a_run_shows_what_a_report_says_and_the_scenario_as_it_was_given(inside:
 def test_runs_are_put_side_by_side(inside: Client) -> None:
     for _ in range(2):
         inside.done("/api/runs", {"tree": SMALL})
-    names = [run["id"] for run in inside.get("/api/runs").json()][:2]
+    names = [run["id"] for run in inside.get("/api/runs").json()["runs"]][:2]
     found = inside.get(f"/api/compared/{','.join(names)}").json()
     assert found["names"] == names
     assert [row[0] for row in found["tables"][0]["rows"]] == names
@@ -117,7 +119,10 @@ def test_what_is_no_toml_says_where(inside: Client) -> None:
     assert "line 1" in answer.json()["error"]
 
 
-def test_every_claim_is_listed_before_anything_has_run(inside: Client) -> None:
+def test_every_claim_is_listed_before_anything_has_run(
+    inside: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known, "_shipped", dict)
     papers = inside.get("/api/papers").json()
     rows = [row for paper in papers for row in paper["rows"]]
     assert len(papers) == 6
@@ -125,6 +130,94 @@ def test_every_claim_is_listed_before_anything_has_run(inside: Client) -> None:
         "prediction", "calibration", "arithmetic", "trend", "unclosed",
     }  # fmt: skip
     assert {row["verdict"] for row in rows} <= {"not run", "unclosed"}
+
+
+def test_what_was_simulated_before_this_version_was_made_stands_beside_what_was_published(
+    inside: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper = nacre.published()["nvram-cards"]
+    asked, other, *_ = (row for row in paper.rows if row["kind"] != "unclosed")
+    outcome = {"simulated": 3.25, "error": 0.02, "pass": True, "note": ""}
+    kept = {
+        "date": "2026-11-22",
+        "version": "0.1.0",
+        "models": known.versions() | {"device/ssd": 0},
+        "rows": known.shipped_rows(
+            [{**asked, **outcome}, {**other, **outcome, "tolerance": "within 99 %"}]  # type: ignore[typeddict-item]
+        ),
+    }
+    place = inside.explorer.folder.root / "reproduced.json"
+    place.write_text(json.dumps(kept))
+    monkeypatch.setattr(known, "REPRODUCED", place)
+    monkeypatch.setattr(known, "_shipped", known._shipped.__wrapped__)
+    (listed,) = (p for p in inside.get("/api/papers").json() if p["name"] == paper.name)
+    rows = {row["id"]: row for row in listed["rows"]}
+    told = rows[asked["id"]]
+    assert (told["verdict"], told["error"]) == ("pass", "+2.0 %")
+    assert told["simulated"].startswith("3.25")
+    assert told["made"] == {
+        "date": "2026-11-22", "version": "0.1.0", "changed": ["device/ssd"],
+    }  # fmt: skip
+    assert rows[other["id"]]["verdict"] == "not run", "it is judged otherwise now"
+
+
+def test_the_outcome_of_every_claim_that_can_be_decided_is_shipped() -> None:
+    papers = nacre.published().values()
+    document = json.loads(known.REPRODUCED.read_bytes())
+    assert {row["id"] for row in document["rows"]} <= {row["id"] for p in papers for row in p.rows}
+    claims = [claim for paper in papers for claim in paper.claims()]
+    unknown = [claim.row["id"] for claim in claims if claim.verdict == "not run"]
+    assert unknown == [], "after `make reproduced`"
+    assert any(claim.verdict == "pass" for claim in claims)
+
+
+def test_pages_call_what_everybody_calls() -> None:
+    public = {"nacre", *nacre._HOMES.values()} - {"nacre._core"}
+    words = {"nacre.errors", "nacre.text", "nacre.toml", "nacre.finite", "nacre.cli.failure"}
+    system = {"nacre.saving", "nacre.needs"}
+    foreign = set()
+    for file in Path(nacre.__file__).parent.glob("explore/*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nacre"):
+                module = str(node.module)
+                names = {alias.name for alias in node.names}
+                is_public = module in public and names.isdisjoint({"_core"})
+                if not (is_public or module in words | system or ".explore" in module):
+                    foreign.add(f"{file.name}: {module}")
+    assert not foreign
+
+
+def test_runs_are_listed_page_by_page(inside: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        inside.done("/api/runs", {"tree": SMALL})
+    monkeypatch.setattr(runs, "SHOWN", 2)
+    first = inside.get("/api/runs").json()
+    assert (len(first["runs"]), first["next"]) == (2, 2)
+    assert first["total"] >= 3
+    second = inside.get("/api/runs?from=2").json()
+    assert second["total"] == first["total"]
+    assert not {run["id"] for run in first["runs"]} & {run["id"] for run in second["runs"]}
+    assert inside.get("/api/runs?from=x").json()["problems"][0]["path"] == "from"
+
+
+def test_the_scenario_of_a_run_is_copied_as_its_file(inside: Client) -> None:
+    run = inside.done("/api/runs", {"tree": SMALL})["address"].partition("=")[2]
+    words = inside.post("/api/check", json={"tree": SMALL, "run": run}).json()
+    file = shlex.split(words["shell"])[2]
+    assert nacre.check(file).to_dict()["scenario"] == nacre.check(SMALL).to_dict()["scenario"]
+    assert f'nacre.run("{file}")' in words["python"]
+    other = {**SMALL, "name": "other"}
+    words = inside.post("/api/check", json={"tree": other, "run": run}).json()
+    assert words["shell"] == "nacre run scenario.toml --out results"
+
+
+def test_how_often_each_design_runs_is_a_number_or_a_mistake(inside: Client) -> None:
+    for runs_ in ("many", 0, 2.5):
+        asked = {"study": STUDY, "runs": runs_}
+        (problem,) = inside.post("/api/studies", json=asked).json()["problems"]
+        assert problem["path"] == "runs"
+    text = inside.post("/api/study-text", json={"study": STUDY, "runs": 3}).json()["toml"]
+    assert tomllib.loads(text)["seeds"] == [1, 2, 3]
 
 
 def test_a_recomputed_figure_is_beside_what_was_published(inside: Client) -> None:
@@ -150,7 +243,7 @@ def test_nothing_is_served_of_a_folder_that_is_no_run(inside: Client) -> None:
     answer = inside.get("/api/runs/empty-1")
     assert answer.status_code == 400
     assert "holds no record" in answer.json()["error"]
-    assert "empty-1" not in [run["id"] for run in inside.get("/api/runs").json()]
+    assert "empty-1" not in [run["id"] for run in inside.get("/api/runs").json()["runs"]]
 
 
 def test_losses_of_power_are_kept_as_the_command_line_keeps_them(inside: Client) -> None:

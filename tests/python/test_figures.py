@@ -1,8 +1,10 @@
 """Figures: what is drawn is what was recorded. Data are checked, not pixels."""
 
+import io
 from typing import Any
 from xml.etree import ElementTree
 
+import altair as alt
 import nacre
 import numpy as np
 import pytest
@@ -138,6 +140,46 @@ def test_the_last_interval_is_as_wide_as_the_run_was_in_it(
 def test_a_run_without_time_has_no_throughput_to_draw() -> None:
     with pytest.raises(nacre.Error, match="no throughput to draw"):
         over_time([1], 0.0).plot_throughput()
+
+
+def test_a_run_that_is_done_in_the_last_moment_is_drawn() -> None:
+    chart = over_time([0, 0, 1], 2.02).plot_throughput()
+    spec = chart.to_dict()
+    drawn = rows(spec, spec["vconcat"][0])
+    assert [row["rate"] for row in drawn] == pytest.approx([0, 0, 50])
+    assert export.image(chart, "png").startswith(b"\x89PNG")
+    for reads, simulated_s in (([0, 0], 2.0), ([], 1.0)):
+        with pytest.raises(nacre.Error, match="no throughput to draw"):
+            over_time(reads, simulated_s).plot_throughput()
+
+
+def test_both_files_of_a_figure_are_one_drawing(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[object] = []
+    original = export.svg
+
+    def counted(chart: alt.TopLevelMixin) -> str:
+        drawn.append(chart)
+        return original(chart)
+
+    monkeypatch.setattr(export, "svg", counted)
+    files = {name: draw() for name, draw in drawings(record)}
+    assert len(drawn) == len(files) / 2
+    chart = record.plot_latency()
+    of_its_own = io.BytesIO()
+    chart.save(of_its_own, format="png", scale_factor=2)
+    assert files["latency.png"] == of_its_own.getvalue()
+
+
+@pytest.mark.parametrize("requests", [1, 2])
+def test_the_shortest_runs_are_drawn(requests: int) -> None:
+    settings = {"workload.requests": requests}
+    record = nacre.run("onyx", settings)
+    for name, draw in drawings(record):
+        assert draw(), name
+    settings["workload.read_share"] = 0
+    assert list(record_figures(nacre.run("onyx", settings)))[:2] == ["latency", "throughput"]
 
 
 def test_the_headline_of_latencies_is_true_when_many_requests_take_as_long(record: Record) -> None:

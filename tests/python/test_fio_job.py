@@ -48,7 +48,7 @@ def test_sizes_shares_rates_and_amounts_are_those_of_the_job(tmp_path: Path) -> 
         'request = "64 KiB"',
     ):
         assert line in text
-    assert found.without == ("iodepth: 1 requests at once: with a rate, there may be any number",)
+    assert found.without == ("iodepth: 1 request at once: with a rate, there may be any number",)
 
 
 def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:

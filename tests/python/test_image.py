@@ -6,7 +6,7 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre.cli.app import app
-from serving import Server, scenario
+from serving import Server, run, scenario
 from typer.testing import CliRunner, Result
 
 DEVICE = {
@@ -93,7 +93,7 @@ def test_a_journal_that_is_damaged_ends_there_in_the_copy(tmp_path: Path) -> Non
         memory[number] = number + 1
         memory.flush()
     snapshot = tmp_path / "left.img"
-    snapshot.write_bytes(place.read_bytes())
+    run(["cp", "--sparse=always", place, snapshot])
     memory.close()
     with snapshot.open("r+b") as file:
         file.seek((128 << 10) + 200)

@@ -132,7 +132,7 @@ def test_tiers_priced_in_different_things_have_no_cost() -> None:
     assert [tier.price_basis for tier in found.tiers] == ["kim-2014 ratio"] * 2 + ["USD 2023"]
     assert found.frame()["cost"].null_count() == len(found)
     assert found.frame()["iops"].null_count() == 0
-    assert "disk_15k_kim in USD 2023; give all tiers price and price_basis" in found.findings[0]
+    assert "disk_15k_kim in USD 2023; convert them, as --prices" in found.findings[0]
     with pytest.raises(nacre.Error, match="counted in different things"):
         found.best()
     assert found.to_dict()["best"][0]["iops"] == found.frame()["iops"].max()
@@ -160,6 +160,9 @@ def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:
     top = max(fields, key=lambda field: field["value"])
     assert (top["x"], top["y"]) == (100 * best["pcm_ssd"], 100 * best["emlc_ssd"])
     assert f"{best['iops_per_cost']:,.0f}" in spec["title"]["text"]
+    (basis,) = small.bases
+    assert spec["title"]["text"].startswith(f"Best IOPS per cost, {basis}: ")
+    assert spec["layer"][0]["encoding"]["color"]["legend"]["title"] == f"IOPS per cost, {basis}"
     assert "pcm_ssd" in small._repr_html_()
 
 
@@ -204,7 +207,9 @@ def test_people_get_tables_and_files(command: Runner, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for said in ("5 mixes of 64 extents", "5.00 ms", "alone", "IOPS per price", "busiest"):
         assert said in done.stdout
+    assert "findings" not in done.stdout, "no mix is saturated"
     files = {"mixes.csv", "mixes.json", "mixes.parquet", "mixes.png", "mixes.svg"}
+    files |= {"simulated", "simulated.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == files
     table = pl.read_parquet(tmp_path / "out" / "mixes.parquet")
     assert table.equals(nacre.mixes(tmp_path / "two.toml", steps=4).frame())
@@ -227,9 +232,47 @@ def test_json_is_one_document_with_the_simulated_mixes(command: Runner) -> None:
     assert disk["simulated_mean_ns"] == pytest.approx(7.5e6, rel=0.05)
 
 
+def test_a_saturated_mix_says_so(command: Runner) -> None:
+    # Three hundred requests a second at a disk of two hundred.
+    rate = "workload.arrival.rate=300 Hz"
+    done = command("two.toml", "--set", rate, "--steps", "4", "--simulate", "5")
+    assert done.returncode == 0, done.stderr
+    disks = [line for line in done.stdout.splitlines() if "disk_15k_kim 100.0 %" in line]
+    assert disks
+    assert all(line.endswith(" saturated") for line in disks)
+
+
 def test_mistakes_end_in_status_two(command: Runner) -> None:
     done = command("server-cache")
     assert (done.returncode, done.stdout) == (2, "")
     assert "only tiers can be mixed" in done.stderr
     done = command("two.toml", "--set", "workload.kind=tpca", "--steps", "0")
     assert done.returncode == 2
+
+
+def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
+    cheap = nacre.mixes(SMALL, steps=10, budget=5)
+    assert cheap.frame().equals(nacre.mixes(SMALL, steps=10).within(5).frame())
+    assert cheap.budget == 5
+    assert counted(cheap).endswith("of which a GiB costs 5 or less")
+    done = command("two.toml", "--steps", "4", "--budget", "7", "--json")
+    found = json.loads(done.stdout)
+    assert found["budget"] == 7
+    assert {mix["pcm_ssd"] for mix in found["mixes"]} == {0, 0.25}
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ("0.5", "budget: no mix costs so little, given 0.5; the cheapest mix costs 1 kim-2014"),
+        ("-1", "budget: it is no price, given -1.0"),
+        ("nan", "budget: it is no price, given nan"),
+    ],
+)
+def test_a_budget_that_nothing_keeps_is_a_mistake(
+    command: Runner, tmp_path: Path, budget: str, said: str
+) -> None:
+    done = command("two.toml", "--steps", "4", "--budget", budget, "--out", "none")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "none").exists()

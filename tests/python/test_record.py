@@ -132,6 +132,8 @@ def test_a_misspelt_field_names_the_one_that_was_meant(record: Record) -> None:
 
 
 def test_a_field_of_a_part_is_told_where_it_is(record: Record) -> None:
+    with pytest.raises(AttributeError, match="did you mean 'reads'"):
+        _ = record.read
     with pytest.raises(AttributeError, match=r"did you mean 'throughput\.iops'"):
         _ = record.iops
     with pytest.raises(AttributeError, match=r"did you mean 'plot_\w+\(\)'"):
@@ -249,6 +251,11 @@ def test_records_side_by_side_make_one_row_each(record: Record) -> None:
     assert nacre.compare({"a": record, "b": other}).frame()["name"].to_list() == ["a", "b"]
     with pytest.raises(ValueError, match="no records"):
         nacre.compare([])
+
+
+def test_a_record_that_is_to_be_compared_stands_in_a_list(record: Record) -> None:
+    with pytest.raises(TypeError, match=r"nacre\.compare\(\[a, b\]\)"):
+        nacre.compare(record)
 
 
 def test_the_hit_ratio_is_that_of_the_outermost_cache(record: Record) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 import nacre
 import pytest
 from exploring import MSR
+from nacre.cli.app import app
+from nacre.crash import crash_drawn
 from nacre.errors import ConfigError
 from nacre.report import headline, report
 from nacre.report.results import load, name_of
 from nacre.saving import Staging
+from typer.testing import CliRunner
 
 ONE_SERVER: dict[str, Any] = {
     "workload": {
@@ -66,6 +69,90 @@ def test_a_page_of_every_kind_of_result_says_what_a_person_would_and_needs_no_ne
     assert not re.findall(r'(?:src|href)="(?!#)', shown)
 
 
+def test_a_study_says_what_its_best_designs_assume_take_and_cost(tmp_path: Path) -> None:
+    cache = {"run.warm_up": 0, "workload.requests": 3000}
+    nacre.study(
+        {
+            "scenario": "server-cache-zipf",
+            "set": cache,
+            "axis": [{"path": "stack.level[0].device.capacity", "values": ["4 MiB", "64 MiB"]}],
+            "objective": [{"of": "mean_ns"}, {"of": "cost"}],
+        },
+        out=tmp_path / "study",
+    )
+    shown = page(tmp_path / "study")
+    assert "The best designs side by side" in shown
+    assert "Energy, wear and cost" in shown
+    assert "Where the time went" in shown
+    assert re.search(r"What is assumed: [1-9]\d* values", shown)
+    assert ">cost, kim-2014 ratio<" in shown, "the axis of a figure says what costs are counted in"
+    assert len(re.findall(r"kim-2014 ratio", shown)) > 4
+
+
+def test_a_study_says_what_saturates_in_its_best_designs(tmp_path: Path) -> None:
+    nacre.study(STUDY, out=tmp_path / "able")
+    assert (
+        "None of the best designs is overloaded: stack of 10 us is the busiest part, 100.0 %"
+        in (page(tmp_path / "able"))
+    )
+    # One server of 100 us is asked 30,000 times a second.
+    server = {**ONE_SERVER["workload"], "arrival": {"kind": "poisson", "rate": "30 kHz"}}
+    slow = {"path": "stack.read", "values": ["100 us", "200 us"]}
+    asked = {**STUDY, "scenario": {**ONE_SERVER, "workload": server}, "axis": [slow]}
+    nacre.study(asked, out=tmp_path / "slow")
+    assert "Of the best designs, 100 us cannot keep up: requests come" in page(tmp_path / "slow")
+
+
+def test_mixes_say_what_they_assume_and_what_the_best_take_when_they_are_run(
+    results: Path, tmp_path: Path
+) -> None:
+    plain = page(results / "mixes")
+    assert re.search(r"What is assumed: [1-9]\d* values", plain)
+    assert "A mix is scored and not run: it has no energy, no wear and no queues." in plain
+    runner = CliRunner()
+    out = tmp_path / "simulated"
+    asked = ["mixes", "tiers", "--set", "workload.requests=20000", "--steps", "4"]
+    done = runner.invoke(app, [*asked, "--simulate", "2", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    shown = page(out)
+    for part in ("The best mixes, simulated", "Energy, wear and cost", "Where the time went"):
+        assert part in shown
+    assert "not run" not in shown
+
+
+def test_losses_of_power_say_what_they_assume_and_what_they_do_not_measure(
+    results: Path, tmp_path: Path
+) -> None:
+    shown = page(results / "crash")
+    assert re.search(r"What is assumed: [1-9]\d* values", shown)
+    assert "stack.write_cache" in shown
+    assert "workload.read_share" not in shown, "the workload is drawn"
+    assert "neither energy nor wear, nor cost, nor speed under load" in shown
+    drawn = crash_drawn(3, points=20)
+    assert {origin.path.split(".")[0] for origin in drawn.origins} == {"stack"}
+    drawn.save(tmp_path / "drawn")
+    assert "What is assumed: " in page(tmp_path / "drawn")
+
+
+def test_results_of_a_kind_stand_side_by_side(results: Path, tmp_path: Path) -> None:
+    nacre.study({**STUDY, "name": "again"}, out=tmp_path / "again")
+    nacre.mixes("tiers", {"run.requests": 2000}, steps=2).save(tmp_path / "fewer")
+    nacre.crash("disk-15k", points=20).save(tmp_path / "few")
+    (tmp_path / "day.csv").write_text(MSR)
+    one = page(results / "study", results / "mixes", results / "crash", results / "week.csv")
+    assert "Studies side by side" not in one
+    names = ("study", "again", "mixes", "fewer", "crash", "few", "week.csv", "day.csv")
+    shown = page(*(tmp_path / name for name in names))
+    for kind in ("Studies", "Mixes", "Losses of power", "Traces"):
+        assert f"{kind} side by side" in shown
+
+
+def test_the_folder_that_the_explorer_names_for_a_study_is_reported(tmp_path: Path) -> None:
+    nacre.study(STUDY, out=tmp_path / "speeds-1" / "study")
+    (tmp_path / "speeds-1" / "study.toml").write_text("")
+    assert "2 designs." in page(tmp_path / "speeds-1")
+
+
 def test_a_headline_says_what_the_slowest_take() -> None:
     queued = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
     for settings, said in (
@@ -81,7 +168,7 @@ def test_the_scenario_of_a_record_can_be_run_again_to_the_same_record(
     results: Path, tmp_path: Path
 ) -> None:
     (text,) = re.findall(
-        r"<pre>(schema.*?|\[.*?|.*?\[workload\].*?)</pre>", page(results / "slow"), re.S
+        r"<pre[^>]*>(schema.*?|\[.*?|.*?\[workload\].*?)</pre>", page(results / "slow"), re.S
     )
     (tmp_path / "again.toml").write_text(text)
     again = nacre.run(tmp_path / "again.toml")
@@ -107,6 +194,19 @@ def test_records_alike_are_said_to_be(results: Path) -> None:
         "All 2 have the same mean read latency, 10.0 us."
     ]
     assert headline.of_records({"a": record}) == []
+
+
+def test_what_cannot_keep_up_is_told_beside_what_can() -> None:
+    # One of 10 us is asked 30,000 times a second, and so is one of 100 us.
+    asked = {"workload.arrival": {"kind": "poisson", "rate": "30 kHz"}}
+    runs = {
+        name: nacre.run(ONE_SERVER, {**asked, "stack.read": read})
+        for name, read in (("able", "10 us"), ("slow", "100 us"), ("slower", "1 ms"))
+    }
+    said = headline.of_records(runs)[-1]
+    assert said.startswith("slow, slower cannot keep up: requests come faster")
+    del runs["slow"], runs["slower"]
+    assert not headline.overloaded(runs)
 
 
 def test_mixes_are_read_back(results: Path) -> None:

@@ -7,14 +7,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import nacre
 import polars as pl
 import pytest
+import typer
 from nacre.cli import reproduce as command
 from nacre.errors import ConfigError, Error
 from nacre.record import Record
-from nacre.reproduce import work
+from nacre.reproduce import runs, tasks, work
 from nacre.reproduce.paper import read
 from nacre.study.local import Local
 from small_paper import CLAIMS, PLAN, SCENARIO, Counting, reproduced, status, written
@@ -237,7 +239,7 @@ def test_a_reproduction_that_is_stopped_keeps_what_was_finished(folder: Path) ->
     assert found.listed[0]["note"] == "not run to its end: depths: 1"
 
 
-def test_ctrl_c_leaves_finished_records_and_rows(folder: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_runs_and_judges_nothing(folder: Path, tmp_path: Path) -> None:
     long = folder / "tiny" / "small.toml"
     long.write_text(SCENARIO.replace("requests = 500", "requests = 1_000_000_000"))
     plan = folder / "tiny" / "plan.toml"
@@ -265,11 +267,40 @@ def test_ctrl_c_leaves_finished_records_and_rows(folder: Path, tmp_path: Path) -
     os.kill(process.pid, signal.SIGINT)
     printed, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "interrupted: this is what was finished" in said
-    assert [row["pass"] for row in json.loads(printed)] == [None, None, True, None]
-    assert json.loads((out / "rows.json").read_text()) == json.loads(printed)
-    assert Record.load(out / "records" / "tiny" / "alone").complete
-    assert [path.name for path in (out / "records" / "tiny").iterdir()] == ["alone"]
+    assert f"interrupted: {out} keeps what was finished; --resume goes on with it" in said
+    assert printed == ""
+    assert sorted(path.name for path in out.iterdir()) == [".lock", "points", "study.json"]
+    (part,) = (out / "points").iterdir()
+    assert pl.read_parquet(part).height == 1
+
+
+def test_an_interrupted_reproduction_of_all_papers_writes_the_runs_that_ended_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing that grows with the runs is done after Ctrl-C: none is planned, read or judged."""
+    planned = []
+    task_of = tasks.task_of
+
+    def planning(*of: Any) -> Any:
+        planned.append(of)
+        if len(planned) == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+        return task_of(*of)
+
+    def judged(*_: object) -> None:
+        pytest.fail("what was finished is read")
+
+    monkeypatch.setattr(runs, "task_of", planning)
+    monkeypatch.setattr(runs, "result_of", judged)
+    out = tmp_path / "out"
+    with pytest.raises(typer.Exit) as ended:
+        command.carry_out(work.targets(None), out, as_json=False)
+    assert ended.value.exit_code == 130
+    assert len(planned) < 40 + 2 * 16
+    assert sorted(path.name for path in out.iterdir()) == [".lock", "points", "study.json"]
+    printed, said = capsys.readouterr()
+    assert printed == ""
+    assert "--resume goes on with it" in said
 
 
 @pytest.mark.parametrize(

@@ -26,16 +26,19 @@ def place(x: float) -> Value:
 
 
 CURVE = Axis("curve", tuple(Value(name, None, {"name": name}) for name in CURVES))
-GROUP = Group("points", "small", {}, 1.0, (CURVE, Axis("x", tuple(map(place, XS)))))
+AXES = (CURVE, Axis("x", tuple(map(place, XS))))
+GROUP = Group("points", "small", {}, 1.0, AXES)
+# The same, where the places on the second axis repeat each other.
+REPEATED = Group("repeated", "small", {}, 1.0, AXES, over="x")
 
 
 def results() -> Results:
     ended = {}
-    for point in GROUP.points({}):
+    for point in (*GROUP.points({}), *REPEATED.points({})):
         labels = dict(point.labels)
         value = CURVES[labels["curve"]][XS.index(float(labels["x"]))]
         ended[point.job] = Record({"name": "made up", "cleaning_cost": value, "origins": []}, {})
-    paper = Paper("made up", "", (), {}, {"points": GROUP})
+    paper = Paper("made up", "", (), {}, {"points": GROUP, "repeated": REPEATED})
     return Results(paper, Outcomes(ended))
 
 
@@ -45,6 +48,10 @@ def at(**where: object) -> Selection:
         for axis, given in where.items()
     }
     return Selection("points", chosen)
+
+
+def repeated(curve: str) -> Selection:
+    return Selection("repeated", {"curve": (curve,)})
 
 
 def claim(
@@ -69,6 +76,11 @@ def claim(
         ("value", at(curve="falling", x=2), None, 4),
         ("highest", at(curve="valley"), None, 6),
         ("lowest", at(curve="valley"), None, 2),
+        ("value", repeated("falling"), None, 5),
+        ("highest_run", repeated("falling"), None, 8),
+        ("lowest_run", repeated("falling"), None, 3),
+        # Of 8, 4 and 3 the variance is 7; Student's t of two is 4.3027 in tables.
+        ("widest_interval", repeated("falling"), None, 100 * 4.3027 * (7 / 3) ** 0.5 / 5),
         ("ratio", at(curve="falling", x=1), at(curve="falling", x=2), 2),
         ("highest_ratio", at(curve="falling"), at(curve="valley"), 8 / 6),
         ("largest_ratio", at(curve="falling"), at(curve="valley"), 2),

@@ -91,12 +91,12 @@ def test_drawing_ends_between_two_files_and_keeps_what_is_drawn(
 
 def test_an_interrupt_while_figures_are_drawn_leaves_a_complete_record(tmp_path: Path) -> None:
     change = (
-        "import os, signal, nacre.figures as figures\n"
-        "draw = figures.image\n"
-        "def image(*arguments):\n"
+        "import os, signal, nacre.figures.export as export\n"
+        "draw = export.svg\n"
+        "def svg(*arguments):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"
         "    return draw(*arguments)\n"
-        "figures.image = image\n"
+        "export.svg = svg\n"
     )
     done = script(tmp_path, change, "run", "small.toml", "--out", "d")
     assert done.returncode == 130

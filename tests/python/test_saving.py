@@ -1,5 +1,7 @@
 """Results appear complete or not at all."""
 
+import fcntl
+import json
 import os
 import resource
 from collections.abc import Iterator
@@ -117,17 +119,30 @@ def test_a_directory_of_results_takes_new_ones_and_keeps_the_files_of_others(
     tmp_path: Path,
 ) -> None:
     record = '{"schema": "nacre-record-1"}'
-    for content, seal in ((record, "record.json"), ('[{"paper": "envy"}]', "rows.json")):
+    row = dict.fromkeys(("id", "paper", "figure", "metric", "published", "simulated", "pass"), "")
+    for content, seal in ((record, "record.json"), (json.dumps([row]), "rows.json")):
         ours = tmp_path / seal
         for _ in range(2):
             with Staging(ours, [seal]) as staging:
                 staging.write(seal, content.encode())
-    for name, content in (("record.json", '{"mine": 1}'), ("rows.json", "[]"), ("latency.svg", "")):
-        theirs = tmp_path / f"their {name}"
+    for name, content in (
+        ("record.json", '{"mine": 1}'),
+        ("record.json", '{"schema": 3, "version": "2.0"}'),
+        ("record.json", '{"schema": "https://example.org/nacre-record-1"}'),
+        ("record.json", '["schema"]'),
+        ("record.json", '[{"schema": "nacre-record-9"}]'),
+        ("rows.json", "[]"),
+        ("rows.json", '[{"paper": "mine"}]'),
+        ("mixes.json", '{"mixes": []}'),
+        ("crash.json", '{"blocks_audited": 1}'),
+        ("served.json", '{"wall_s": 1}'),
+        ("latency.svg", ""),
+    ):
+        theirs = tmp_path / f"theirs {len(names(tmp_path))}"
         theirs.mkdir()
         (theirs / name).write_text(content)
         with pytest.raises(FileExistsError, match="no results that it would belong to") as failure:
-            Staging(theirs, ["record.json", "rows.json", "latency.svg"]).__enter__()
+            Staging(theirs, [name]).__enter__()
         assert failure.value.filename == str(theirs / name)
         staging = Staging(theirs)
         with pytest.raises(FileExistsError), staging:
@@ -219,3 +234,23 @@ def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
     with suppress(KeyboardInterrupt), replacing(tmp_path / "results.parquet") as path:
         assert path in unfinished(tmp_path, "results.parquet")
         raise KeyboardInterrupt
+
+
+def test_a_file_that_somebody_has_locked_is_not_replaced(tmp_path: Path) -> None:
+    """As servers and memories lock their images."""
+    target = tmp_path / "disk.img"
+    target.write_text("an image")
+    with target.open("rb") as image:
+        fcntl.flock(image, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="in use") as failure:
+            write_file(target, b"new")
+        assert failure.value.filename == str(target)
+    write_file(target, b"new")
+    page = replacing(target)
+    page.__enter__().write_bytes(b"newer")
+    with target.open("rb") as image:
+        fcntl.flock(image, fcntl.LOCK_EX)
+        with pytest.raises(OSError, match="in use"):
+            page.__exit__(None, None, None)
+    assert target.read_bytes() == b"new"
+    assert names(tmp_path) == ["disk.img"]

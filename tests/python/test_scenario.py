@@ -100,6 +100,11 @@ def test_a_name_that_is_nearly_that_of_a_file_or_of_a_shipped_one_is_told(
         nacre.run("nothing.toml")
 
 
+def test_a_device_of_the_catalogue_is_no_scenario_and_becomes_one() -> None:
+    with pytest.raises(nacre.ConfigError, match=r"it is a device .* nacre new pcm_ssd"):
+        nacre.run("pcm_ssd")
+
+
 def test_a_drive_whose_size_is_that_of_its_flash_says_so() -> None:
     level = {"device": {"preset": "tlc_nvme", "capacity": "4 GiB"}}
     with pytest.raises(nacre.ConfigError, match=r"follows from its flash.*fewer or more blocks"):

@@ -25,9 +25,8 @@ DEBIAN_PYTHON = "/usr/bin/python3"
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(folder: Path) -> Iterator[Server]:
     """Two devices behind one address."""
-    folder = tmp_path_factory.mktemp("serve")
     other = scenario(folder, "other", 16)
     served = Server(folder, "--timing", "none", "--export", f"second={other}:other.img")
     yield served
@@ -318,7 +317,8 @@ def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
     device = scenario(tmp_path)
     table = device.read_text()
     start, end = table.index("[workload]"), table.index("[stack]")
-    device.write_text(f"{table[:start]}{table[end:]}[run]\nprecondition = 100\nwarm_up = 5\n")
+    past = "fill = {}\nprecondition = 100\n"
+    device.write_text(f"{table[:start]}{table[end:]}[run]\n{past}warm_up = 5\n")
     told: list[str] = []
     nacre.serve(
         device,
@@ -328,6 +328,28 @@ def test_a_device_needs_no_workload_and_says_what_of_runs_it_does_not_follow(
         stop=lambda: True,
     )
     assert told[0] == (
-        "run.precondition, run.warm_up are of simulated runs and not followed: a served device"
-        " begins new, or where its image ended"
+        "run.fill, run.precondition, run.warm_up are of simulated runs and not followed: a served"
+        " device begins new, or where its image ended; to begin as a run would, save the state of"
+        " one (nacre run --save-state FILE) and give it (nacre serve --from FILE)"
     )
+
+
+def test_a_device_begins_with_a_state_instead_of_what_runs_do_before(tmp_path: Path) -> None:
+    device = scenario(tmp_path)
+    nacre.run(device, save_state=tmp_path / "state")
+    told: list[str] = []
+    nacre.serve(
+        device,
+        {"run.precondition": 100, "run.requests": 1},
+        image=tmp_path / "disk.img",
+        listen=f"unix:{tmp_path / 'socket'}",
+        start=tmp_path / "state",
+        tell=told.append,
+        stop=lambda: True,
+    )
+    assert told[0] == "run.requests is of simulated runs and not followed"
+
+
+def test_an_image_in_a_folder_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(nacre.ConfigError, match="none is no folder; make it"):
+        nacre.serve(scenario(tmp_path), image=tmp_path / "none" / "disk.img", listen="unix:socket")

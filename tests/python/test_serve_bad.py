@@ -16,9 +16,9 @@ DATA = random.Random(3).randbytes(MIB)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(folder: Path) -> Iterator[Server]:
     """A device with known bytes in its first MiB."""
-    served = Server(tmp_path_factory.mktemp("bad"), "--timing", "none")
+    served = Server(folder, "--timing", "none")
     with Client(served.uri) as client:
         client.write(0, DATA)
     yield served

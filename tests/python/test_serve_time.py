@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from nbd_client import READ, Client
@@ -42,8 +43,7 @@ def seen(client: Client, depth: int, requests: int) -> Iterator[float]:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("timed")
+def server(folder: Path) -> Iterator[Server]:
     device = scenario(folder, latency=f"{LATENCY_US} us")
     served = Server(folder, "--timing", "emulated", device=device)
     yield served

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -50,9 +51,8 @@ def signed(folder: Path, name: str, by: tuple[Path, Path]) -> None:
 
 
 @pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def certificates(folder: Path) -> Path:
     """A folder as nbdkit, qemu and libnbd have it, and one of a stranger inside."""
-    folder = tmp_path_factory.mktemp("tls")
     own = authority(folder, "ca")
     signed(folder, "server", own)
     signed(folder, "client", own)
@@ -199,3 +199,18 @@ def test_clients_are_not_let_in_where_their_authority_cannot_be_read(
         assert done.returncode == 2, done.stdout
         assert f"tls: {authority_of_clients}: " in done.stderr
         assert not image.exists()
+
+
+def test_certificates_are_files_and_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    for name in ("server-cert.pem", "server-key.pem", "ca-cert.pem"):
+        folder = tmp_path / name
+        folder.mkdir()
+        signed(folder, "server", authority(folder, "ca"))
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        image = str(tmp_path / "a.img")
+        command = [str(NACRE), "serve", str(scenario(tmp_path)), image, "--tls", str(folder)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+        assert done.returncode == 2, done.stdout
+        assert f"{name}: it is not a file" in done.stderr
+    assert not (tmp_path / "a.img").exists()

@@ -1,6 +1,7 @@
 """Runs whose trace is split over workers: one record of all parts, whoever runs them."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -133,6 +134,38 @@ def test_a_run_that_is_killed_goes_on_with_the_parts_it_has(folder: Path) -> Non
     assert not {f"{key}.part" for key in taken} & kept.keys()
     assert nacre.run_split("cache.toml", "hash:12", keep="out/parts") == record
     assert not (folder / "out" / "parts").exists(), "the record is there, and the parts are gone"
+
+
+def test_a_folder_that_was_there_stays(folder: Path) -> None:
+    mine = folder / "out" / "parts"
+    mine.mkdir(parents=True)
+    assert command("cache.toml", "--split", "hash:2", "--out", "out").exit_code == 0
+    assert list(mine.iterdir()) == []
+
+
+def test_a_file_where_parts_are_to_be_kept_is_a_mistake(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "parts").write_text("mine")
+    done = command("cache.toml", "--split", "hash:2", "--out", "out")
+    assert done.exit_code == 2
+    assert "parts: " in done.stderr
+    assert (folder / "out" / "parts").read_text() == "mine"
+
+
+def test_a_certificate_that_is_a_pipe_is_a_mistake_and_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    names = ("--tls-ca", "--tls-cert", "--tls-key")
+    certificates = [word for name in names for word in (name, "pipe")]
+    address = ["--engine", "dask", "--address", "tls://127.0.0.1:1"]
+    done = subprocess.run(
+        [NACRE, "run", "cache.toml", "--split", "hash:2", *address, *certificates],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "--tls-ca: it is a pipe, a socket or a device" in done.stderr
 
 
 def test_a_progress_function_sees_parts_and_ends_them() -> None:

@@ -157,6 +157,17 @@ def test_a_warmed_drive_is_a_memory_and_a_run_goes_on_from_it(tmp_path: Path) ->
         nacre.open(SCENARIO, {"stack.channels": 4}, start=warmed)
 
 
+def test_an_image_is_told_from_a_state_where_a_state_is_wanted(tmp_path: Path) -> None:
+    image = tmp_path / "drive.img"
+    nacre.open(SCENARIO, image=image).close()
+    before = image.read_bytes()
+    with pytest.raises(
+        Error, match=r"drive\.img: it is an image, .* open or serve it as the image"
+    ):
+        nacre.open(SCENARIO, start=image)
+    assert image.read_bytes() == before
+
+
 def test_a_policy_in_python_has_no_state_to_save(tmp_path: Path) -> None:
     def greedy(view: nacre.CleaningView) -> int:
         return int((view.programmed - view.live).argmax())

@@ -18,6 +18,19 @@ def test_what_a_request_spent_adds_up() -> None:
     assert counted["bursts_written"] == 8
 
 
+def test_a_card_tells_its_stages() -> None:
+    (write,) = nacre.step("nvram-card", [("write", 8192, 4096)], {"stack.preset": "nvram_mram"})
+    stages = list(dict.fromkeys(one.stage for one in write.spent))
+    assert [stage for stage in stages if stage != "scheduler"] == [
+        *("driver", "doorbell", "command fetch", "host memory", "controller", "DMA in"),
+        *("row activate", "column", "data bus", "row close", "completion", "interrupt", "reap"),
+    ]
+    opened = sum(one.ns for one in write.spent if one.stage == "row activate")
+    assert math.isclose(opened, 47 * 1.876, abs_tol=1e-6)
+    (disk,) = nacre.step("disk-15k", [("read", 0, 4096)])
+    assert all(one.stage is None for one in disk.spent)
+
+
 def test_overrides_change_the_device() -> None:
     dram, mram = (
         nacre.step("nvram-card", [("read", 0, 64)], {"stack.preset": preset})[0].latency_ns

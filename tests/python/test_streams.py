@@ -80,6 +80,9 @@ def test_a_reader_that_goes_away_does_not_take_the_results_along(tmp_path: Path,
     assert done.returncode in (0, 141)  # true may be slow to go
     assert done.stderr == ""
     assert nacre.Record.load(tmp_path / "d").complete
+
+
+def test_a_reader_that_is_gone_already_does_not_either(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "nacre", "run", "small.toml", "--out", "e"]
@@ -139,6 +142,9 @@ def test_names_that_are_not_utf_8_are_no_bug(tmp_path: Path, name: str) -> None:
     done = shell(f"nacre check $'{name}'", tmp_path)
     assert done.returncode == (0 if name.startswith("bad") else 2), done.stderr
     assert "bug" not in done.stderr
+
+
+def test_results_may_lie_where_a_name_is_not_utf_8(tmp_path: Path) -> None:
     made = shell(
         "nacre run small.toml --out $'o\\xff' && nacre report $'o\\xff' --html p", tmp_path
     )
@@ -202,8 +208,8 @@ def test_results_go_to_a_place_with_a_name(tmp_path: Path, place: str) -> None:
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize(("seed", "bound"), [(-1, "equal to 0"), (2**63, str(2**63 - 1))])
-def test_a_seed_out_of_range_is_the_users_mistake(tmp_path: Path, seed: int, bound: str) -> None:
+@pytest.mark.parametrize(("seed", "bound"), [(-1, 0), (2**63, 2**63 - 1)])
+def test_a_seed_out_of_range_is_the_users_mistake(tmp_path: Path, seed: int, bound: int) -> None:
     done = shell(f"nacre run small.toml --seed {seed}", tmp_path)
     assert done.returncode == 2
-    assert re.search(f"--seed.*{bound}\n", done.stderr)
+    assert re.search(rf"--seed.*\b{bound}\b", done.stderr)

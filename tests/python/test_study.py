@@ -146,6 +146,9 @@ def test_costs_counted_in_different_things_are_not_compared() -> None:
     assert result.pareto().height == 0
     said = "note: costs are counted in different things and are not compared: USD 2009; USD 2023"
     assert any(line.startswith(said) for line in facts(result))
+    assert "note: without a front, designs are by IOPS per cost" in facts(result)
+    assert [row[1] for row in best(result).rows] == ["USD 2009", "USD 2023"]
+    assert "on the front" not in best(result).columns
 
 
 def test_a_saturated_design_says_so() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from nacre.errors import ConfigError
-from nacre.study import noise
+from nacre.study import interval, noise
 from nacre.study.document import Objective
 from nacre.study.repeats import runs_wanted
 from nacre.study.summary import best, facts
@@ -79,7 +79,7 @@ def test_intervals_that_end_a_repetition_cover_as_often_as_they_say() -> None:
         while len(values) < wanted:
             values += random.normal(1.0, 0.05, wanted - len(values)).tolist()
             wanted = runs_wanted(values, 0.02)
-        within = noise.half_width(values)
+        within = interval.half_width(values)
         assert within is not None
         assert within <= 0.02 * np.mean(values)
         covered += bool(abs(np.mean(values) - 1) <= within)
@@ -144,7 +144,7 @@ def test_a_front_is_as_certain_as_its_comparisons() -> None:
 def test_student_t_is_as_tables_have_it() -> None:
     known = {1: 12.706, 2: 4.303, 4: 2.776, 7: 2.365, 10: 2.228, 30: 2.042, 120: 1.980}
     for freedom, value in known.items():
-        assert noise.student_t(freedom) == pytest.approx(value, abs=1.1e-3)
+        assert interval.student_t(freedom) == pytest.approx(value, abs=1.1e-3)
 
 
 def test_what_is_wrong_with_a_confidence_is_said() -> None:

@@ -184,6 +184,10 @@ def test_all_mistakes_are_told_at_once_with_place_and_remedy(tmp_path: Path) -> 
     ("study", "told"),
     [
         ({"axis": [{"path": READ, "values": ["1 us"]}]}, "scenario: it is missing"),
+        (
+            {"scenario": SCENARIO, "confidence": "2 %", "axis": [{"path": READ, "values": [1]}]},
+            "confidence: it does not stand here; write it below [study]",
+        ),
         ({"scenario": SCENARIO}, "axis: there is nothing to study"),
         ({"scenario": "evny", "axis": [{"path": READ, "values": ["1 us"]}]}, '"envy"'),
         ({"scenario": "no/such.toml", "axis": [{"path": READ, "values": [1]}]}, "no such file"),

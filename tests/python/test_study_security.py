@@ -48,8 +48,8 @@ def cluster() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def pems(cluster: Running, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
-    return _written(cluster.keys, tmp_path_factory.mktemp("keys"))
+def pems(cluster: Running, folder: Path) -> tuple[Path, Path, Path]:
+    return _written(cluster.keys, folder)
 
 
 def _written(keys: Any, folder: Path) -> tuple[Path, Path, Path]:

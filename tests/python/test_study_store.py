@@ -20,6 +20,7 @@ import pytest
 from nacre import toml
 from nacre.errors import ConfigError
 from nacre.study import store
+from nacre.study.lock import Lock
 from studying import noted_tasks
 
 NACRE = Path(sys.executable).with_name("nacre")
@@ -206,6 +207,54 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (out / "points" / "000000.parquet").write_bytes(b"PAR1 no more")
     assert "remove it; its points are run again" in told(out, resume=True)
     assert (out / "results.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("lock", "others"),
+    [
+        (b"", {"notes.txt": b"mine"}),
+        (b"", {}),
+        (b"4711\n", {}),
+        (b"1234567890123456 keep me", {}),
+        (b"nacre 1\nand more", {}),
+        (b"nacre 4711\n", {"notes.txt": b"mine"}),
+    ],
+)
+def test_the_lock_of_somebody_else_stays_as_it_is(
+    lock: bytes, others: dict[str, bytes], tmp_path: Path
+) -> None:
+    files = {".lock": lock, **others}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    for resume in (False, True):
+        with pytest.raises(ConfigError, match="no study's; give another directory"):
+            nacre.study(STUDY, out=tmp_path, resume=resume, workers=1)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == files
+
+
+def test_a_lock_whose_name_is_another_files_by_now_is_not_removed(tmp_path: Path) -> None:
+    lock = Lock(tmp_path)
+    (tmp_path / ".lock").unlink()
+    (tmp_path / ".lock").write_bytes(b"mine")
+    lock.remove()
+    lock.close()
+    assert (tmp_path / ".lock").read_bytes() == b"mine"
+
+
+def test_the_lock_of_a_run_that_was_killed_is_taken_over(tmp_path: Path) -> None:
+    killed, older = tmp_path / "killed", tmp_path / "older"
+    killed.mkdir()
+    (killed / ".lock").write_bytes(b"nacre 4711\n")
+    (killed / "..lock-a1b2c3d4").write_bytes(b"nac")
+    with store.Store(older, {}, {}, points=1, resume=False):
+        pass
+    for text in (b"", b"4711\n", b"nacre 1234567890\n"):
+        (older / ".lock").write_bytes(text)
+        with store.Store(older, {}, {}, points=1, resume=True):
+            assert (older / ".lock").read_text() == f"nacre {os.getpid()}\n"
+    with store.Store(killed, {}, {}, points=1, resume=False):
+        assert (killed / ".lock").read_text() == f"nacre {os.getpid()}\n"
+    assert sorted(path.name for path in killed.iterdir()) == [".lock", "points", "study.json"]
 
 
 def test_a_disk_without_room_is_told_before_anything_is_run(

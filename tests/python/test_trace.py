@@ -177,13 +177,13 @@ def test_a_misspelt_option_and_numbers_out_of_range_are_refused(msr: Path, tmp_p
         trace.read(msr, limit="3")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("seed", "bound"), [(-1, "equal to 0"), (2**70, str(2**63 - 1))])
+@pytest.mark.parametrize(("seed", "bound"), [(-1, 0), (2**70, 2**63 - 1)])
 def test_a_seed_out_of_range_is_the_users_mistake(
-    msr: Path, tmp_path: Path, seed: int, bound: str
+    msr: Path, tmp_path: Path, seed: int, bound: int
 ) -> None:
     done = nacre_command("sample", msr, "-o", tmp_path / "s", "--fraction", 1, "--seed", seed)
     assert done.returncode == 2
-    assert re.search(f"--seed.*{bound}\n", done.stderr)
+    assert re.search(rf"--seed.*\b{bound}\b", done.stderr)
 
 
 def test_a_misspelt_shipped_trace_is_answered_with_the_one_that_was_meant() -> None:

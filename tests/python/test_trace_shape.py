@@ -147,6 +147,14 @@ def test_a_cache_of_a_share_of_a_few_blocks_has_one_block(tmp_path: Path) -> Non
     assert shown["LRU cache of 1.0 %"] == "75.0 % misses (4 KiB)"
 
 
+def test_a_cache_beyond_the_last_size_of_the_curve_misses_no_more(tmp_path: Path) -> None:
+    # Every block twice in turn: one block is enough for half of the accesses to hit.
+    file = written(tmp_path / "twice.csv", [i // 2 for i in range(2000)], [False] * 2000)
+    shown = {row[0]: row[1] for row in trace_shape(trace.info(file)).rows}
+    assert shown["LRU cache of 1.0 %"] == "50.0 % misses (40 KiB)"
+    assert shown["LRU cache of 10.0 %"] == "50.0 % misses (400 KiB)"
+
+
 def test_a_page_shows_every_side_of_a_trace_and_needs_nothing_else(
     zipf: Path, tmp_path: Path
 ) -> None:

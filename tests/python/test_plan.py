@@ -1,0 +1,92 @@
+"""Plans: which cache and which mix of devices a trace wants, for what money."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nacre
+import pytest
+from exploring import MSR
+from nacre.cache_curves import CacheCurves
+from nacre.errors import ConfigError
+from nacre.report import headline
+
+PRICES = {"pcm_ssd": 24.0, "emlc_ssd": 6.0, "disk_15k_kim": 1.0}
+
+
+@pytest.fixture(scope="module")
+def week(folder: Path) -> nacre.Plan:
+    trace = folder / "week.csv"
+    trace.write_text(MSR)
+    return nacre.plan(trace, PRICES, "USD 2023", policies=("lru",), steps=4)
+
+
+def test_a_plan_is_the_curves_and_the_mixes_of_its_trace(week: nacre.Plan) -> None:
+    assert week.info.to_dict() == nacre.trace.info(week.trace).to_dict()
+    assert week.caches.to_dict() == nacre.trace.caches(week.trace, ["lru"]).to_dict()
+    assert week.mixes.frame().equals(nacre.mixes(dict(week.scenario), steps=4).frame())
+    assert week.prices == PRICES
+    assert "in USD 2023" in week.headline()[-1]
+
+
+def curves(missed: dict[str, dict[int, float]]) -> CacheCurves:
+    """Curves of caches that miss so much, by policy and blocks."""
+    rows = [
+        {"policy": policy, "blocks": blocks, "block": {"all": share}}
+        for policy, shares in missed.items()
+        for blocks, share in shares.items()
+    ]
+    return CacheCurves("some", {"rows": rows, "block_bytes": 4096})
+
+
+def test_the_cache_that_is_named_misses_the_least_of_its_size() -> None:
+    first = {"lru": {10: 0.25, 100: 0.17}, "arc": {10: 0.187, 100: 0.17}}
+    said = headline.of_caches(curves({**first, "sieve": {10: 0.186, 100: 0.17}}), {}, "USD")
+    assert "with sieve misses 18.6 %" in said[0]
+    # What reads alike is a tie: the first that was given is named, and the other beside it.
+    tied = headline.of_caches(curves({**first, "sieve": {10: 0.18697, 100: 0.17}}), {}, "USD")
+    assert "with arc misses 18.7 %" in tied[0]
+    assert "18.7 % with sieve" in tied[0]
+
+
+def test_a_plan_is_kept_and_read_again(week: nacre.Plan, tmp_path: Path) -> None:
+    again = nacre.Plan.load(week.save(tmp_path / "plan"))
+    assert again.headline(5) == week.headline(5)
+    assert again.scenario == week.scenario
+    with pytest.raises(ConfigError, match="it holds no plan"):
+        nacre.Plan.load(tmp_path)
+
+
+def test_other_prices_are_those_of_its_scenario_too(week: nacre.Plan) -> None:
+    other = week.repriced({"disk_15k_kim": 2})
+    assert other.prices == {**PRICES, "disk_15k_kim": 2}
+    found = nacre.mixes(dict(other.scenario), steps=4).frame()["cost"].to_list()
+    assert other.mixes.frame()["cost"].to_list() == pytest.approx(found)
+
+
+def test_money_buys_whole_blocks_of_each_device(week: nacre.Plan) -> None:
+    trees = week.cache_scenarios(0.01)
+    sizes = [tree["stack"]["level"][0]["device"]["capacity"] for tree in trees]
+    assert sizes == [f"{4096 * int(0.01 / price * 2**30 // 4096)} B" for price in PRICES.values()]
+    for money, said in ((1e-9, "does not buy a block"), (float("nan"), "it is no amount")):
+        with pytest.raises(ConfigError, match=said):
+            week.cache_scenarios(money)
+
+
+def test_what_an_assumption_is_worth_is_the_best_mix_without_it(week: nacre.Plan) -> None:
+    rows = week.if_prices_differ().rows
+    assert [row[:2] for row in rows[:2]] == [["as it is", ""], ["price of pcm_ssd", "a fifth less"]]
+    assert len(rows) == 1 + 2 * len(PRICES)
+    best = week.repriced({"disk_15k_kim": 0.8}).mixes.best(1)
+    assert rows[-2][-1] == f"{best['cost'][0]:.4g}"
+    others = week.with_latencies()
+    means = [each.pure()["mean_ns"][0] for each in (week.mixes, *list(others.values())[:2])]
+    assert means == pytest.approx([means[0], 0.8 * means[0], 1.2 * means[0]])
+    assert len(week.if_latencies_differ(others).rows) == len(others) == 2 * len(PRICES)
+
+
+def test_a_plan_of_what_there_is_not_is_a_mistake() -> None:
+    with pytest.raises(ConfigError, match="pcm_sd"):
+        nacre.plan("pgbench", {"pcm_sd": 1, "emlc_ssd": 2}, "USD")
+    with pytest.raises(nacre.Error, match="stopped before"):
+        nacre.plan("pgbench", PRICES, "USD", progress=lambda *_: True)
