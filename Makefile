@@ -34,7 +34,7 @@ unexport VIRTUAL_ENV
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help clients environment demo test test-rust test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reference fmt lock clean
+.PHONY: help clients environment demo test test-rust test-python test-browser test-wheel check bench crash fuzz wheel wheel-test sdist docs gen reproduced reference fmt lock clean
 
 help: ## list these words
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -53,7 +53,7 @@ test-python: environment clients ## the Python tests, with the documents' exampl
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
 test-browser: environment clients ## the explorer's pages in a real browser alone; NACRE_PICTURES=FOLDER keeps pictures
-	$(BIN)/python -m pytest -q tests/python/test_explore_browser.py
+	$(BIN)/python -m pytest -q tests/python/test_explore_browser.py tests/python/test_explore_addresses.py
 
 check: environment ## formatting, lints, types, tidiness, licences
 	cargo fmt --all --check
@@ -110,6 +110,11 @@ test-wheel: environment
 
 gen: ## write what is generated from the rooms: schemas, Python classes, the model reference
 	$(XTASK) gen
+
+reproduced: environment ## recompute every paper, and keep what the explorer shows of that before anything is run
+	rm -rf out/reproduced
+	$(BIN)/nacre reproduce --out out/reproduced > out/reproduced.txt || tail -3 out/reproduced.txt
+	$(BIN)/python tools/reproduced.py out/reproduced/rows.json
 
 reference: environment ## write what is generated from Python: docs/api.md, man pages, presets
 	$(BIN)/python tools/reference.py
