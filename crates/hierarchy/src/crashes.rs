@@ -1,6 +1,7 @@
 //! Every device of this crate that carries bytes loses its power anywhere.
 
 use crate::workbench::ROOMS;
+use nacre_testkit::crashing::{Described, keeps};
 use nacre_testkit::{Workbench, keeps_its_bytes};
 
 /// Losses of power of each stack.
@@ -50,6 +51,32 @@ fn tiers_keep_their_bytes_while_extents_move() {
         track_to_track_seek = \"0.2 ms\", average_seek = \"3.4 ms\", full_stroke_seek = \"6.6 ms\", \
         outer_rate = \"200 MB/s\", inner_rate = \"120 MB/s\", write_cache = \"64 KiB\" }";
     crash(&tiers(fast, disk));
+}
+
+/// Two tiers that change places all the time; the second refuses writes after some erases, in the midst of an exchange.
+#[test]
+fn tiers_over_a_drive_that_wears_out_lose_nothing_silently() {
+    let ssd = "{ kind = \"ssd\", channels = 1, ways = 1, planes = 1, blocks = 12, pages = 64, page = \"4 KiB\", \
+        unit = \"4 KiB\", read = [\"50 us\"], program = [\"500 us\"], erase = \"3 ms\", endurance = 2, \
+        endurance_spread = \"20 %\", bus = \"400 MB/s\", command = \"300 ns\", over_provisioning = \"80 %\", \
+        spare_blocks = 0, factory_bad = \"0 %\", reserve = 4, buffer = \"8 KiB\", power_protected = false, \
+        checkpoint_every = \"64 KiB\", mapping_entry = \"4 B\", resume = \"1 us\", link = \"1 GB/s\", cpus = 1 }";
+    let fast = "{ kind = \"measured\", read = \"5 us\", write = \"10 us\", capacity = \"64 KiB\" }";
+    for chunk in ["4 KiB", "16 KiB"] {
+        let toml = format!(
+            "kind = \"tiers\"\nextent = \"16 KiB\"\nchunk = \"{chunk}\"\nmigration_bandwidth = \"1 GB/s\"\n\
+             placement = {{ kind = \"dynamic\", epoch = \"500 us\", least_saving = \"0 s\", hysteresis = \"0 %\" }}\n\
+             [[device.tier]]\ndevice = {fast}\n[[device.tier]]\ndevice = {ssd}\n"
+        );
+        for seed in 0..12 {
+            keeps(
+                &mut Described::new(Workbench::new(ROOMS, 1), &toml),
+                "tiers over a worn drive",
+                1_000,
+                seed,
+            );
+        }
+    }
 }
 
 const NETWORK: &str = "kind = \"network\", read = \"90 us\", write = \"500 us\", parallelism = 2";

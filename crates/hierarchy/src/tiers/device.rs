@@ -41,7 +41,7 @@ impl Device for Tiers {
 
     fn advance(&mut self, to: Time) {
         self.catch_up(to);
-        self.migration.settle(to);
+        self.migration.buffer.settle(to);
         self.tiers.iter_mut().for_each(|tier| tier.device.advance(to));
     }
 
@@ -104,6 +104,7 @@ impl Device for Tiers {
             assert!(!was, "extent {extent} shares its place");
         }
         assert!(taken.iter().flatten().all(|&taken| taken), "a place has no extent");
+        self.migration.buffer.check_invariants();
         self.tiers.iter().for_each(|tier| tier.device.check_invariants());
     }
 

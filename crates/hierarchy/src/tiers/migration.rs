@@ -1,11 +1,11 @@
 //! Extents that change places, chunk by chunk.
 
 use super::Config;
+use super::buffer::{Buffer, Chunk};
 use super::tier::{Place, Tier};
 use crate::placement::Exchange;
 use nacre_kernel::state::{State, Value};
-use nacre_kernel::{Bandwidth, Breakdown, Data, Device, Op, Recovery, Request, Time};
-use std::collections::VecDeque;
+use nacre_kernel::{Bandwidth, Breakdown, Data, Op, Recovery, Status, Time};
 
 /// The exchanges that are to be made, and the one that is under way.
 #[derive(State)]
@@ -21,27 +21,22 @@ pub(super) struct Migration {
     queue: Vec<Exchange>,
     #[state(varies)]
     active: Option<Active>,
+    /// Exchanges that a tier ended in their midst, and that stay as they are.
+    #[state(varies)]
+    ended: Vec<Active>,
+    /// A tier refused a chunk: nothing moves any more.
+    is_over: bool,
     /// When the next chunk may be read.
     next: Time,
     #[state(skip = "nothing is read from it")]
     breakdown: Breakdown,
-    /// Chunks that are being written, which a loss of power interrupts; only where bytes are carried.
-    held: VecDeque<Held>,
+    pub(super) buffer: Buffer,
     pub(super) exchanges: u64,
     pub(super) dropped: u64,
+    /// Exchanges that a tier ended.
+    pub(super) failed: u64,
     /// Bytes written.
     pub(super) bytes: u64,
-}
-
-/// A chunk on its way to its place, in a buffer that survives a loss of power until the place has it.
-#[derive(Clone, Debug, Value)]
-struct Held {
-    place: Place,
-    /// Its first byte in the extent.
-    from: u64,
-    bytes: Vec<u8>,
-    /// When the place has it.
-    end: Time,
 }
 
 /// Two extents that are changing places.
@@ -54,6 +49,16 @@ struct Active {
     upto: u64,
 }
 
+/// How far the exchange of a chunk came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Exchanged,
+    /// A tier could not return it: both extents are as they were.
+    Unreadable,
+    /// A tier refused it: it was exchanged, and stays in the buffer.
+    Refused,
+}
+
 impl Migration {
     pub(super) fn new(config: &Config) -> Migration {
         Migration {
@@ -62,17 +67,20 @@ impl Migration {
             bandwidth: config.migration_bandwidth,
             queue: Vec::new(),
             active: None,
+            ended: Vec::new(),
+            is_over: false,
             next: Time::ZERO,
             breakdown: Breakdown::new(),
-            held: VecDeque::new(),
+            buffer: Buffer::default(),
             exchanges: 0,
             dropped: 0,
+            failed: 0,
             bytes: 0,
         }
     }
 
     pub(super) fn restart_ledger(&mut self) {
-        (self.exchanges, self.dropped, self.bytes) = (0, 0, 0);
+        (self.exchanges, self.dropped, self.failed, self.bytes) = (0, 0, 0, 0);
     }
 
     /// From `now` on, `exchanges` are to be made instead of those that have not begun.
@@ -80,10 +88,15 @@ impl Migration {
         self.dropped += self.queue.len() as u64;
         self.queue = exchanges;
         self.queue.reverse();
-        // The one under way ends first: what it moves cannot be moved once more.
-        if let Some(Active { exchange, .. }) = self.active {
+        // The one under way ends first: what it moves cannot be moved once more. Nor can what stands half moved.
+        let Migration { queue, active, ended, .. } = self;
+        for Active { exchange, .. } in active.iter().chain(&*ended) {
             let busy = |e: u32| e == exchange.extent || e == exchange.partner;
-            self.queue.retain(|planned| !busy(planned.extent) && !busy(planned.partner));
+            queue.retain(|planned| !busy(planned.extent) && !busy(planned.partner));
+        }
+        if self.is_over {
+            self.dropped += self.queue.len() as u64;
+            self.queue.clear();
         }
         self.next = self.next.max(now);
     }
@@ -105,119 +118,90 @@ impl Migration {
                     Active { exchange, places: of, upto: 0 }
                 }
             };
-            self.exchange_chunk(&mut active, tiers, shift);
-            if active.upto < self.extent {
-                self.active = Some(active);
-                continue;
+            let outcome = self.exchange_chunk(&mut active, tiers, shift);
+            if outcome != Outcome::Exchanged {
+                self.failed += 1;
             }
-            places.swap(active.exchange.extent as usize, active.exchange.partner as usize);
-            self.exchanges += 1;
+            if outcome == Outcome::Refused {
+                self.is_over = true;
+                self.dropped += self.queue.len() as u64;
+                self.queue.clear();
+            }
+            if active.upto == self.extent {
+                places.swap(active.exchange.extent as usize, active.exchange.partner as usize);
+                self.exchanges += 1;
+            } else if outcome == Outcome::Exchanged {
+                self.active = Some(active);
+            } else if active.upto > 0 {
+                self.ended.push(active);
+            }
         }
     }
 
     /// Reads a chunk of both, writes each where the other was, and says when the next may follow.
-    fn exchange_chunk(&mut self, active: &mut Active, tiers: &mut [Tier], shift: u32) {
-        let bytes = self.chunk.min(self.extent - active.upto);
+    fn exchange_chunk(&mut self, active: &mut Active, tiers: &mut [Tier], shift: u32) -> Outcome {
+        let length = self.chunk.min(self.extent - active.upto);
         let carries = tiers.iter().all(|tier| tier.device.capabilities().carries_bytes);
-        let size = if carries { bytes as usize } else { 0 };
-        let mut chunks = [vec![0; size], vec![0; size]];
         let start = self.next;
         let mut read = start;
-        for (place, chunk) in active.places.iter().zip(&mut chunks) {
-            let request = part(*place, active.upto, bytes, Op::Read, start, shift);
+        let chunk = |place| {
+            let bytes = vec![0; if carries { length as usize } else { 0 }];
+            Chunk { place, from: active.upto, length, bytes, end: Time::ZERO }
+        };
+        let mut chunks = active.places.map(chunk);
+        let mut are_read = true;
+        for chunk in &mut chunks {
+            let request = chunk.request(Op::Read, start, shift);
             self.breakdown.clear();
-            let data = if carries { Data::Read(chunk) } else { Data::None };
-            let device = &mut tiers[place.tier()].device;
-            read = read.max(device.submit(start, &request, data, &mut self.breakdown).done);
+            let data = if carries { Data::Read(&mut chunk.bytes) } else { Data::None };
+            let device = &mut tiers[chunk.place.tier()].device;
+            let done = device.submit(start, &request, data, &mut self.breakdown);
+            read = read.max(done.done);
+            are_read &= done.status == Status::Done;
         }
-        let mut written = read;
-        let [first, second] = chunks;
-        for (place, chunk) in active.places.iter().zip([second, first]) {
-            let request = part(*place, active.upto, bytes, Op::Write, read, shift);
-            let data = if carries { Data::Write(&chunk) } else { Data::None };
-            let end = self.put(&mut *tiers[place.tier()].device, &request, data);
-            written = written.max(end);
-            if carries {
-                self.held.push_back(Held { place: *place, from: active.upto, bytes: chunk, end });
-            }
+        if !are_read {
+            self.next = read;
+            return Outcome::Unreadable;
         }
-        active.upto += bytes;
-        self.bytes += 2 * bytes;
-        self.next = written.max(start + self.bandwidth.time_for(2 * bytes));
-    }
-
-    /// Writes a chunk into its place; when the place has it for good.
-    fn put(&mut self, device: &mut dyn Device, request: &Request, data: Data<'_>) -> Time {
-        self.breakdown.clear();
-        let written = device.submit(request.arrival, request, data, &mut self.breakdown).done;
-        if !device.capabilities().persistence.needs_flush() {
-            return written;
-        }
-        // What the host had flushed where it was is to be as safe where it comes to.
-        let flush = Request { arrival: written, op: Op::Flush, bytes: 0, ..*request };
-        device.submit(written, &flush, Data::None, &mut self.breakdown).done
-    }
-
-    /// The host writes `bytes` from byte `from` of `place` on: a chunk that is on its way there changes with it.
-    pub(super) fn overwrite(&mut self, place: Place, from: u64, bytes: &[u8]) {
-        for held in self.held.iter_mut().filter(|held| held.place == place) {
-            let (start, end) =
-                (from.max(held.from), (from + bytes.len() as u64).min(held.from + held.bytes.len() as u64));
-            if start < end {
-                let new = &bytes[(start - from) as usize..(end - from) as usize];
-                held.bytes[(start - held.from) as usize..(end - held.from) as usize].copy_from_slice(new);
-            }
-        }
-    }
-
-    /// No loss of power comes before `to`: chunks that are in their places leave the buffer.
-    pub(super) fn settle(&mut self, to: Time) {
-        while self.held.front().is_some_and(|held| held.end <= to) {
-            self.held.pop_front();
-        }
+        let [mut first, mut second] = chunks;
+        std::mem::swap(&mut first.bytes, &mut second.bytes);
+        let put = [first, second].map(|chunk| self.buffer.put(chunk, read, tiers, shift));
+        let written = put.iter().map(|put| put.done).fold(read, Time::max);
+        active.upto += length;
+        self.bytes += 2 * length;
+        self.next = written.max(start + self.bandwidth.time_for(2 * length));
+        let is_taken = put.iter().all(|put| put.status == Status::Done);
+        if is_taken { Outcome::Exchanged } else { Outcome::Refused }
     }
 
     /// The power fails at `at`: no chunk is being read or written any more.
     pub(super) fn power_fail(&mut self, at: Time) {
-        self.settle(at);
+        self.buffer.settle(at);
         self.next = self.next.min(at);
     }
 
     /// The tiers are ready again as `recovery` says: chunks that were being written are written again.
     pub(super) fn recover(&mut self, recovery: Recovery, tiers: &mut [Tier], shift: u32) -> Recovery {
-        let mut done = recovery.done;
-        let mut again = std::mem::take(&mut self.held);
-        for held in &mut again {
-            let bytes = held.bytes.len() as u64;
-            let request = part(held.place, held.from, bytes, Op::Write, recovery.done, shift);
-            let device = &mut *tiers[held.place.tier()].device;
-            // Until then the power may fail again.
-            held.end = self.put(device, &request, Data::Write(&held.bytes));
-            done = done.max(held.end);
-        }
-        self.held = again;
+        let (done, again) = self.buffer.recover(recovery.done, tiers, shift);
+        self.is_over |= self.buffer.keeps_any();
         self.next = self.next.max(done);
-        Recovery { done, programs_repeated: recovery.programs_repeated + self.held.len() as u64, ..recovery }
+        Recovery { done, programs_repeated: recovery.programs_repeated + again, ..recovery }
     }
 
-    /// Where the parts of `extent` are between `from` and `to`, if it is under way: from which byte on it is
-    /// behind, the place before that byte, and the place behind it.
+    /// Where the parts of `extent` are between `from` and `to`, if it is under way or stands half moved: from
+    /// which byte on it is behind, the place before that byte, and the place behind it.
     #[inline]
     pub(super) fn split(&self, extent: u32, from: u64, to: u64) -> Option<(u64, Place, Place)> {
-        let Active { exchange, places: [mine, partners], upto } = self.active.as_ref()?;
-        let at = (*upto).clamp(from, to);
-        if extent == exchange.extent {
-            Some((at, *partners, *mine))
-        } else if extent == exchange.partner {
-            Some((at, *mine, *partners))
-        } else {
-            None
-        }
+        self.active.iter().chain(&self.ended).find_map(|active| {
+            let Active { exchange, places: [mine, partners], upto } = active;
+            let at = (*upto).clamp(from, to);
+            if extent == exchange.extent {
+                Some((at, *partners, *mine))
+            } else if extent == exchange.partner {
+                Some((at, *mine, *partners))
+            } else {
+                None
+            }
+        })
     }
-}
-
-/// A request for so many bytes from byte `from` of `place` on.
-fn part(place: Place, from: u64, bytes: u64, op: Op, arrival: Time, shift: u32) -> Request {
-    let address = (u64::from(place.number()) << shift) + from;
-    Request { arrival, address, bytes: bytes as u32, volume: 0, op }
 }

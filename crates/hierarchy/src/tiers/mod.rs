@@ -26,7 +26,9 @@
 //! | `epochs` | epochs ended, those without accesses included |
 //! | `exchanges` | pairs of extents that changed places |
 //! | `dropped` | exchanges that were decided and did not begin before the epoch was over |
-//! | `migrated_bytes` | bytes written by exchanges |
+//! | `migrated_bytes` | bytes written by exchanges, those that a tier refused included |
+//! | `failed_exchanges` | exchanges that ended since a tier could not return a chunk, or refused one |
+//! | `kept_bytes` | bytes that stay in the buffer, since their tier refused them |
 //!
 //! Columns: `tiers.extents`, the extents of each tier; `epochs.*`, a row for each epoch with accesses.
 //!
@@ -34,8 +36,13 @@
 //! own: it is written again when the power is back. To a tier that promises only what was flushed a chunk moves
 //! with a flush.
 //!
+//! Where a tier cannot return a chunk, the exchange ends: both extents stay as they are, and where a part of them has
+//! changed places already, for good. Where a tier refuses a chunk, being worn out, the chunk stays in the buffer and is
+//! read and written there, and nothing moves any more.
+//!
 //! # Leaves out
-//! Volumes: requests come from one address space, as volume 0. The memory and time of the tables. What is
+//! Volumes: requests come from one address space, as volume 0. The memory and time of the tables and of the
+//! buffer. What is
 //! exchanged is read and written at its time, whatever the host asks meanwhile of the same chunk. More than
 //! 65,536 epochs are simulated and not drawn.
 //!
@@ -45,8 +52,10 @@
 //! # Checks
 //! Every read is served by the tier that a naive model says; mean latency of a closed loop of one is the mean
 //! of the tiers' latencies weighted by accesses; parts and bytes are conserved; every extent is in one place
-//! and every place has one extent, after any number of exchanges.
+//! and every place has one extent, after any number of exchanges. What was flushed is there or told as lost over
+//! drives that wear out, and a chunk that no tier takes is read from the buffer.
 
+mod buffer;
 mod device;
 mod migration;
 pub mod mixes;
@@ -161,7 +170,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "tiers",
         "extents over tiers of devices, placed once or moved to where they are wanted",
         &["kim-2014"],
-        2,
+        3,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -186,8 +186,24 @@ impl Tiers {
         (place, Request { address, bytes: (to - from) as u32, ..*request })
     }
 
+    /// Serves the bytes `from` to `to` of `place`.
     #[inline]
     fn at(
+        &mut self,
+        now: Time,
+        place: Place,
+        (from, to): (u64, u64),
+        request: &Request,
+        data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        if self.migration.buffer.keeps_any() {
+            return self.beside_kept(now, place, (from, to), request, data, breakdown);
+        }
+        self.on_device(now, place, (from, to), request, data, breakdown)
+    }
+
+    fn on_device(
         &mut self,
         now: Time,
         place: Place,
@@ -199,9 +215,37 @@ impl Tiers {
         let address = (u64::from(place.number()) << self.shift) + from;
         let part = Request { address, bytes: (to - from) as u32, ..*request };
         if let Data::Write(bytes) = &data {
-            self.migration.overwrite(place, from, bytes);
+            self.migration.buffer.overwrite(place, from, bytes);
         }
         self.tiers[place.tier()].device.submit(now, &part, data, breakdown)
+    }
+
+    /// Serves from the buffer what a tier refused, and the rest from its device.
+    #[cold]
+    fn beside_kept(
+        &mut self,
+        now: Time,
+        place: Place,
+        (from, to): (u64, u64),
+        request: &Request,
+        mut data: Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let mut parts = Parts::new(now, breakdown);
+        let mut start = from;
+        while start < to {
+            let (end, kept) = self.migration.buffer.kept_at(place, start, to);
+            let data = data.part((start - from) as usize..(end - from) as usize);
+            if let Some(chunk) = kept {
+                chunk.serve(start, data);
+            } else {
+                let mark = breakdown.mark();
+                let done = self.on_device(now, place, (start, end), request, data, breakdown);
+                parts.add(done, mark, breakdown);
+            }
+            start = end;
+        }
+        parts.completion()
     }
 
     /// Counts one access to an extent.

@@ -54,6 +54,8 @@ fn counters(of: &Tiers) -> Vec<(&'static str, u64)> {
         ("exchanges", of.migration.exchanges),
         ("dropped", of.migration.dropped),
         ("migrated_bytes", of.migration.bytes),
+        ("failed_exchanges", of.migration.failed),
+        ("kept_bytes", of.migration.buffer.kept_bytes()),
     ]);
     counters
 }
