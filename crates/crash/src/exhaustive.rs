@@ -60,10 +60,10 @@ fn try_all(
             trail.steps.push(Step { pause, advances: false, action });
             life.step(trail.steps.last().expect("just pushed"))?;
             if number >= fresh {
+                life.check_invariants();
                 lose_everywhere(&mut life, &mut trail, report)?;
             }
         }
-        life.check_invariants();
         report.requests += life.requests;
         Ok(())
     });

@@ -18,6 +18,8 @@ pub trait Stack {
 
 /// The longest that a request may take, or a recovery: with faults over, everything ends.
 pub const LIVES_WITHIN: Time = Time::from_s(3600);
+/// After one last loss of power in so many, by its chance, it is shown that the device still works.
+pub(crate) const SHOWN_TO_WORK: u64 = 8;
 /// Moments at which something of the medium begins or ends that are remembered.
 const MOMENTS_MAX: usize = 64;
 
@@ -349,10 +351,10 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// The last loss of power of a life; after one in eight it is shown that the device still works.
+    /// The last loss of power of a life; after some of them it is shown that the device still works.
     pub(crate) fn lose_and_live(&mut self, loss: &Loss) -> Result<Survived, Broken> {
         let survived = self.lose(loss)?;
-        if loss.chance.is_multiple_of(8) {
+        if loss.chance.is_multiple_of(SHOWN_TO_WORK) {
             self.live(survived.ready, loss)?;
         }
         Ok(survived)

@@ -3,10 +3,10 @@
 use crate::auditor::Broken;
 use crate::draw::{Drawer, block_bytes};
 use crate::fault::{Fault, Promise};
-use crate::life::{Life, Stack};
+use crate::life::{Life, SHOWN_TO_WORK, Stack};
 use crate::media::Media;
 use crate::report::{Finding, Report};
-use crate::sequence::{Action, Sequence, Step};
+use crate::sequence::{Action, Loss, Sequence, Step};
 use crate::shrink::{REPLAYS_MAX, failure_of, shrink};
 use nacre_kernel::Streams;
 use std::ops::ControlFlow;
@@ -40,15 +40,16 @@ const STEPS_MIN: u64 = 20;
 const STEPS_MORE: u64 = 400;
 /// Writes before the first step, at most; of a smaller device so many that each place is written twice.
 const PRECONDITIONED_MAX: u64 = 4_000;
-/// Requests between two looks at the books.
-const CHECKED_EVERY: u64 = 20;
+/// Steps between two looks at the books of a device whose state is large. Those of others are looked at behind each.
+const LARGE_CHECKED_EVERY: u64 = 20;
 /// Losses of power after one step, at most.
 const BRANCHES_MAX: u64 = 16;
 /// Steps between two after which the power is lost, at most.
 const APART_MAX: u64 = 8;
 /// Bytes of state above which a device is not saved at every step, since that would take longer than what is tried:
-/// no loss of power is taken back.
+/// no loss of power is taken back, and it goes on as another process after one in so many of the steps that say so.
 const STATE_MAX: usize = 1 << 20;
+const LARGE_RESTARTS: u64 = 8;
 /// Lives more of a fault that did not strike, at most, and losses of power of each.
 const LIVES_MORE: u64 = 64;
 const POINTS_MORE: u64 = 100;
@@ -127,8 +128,9 @@ fn live_from(
         let is_large = life.mark()? > STATE_MAX;
         life.forget_mark();
         let mut course = Course { life, drawer, fault, points, report, trail: &mut trail, is_large };
-        let result =
-            (0..steps).try_for_each(|number| course.step(number, number >= quiet && number % apart == 0));
+        let result = (0..steps)
+            .try_for_each(|number| course.step(number, number >= quiet && number % apart == 0))
+            .and_then(|()| course.end());
         (requests, restarts) = (course.life.requests, course.life.restarts);
         (refusals, lies) = (course.life.refusals, course.life.lies_told);
         result
@@ -166,12 +168,12 @@ struct Course<'a, 'b> {
 impl Course<'_, '_> {
     fn step(&mut self, number: u64, loses: bool) -> Result<(), Broken> {
         let mut step = self.drawer.step(&self.life);
-        if self.is_large && step.action == Action::Restart {
+        if self.is_large && step.action == Action::Restart && self.drawer.random().below(LARGE_RESTARTS) > 0 {
             step.action = Action::Flush;
         }
         self.trail.steps.push(step);
         self.life.step(&step)?;
-        if number.is_multiple_of(CHECKED_EVERY) && !self.is_large {
+        if !self.is_large || number.is_multiple_of(LARGE_CHECKED_EVERY) {
             self.life.check_invariants();
         }
         if loses && self.report.points() < self.points {
@@ -182,6 +184,19 @@ impl Course<'_, '_> {
                 self.lose()?;
             }
         }
+        Ok(())
+    }
+
+    /// Loses the power of a large device for the last time, and shows that it still works: no branch of it did.
+    fn end(&mut self) -> Result<(), Broken> {
+        if !self.is_large || self.report.points() >= self.points {
+            return Ok(());
+        }
+        let drawn = self.drawer.loss(&mut self.life);
+        let loss = Loss { chance: drawn.chance - drawn.chance % SHOWN_TO_WORK, ..drawn };
+        self.trail.steps.push(losing(loss));
+        let survived = self.life.lose_and_live(&loss)?;
+        self.report.survived(self.fault, &survived, loss.is_early);
         Ok(())
     }
 
@@ -212,6 +227,6 @@ impl Course<'_, '_> {
     }
 }
 
-fn losing(loss: crate::sequence::Loss) -> Step {
+fn losing(loss: Loss) -> Step {
     Step { pause: nacre_kernel::Time::ZERO, advances: false, action: Action::Lose(loss) }
 }
