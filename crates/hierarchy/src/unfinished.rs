@@ -62,7 +62,7 @@ struct Step {
 
 #[derive(Debug, Value)]
 enum Kind {
-    /// Elsewhere than where it was; its bytes before, where the cache alone had them.
+    /// Elsewhere than where it was; its bytes before, where the cache alone had them, empty where it could not read them.
     Written(Option<Vec<u8>>),
     WrittenOver {
         old: Vec<u8>,
@@ -77,7 +77,7 @@ enum Kind {
 pub(crate) struct Aftermath {
     /// Blocks that are not in the cache any more.
     pub(crate) gone: BTreeSet<u64>,
-    /// Blocks that the cache still has, and that have to go to the backing.
+    /// Blocks that the cache still has, and that have to go to the backing; empty where it cannot read them.
     pub(crate) rescued: BTreeMap<u64, Vec<u8>>,
 }
 
@@ -103,7 +103,7 @@ impl Change for Step {
 
 impl Unfinished {
     /// `block` is written elsewhere than where it was, up to `end`; `old` are its bytes before, if the cache alone
-    /// has them.
+    /// has them, and empty if it cannot read them.
     pub(crate) fn written(&mut self, block: u64, end: Time, old: Option<Vec<u8>>) {
         self.push(block, end, Kind::Written(old));
     }

@@ -45,7 +45,7 @@ pub(super) struct FlashCache<S> {
     pub(super) lost: BTreeSet<u64>,
     /// Whether one was lost that no flush has told yet.
     pub(super) has_lost: bool,
-    /// What a loss of power kept from going back.
+    /// What a loss of power kept from going back; empty where it cannot be read.
     #[state(varies)]
     pub(super) rescued: BTreeMap<u64, Vec<u8>>,
     pub(super) counts: Counts,

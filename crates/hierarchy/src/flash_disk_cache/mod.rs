@@ -33,6 +33,7 @@
 //! A page with more wrong bits than its code puts right is never returned. If it is clean it comes from the backing
 //! again; if it is dirty its data is lost, and reads end with an error until all of it is written. So they do of a
 //! dirty page that has to leave and that the backing refuses or cannot save.
+//! Where all of such a dirty page is written and the power fails before that is programmed, it is lost, too.
 //!
 //! A loss of power takes the tables; they are found again in the spare areas and the journal, which takes the time
 //! of reading every programmed page. Clean pages stay, dirty pages stay. A write that was not programmed did not

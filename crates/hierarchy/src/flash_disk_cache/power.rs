@@ -53,7 +53,11 @@ impl<S: Store> FlashCache<S> {
         let from = found.max(below.done);
         for (key, bytes) in std::mem::take(&mut self.rescued) {
             let FlashCache { backing, scratch, .. } = &mut *self;
-            let Some(safe) = write_again(&mut **backing, from, key << SHIFT, &bytes, scratch) else {
+            let safe = match bytes.is_empty() {
+                true => None,
+                false => write_again(&mut **backing, from, key << SHIFT, &bytes, scratch),
+            };
+            let Some(safe) = safe else {
                 self.counts.lost_pages += 1;
                 self.lost.insert(key);
                 self.has_lost = true;

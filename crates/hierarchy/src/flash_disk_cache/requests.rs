@@ -284,16 +284,17 @@ impl<S: Store> FlashCache<S> {
         Completion { done, status: Status::Done }
     }
 
-    /// The bytes of `page` where the cache alone has them, and can read them.
+    /// The bytes of `page` where the cache alone has them; empty where it cannot read them.
     fn bytes_of_dirty(&mut self, page: u32, now: Time) -> Option<Vec<u8>> {
         if !S::CARRIES_BYTES || !self.tables.pages[page as usize].is_dirty {
             return None;
         }
-        let sensed = self.look_at(page, now);
-        sensed.is_good().then(|| self.array.buffer[..FLASH_PAGE as usize].to_vec())
+        let is_good = self.look_at(page, now).is_good();
+        Some(if is_good { self.array.buffer[..FLASH_PAGE as usize].to_vec() } else { Vec::new() })
     }
 
-    /// No flash is left for it: page `key` goes to the backing. A dirty one stays in `old` until it is safe there.
+    /// No flash is left for it: page `key` goes to the backing. A dirty one stays in `old`, and one that is lost stays
+    /// so, until it is safe there.
     #[cold]
     fn write_through(
         &mut self,
@@ -308,8 +309,9 @@ impl<S: Store> FlashCache<S> {
         let request = Request { arrival: now, address, bytes: size, volume: 0, op: Op::Write };
         let data = if self.carries_bytes { Data::Write(bytes) } else { Data::None };
         let mut written = self.backing.submit(now, &request, data, breakdown);
-        if written.status == Status::Done && old.is_some_and(|page| self.tables.pages[page as usize].is_dirty)
-        {
+        let is_dirty = old.is_some_and(|page| self.tables.pages[page as usize].is_dirty);
+        let is_lost = !is_dirty && self.lost.contains(&key);
+        if written.status == Status::Done && (is_dirty || is_lost) {
             let safe = safe_in(&mut *self.backing, written.done, &mut self.scratch);
             breakdown.add(self.id, Activity::Drain, safe.done - written.done);
             self.has_lost |= safe.status != Status::Done;
@@ -319,6 +321,9 @@ impl<S: Store> FlashCache<S> {
             return written;
         }
         self.lost.remove(&key);
+        if is_lost && S::CARRIES_BYTES {
+            self.unfinished.written(key, written.done, Some(Vec::new()));
+        }
         if let Some(page) = old {
             if let Some(old) = self.bytes_of_dirty(page, now) {
                 self.unfinished.written(key, written.done, Some(old));

@@ -174,7 +174,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 29] = [
+const KEPT: [(&str, &str); 31] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -204,6 +204,8 @@ const KEPT: [(&str, &str); 29] = [
     ("copy_outlasts_erase", include_str!("kept/copy_outlasts_erase.crash")),
     ("part_of_a_block_that_comes_in", include_str!("kept/part_of_a_block_that_comes_in.crash")),
     ("taken_and_not_saved", include_str!("kept/taken_and_not_saved.crash")),
+    ("unreadable_and_written_again", include_str!("kept/unreadable_and_written_again.crash")),
+    ("unreadable_and_as_before", include_str!("kept/unreadable_and_as_before.crash")),
 ];
 
 #[test]
