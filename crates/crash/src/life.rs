@@ -134,8 +134,9 @@ impl<'a> Life<'a> {
             Action::Trim(..) => {}
             Action::Restart => self.restart()?,
             Action::Lose(loss) => {
+                let at = self.now + loss.after;
                 let survived = self.lose(&loss)?;
-                self.auditor.rebase(&self.found, &self.unread);
+                self.auditor.rebase(at, &self.found, &self.unread);
                 self.now = self.device.busy_until().max(survived.ready);
                 self.moments.clear();
                 return Ok(Some(survived));

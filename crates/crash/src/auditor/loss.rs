@@ -47,7 +47,7 @@ impl Auditor {
                 || is_trimmed_in_part(found, base, allowed.iter().copied());
             if !is_whole {
                 audit.torn += 1;
-                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), &allowed) {
+                if self.is_atomic() || !is_torn(found, earlier.iter().chain(base), allowed.iter().copied()) {
                     let allowed: Vec<Version> = allowed.into_iter().cloned().collect();
                     return Err(self.told("after a loss of power, block", number, found, base, &allowed));
                 }
@@ -58,7 +58,7 @@ impl Auditor {
             if let Some(newest) = newest
                 && !allowed[newest..].iter().any(|version| version.content.is(found))
                 && !is_trimmed_in_part(found, None, allowed[newest..].iter().copied())
-                && (is_whole || !is_torn(found, std::iter::empty(), &allowed[newest..]))
+                && (is_whole || !is_torn(found, std::iter::empty(), allowed[newest..].iter().copied()))
             {
                 audit.lost += 1;
                 if !is_told {
@@ -77,7 +77,7 @@ impl Auditor {
         Ok(audit)
     }
 
-    fn is_atomic(&self) -> bool {
+    pub(super) fn is_atomic(&self) -> bool {
         self.atomic_unit >= self.block_bytes as u64
     }
 
@@ -154,7 +154,11 @@ impl Block {
 }
 
 /// Whether every byte of `found` is of one of these.
-fn is_torn<'a>(found: &[u8], before: impl Iterator<Item = &'a Content>, allowed: &[&'a Version]) -> bool {
-    let contents: Vec<&Content> = before.chain(allowed.iter().map(|version| &version.content)).collect();
+pub(super) fn is_torn<'a>(
+    found: &[u8],
+    before: impl Iterator<Item = &'a Content>,
+    allowed: impl Iterator<Item = &'a Version>,
+) -> bool {
+    let contents: Vec<&Content> = before.chain(allowed.map(|version| &version.content)).collect();
     found.iter().enumerate().all(|(index, byte)| contents.iter().any(|content| content.byte(index) == *byte))
 }

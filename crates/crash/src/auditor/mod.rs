@@ -3,6 +3,7 @@
 mod loss;
 
 use crate::contents::Content;
+use loss::is_torn;
 use nacre_kernel::{Persistence, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,6 +59,9 @@ enum Kind {
     Trim,
     /// A write that was refused: it may have changed something or not.
     Refused,
+    /// A write that a loss of power may have taken, of a block that could not be read then: it is there, or not, or
+    /// in part.
+    Doubtful,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -242,9 +246,11 @@ impl Auditor {
             let written = block.versions.iter().rposition(|version| version.kind == Kind::Write);
             let newest = &block.versions[written.unwrap_or(0)..];
             let base = if written.is_none() { Some(&block.base) } else { None };
+            let is_doubtful = newest.iter().any(|version| version.kind == Kind::Doubtful);
             let fits = newest.iter().any(|version| version.content.is(found))
                 || base.is_some_and(|base| base.is(found))
-                || is_trimmed_in_part(found, base, newest.iter());
+                || is_trimmed_in_part(found, base, newest.iter())
+                || is_doubtful && !self.is_atomic() && is_torn(found, base.into_iter(), newest.iter());
             if !fits {
                 return Err(self.told("block", number, found, base, newest));
             }
@@ -266,14 +272,14 @@ impl Auditor {
         }
     }
 
-    /// After a loss of power blocks hold what was `found`, and that stays. Of those that are `unread` nothing new is
-    /// known.
-    pub fn rebase(&mut self, found: &[u8], unread: &BTreeSet<u64>) {
+    /// After a loss of power at `at` blocks hold what was `found`, and that stays. Of those that are `unread` nothing new
+    /// is known, but that what was not safe may be gone.
+    pub fn rebase(&mut self, at: Time, found: &[u8], unread: &BTreeSet<u64>) {
         self.aborted();
         self.committed = None;
         for ((number, block), found) in self.blocks.iter_mut().zip(found.chunks(self.block_bytes)) {
             if unread.contains(number) {
-                block.versions.iter_mut().for_each(|version| version.is_given_up = true);
+                block.doubt(if self.forgives { None } else { block.newest_safe(at) });
                 continue;
             }
             let before = std::mem::replace(block, Block::new(Content::found(found)));
@@ -309,6 +315,18 @@ impl Block {
         Block { earlier: Vec::new(), base, versions: Vec::new() }
     }
 
+    /// A loss of power came when the block could not be read: what is newer than version `safe` may be gone. No later
+    /// flush promises any of it.
+    fn doubt(&mut self, safe: Option<usize>) {
+        self.versions.iter_mut().for_each(|version| version.is_given_up = true);
+        for version in &mut self.versions[safe.map_or(0, |safe| safe + 1)..] {
+            (version.acknowledged, version.safe) = (Time::MAX, Time::MAX);
+            if version.kind == Kind::Write {
+                version.kind = Kind::Doubtful;
+            }
+        }
+    }
+
     /// The newest version that survives a loss of power at `at`.
     fn newest_safe(&self, at: Time) -> Option<usize> {
         self.versions.iter().rposition(|version| version.safe <= at && version.kind == Kind::Write)
@@ -322,16 +340,17 @@ fn is_trimmed_in_part<'a>(
     base: Option<&Content>,
     versions: impl Iterator<Item = &'a Version>,
 ) -> bool {
-    let mut before = base;
+    let mut before: Vec<&Content> = base.into_iter().collect();
     for version in versions {
         match version.kind {
-            Kind::Write => before = Some(&version.content),
+            Kind::Write => before = vec![&version.content],
+            Kind::Doubtful => before.push(&version.content),
             Kind::Refused => {}
             Kind::Trim => {
-                let fits = |before: &Content| {
+                let fits = |before: &&Content| {
                     found.iter().enumerate().all(|(index, byte)| *byte == 0 || *byte == before.byte(index))
                 };
-                if before.is_some_and(fits) {
+                if before.iter().any(fits) {
                     return true;
                 }
             }
