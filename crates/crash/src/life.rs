@@ -275,7 +275,7 @@ impl<'a> Life<'a> {
             recovery = recovery.beside(self.recover(back)?);
         }
         let asked = if loss.is_early { back } else { recovery.done };
-        let audited = self.read_all(asked)?;
+        let audited = self.read_all(asked, at)?;
         let audit = self.auditor.check_loss(at, &self.found, &self.unread, &recovery)?;
         let took = recovery.done - back;
         let was_recovering = loss.again.is_some();

@@ -39,13 +39,13 @@ impl Life<'_> {
             Answer::Lost if count > 1 => {
                 (first..first + count).try_for_each(|block| self.read_and_check(block, 1))
             }
-            Answer::Lost => self.auditor.check_unread(first, self.lost_pages()),
+            Answer::Lost => self.auditor.check_unread(first, self.now, self.lost_pages()),
         }
     }
 
     /// Reads all blocks that were ever written into `found`, in as few requests as that takes; those that are lost
-    /// are `unread`.
-    pub(crate) fn read_all(&mut self, at: Time) -> Result<u64, Broken> {
+    /// are `unread`. The power `failed` before.
+    pub(crate) fn read_all(&mut self, at: Time, failed: Time) -> Result<u64, Broken> {
         let mut runs = std::mem::take(&mut self.runs);
         runs.clear();
         for block in self.auditor.known() {
@@ -63,7 +63,7 @@ impl Life<'_> {
             }
             for block in first..first + count {
                 if self.read(at, block, 1)? == Answer::Lost {
-                    self.auditor.check_unread(block, self.lost_pages())?;
+                    self.auditor.check_unread(block, failed, self.lost_pages())?;
                     self.unread.insert(block);
                 }
                 self.found.extend_from_slice(&self.bytes);

@@ -258,12 +258,12 @@ impl Auditor {
         Ok(())
     }
 
-    /// A read of block `number` failed, and the device counts so many `lost_pages`.
+    /// A read of block `number` failed, of what was there at `at`, and the device counts so many `lost_pages`.
     ///
-    /// Errors: it counted as many when a flush promised the block.
-    pub fn check_unread(&self, number: u64, lost_pages: u64) -> Result<(), Broken> {
+    /// Errors: it counted as many when a flush promised the block that was done by then.
+    pub fn check_unread(&self, number: u64, at: Time, lost_pages: u64) -> Result<(), Broken> {
         let versions = self.blocks.get(&number).map_or(&[][..], |block| &block.versions);
-        let mut promised = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe < Time::MAX);
+        let mut promised = versions.iter().rev().filter(|of| of.kind == Kind::Write && of.safe <= at);
         match promised.next().is_none_or(|promised| lost_pages > promised.lost_before) {
             true => Ok(()),
             false => Err(Broken(format!(
