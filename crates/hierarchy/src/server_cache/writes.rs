@@ -115,13 +115,22 @@ impl ServerCache {
             self.in_flight.forget(block, visit.parts.start);
             return self.drop_block(block, &mut visit.moves);
         };
-        for level in &mut self.levels.all[spot.level..] {
+        let mut failed = false;
+        for (number, level) in self.levels.all.iter_mut().enumerate().skip(spot.level) {
             if let Some(place) = level.place(block) {
                 let (part, data) =
                     (at(place, part, self.shift), visit.data.part(within(part, visit.request)));
+                // Who was there before may still be on its way back.
+                let spot = Spot { level: number, place };
+                let begin = self.write_back.as_ref().map_or(arrival, |work| work.free_from(spot, arrival));
                 self.scratch.clear();
-                level.device.submit(arrival, &part, data, &mut self.scratch);
+                failed |= level.device.submit(begin, &part, data, &mut self.scratch).status != Status::Done;
             }
+        }
+        if failed {
+            self.counts.recovered += 1;
+            self.in_flight.forget(block, visit.parts.start);
+            self.drop_block(block, &mut visit.moves);
         }
     }
 
