@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from nacre import _core
 from nacre._record import ValueOrigin
-from nacre.errors import SEED_MAX, Error, Problem, config_error, unknown
+from nacre.errors import Error, Problem, config_error, unknown
 from nacre.scenario import Scenario, Source, assignments, read
 from nacre.view import View
 
@@ -19,6 +19,10 @@ CRASH_FILE = "crash.json"
 
 Progress: TypeAlias = Callable[[int, int | None], bool | None]
 """Called about ten times a second with points tried and points in all; returning True ends it."""
+
+
+CRASH_SEED_MAX = 2**64 - 1
+"""The largest seed: all that is drawn follows from 64 bits, none of which stands in a scenario."""
 
 
 class Tried(View):
@@ -166,8 +170,8 @@ def _crash(document: str, source: Source, settings: list[tuple[str, str]], **wha
 
 
 def _within(name: str, number: int) -> int:
-    if not 0 <= number <= SEED_MAX:
-        hint = f"give a whole number from 0 to {SEED_MAX}"
+    if not 0 <= number <= CRASH_SEED_MAX:
+        hint = f"give a whole number from 0 to {CRASH_SEED_MAX}"
         problem = "it is out of range"
         raise config_error([Problem(path=name, problem=problem, given=str(number), hint=hint)])
     return number

@@ -77,7 +77,9 @@ def pulled_facts(pulled: Pulled) -> list[str]:
     checked = [each for each in pulled.rounds if each.check is not None]
     if pulled.failed:
         last = checked[-1]
-        lines.append(f"the check failed with status {last.check}: {last.said.strip()}")
+        said = last.said.strip().splitlines() or ["it said nothing"]
+        lines.append(f"the check failed with status {last.check}: {said[0]}")
+        lines += said[1:]
         lines.append(f"the image is kept in {pulled.kept}")
     elif checked:
         lines.append(f"the check found nothing wrong, {count(len(checked))} times")

@@ -95,6 +95,13 @@ def test_everything_is_drawn_from_a_seed_and_printed() -> None:
     assert document["finding"] is None
 
 
+def test_a_seed_has_all_of_64_bits() -> None:
+    last = 2**64 - 1
+    assert nacre.crash_drawn(last, points=20).seed == last
+    with pytest.raises(ConfigError, match=str(last)):
+        nacre.crash_drawn(last + 1, points=20)
+
+
 def test_results_are_one_page_and_one_document(disk: str, tmp_path: Path) -> None:
     done = command(disk, "--points", "300", "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
@@ -135,7 +142,7 @@ from nbd_client import Client
 client = Client(os.environ["NACRE_URI"])
 found = [int.from_bytes(client.read(4096 * place, 8), "little") for place in range(4)]
 heard = int(open({heard!r}).read() or 0)
-sys.exit(f"heard {{heard}}, found {{found}}" if min(found) < heard else 0)
+sys.exit(f"heard {{heard}}\\nfound {{found}}" if min(found) < heard else 0)
 """
 
 
@@ -172,6 +179,7 @@ def test_a_program_that_does_not_flush_loses_its_data_and_is_told(
     done = command(disk, "--times", "20", "--within", "1", "--check", check, "--", *count)
     assert done.returncode == 1, done.stdout
     assert "the check failed with status 1: heard" in " ".join(done.stdout.split())
+    assert "\\n" not in done.stdout
     kept = Path(done.stdout.split("the image is kept in ")[1].strip())
     assert (kept / "device.img").exists()
     shutil.rmtree(kept)

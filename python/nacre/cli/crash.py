@@ -13,10 +13,10 @@ from nacre.cli.arguments import Json, Settings, place, settings_of
 from nacre.cli.failure import FAILED, INTERRUPTED, complain, guarded
 from nacre.cli.interrupt import Interruption
 from nacre.cli.terminal import flush, write_json, write_line, write_prose, write_table, write_text
-from nacre.crash import Crash, crash_drawn
+from nacre.crash import CRASH_SEED_MAX, Crash, crash_drawn
 from nacre.crash import crash as crash_scenario
 from nacre.crash_program import crash_program
-from nacre.errors import SEED_MAX, Problem, config_error
+from nacre.errors import Problem, config_error
 from nacre.progress import Bar
 from nacre.saving import CRASH_FILES, Staging
 from nacre.scenario import read
@@ -57,7 +57,7 @@ def crash(
         int, typer.Option(min=1, help="At least so many losses of power are tried.")
     ] = 10_000,
     seed: Annotated[
-        int, typer.Option(min=0, max=SEED_MAX, help="Of everything that is drawn.")
+        int, typer.Option(min=0, max=CRASH_SEED_MAX, help="Of everything that is drawn.")
     ] = 1,
     fault: Annotated[
         list[str] | None,
