@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import nacre
@@ -140,24 +140,37 @@ def test_a_server_without_free_descriptors_goes_on_when_there_are_some(tmp_path:
         server.close()
 
 
-def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(tmp_path: Path) -> None:
+@pytest.mark.parametrize("came", [0, 3])
+def test_a_server_without_memory_for_threads_goes_on_when_there_is_some(
+    tmp_path: Path, came: int
+) -> None:
     server = Server(tmp_path, "--timing", "none", "--metrics", f"unix:{tmp_path}/metrics")
     try:
         assert server.process is not None
         process = psutil.Process(server.process.pid)
+        threads = process.num_threads()
+        # The stacks of clients that have left are kept for others: a thread is had without memory.
+        with ExitStack() as clients:
+            for _ in range(came):
+                clients.enter_context(closing(Client(server.uri)))
+        until(lambda: process.num_threads() <= threads)
         before = process.rlimit(psutil.RLIMIT_AS)
-        # A thread needs 512 KiB for its stack.
-        process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + (400 << 10), before[1]))
+        # A thread begins where 8 MiB are free; 4 MiB are left for what runs already.
+        process.rlimit(psutil.RLIMIT_AS, (process.memory_info().vms + 4 * MIB, before[1]))
         for door in ["disk.img.sock", "disk.img.ctl", "metrics"] * 3:
             with closing(socket.socket(socket.AF_UNIX)) as caller:
+                caller.settimeout(10)
                 caller.connect(str(tmp_path / door))
                 # One that was not yet taken in is reset.
                 with suppress(ConnectionResetError):
                     assert caller.recv(1) == b"", "its connection ends: there is no thread for it"
         process.rlimit(psutil.RLIMIT_AS, before)
         until(lambda: answers(server))
+        with Control(server.image) as control:
+            until(lambda: control.stats().connections.dropped == 3)
         with Client(server.uri) as client:
             assert client.read(0, 512) == bytes(512)
+        server.stop()
     finally:
         server.close()
 

@@ -84,6 +84,28 @@ pub fn keep_little() {
     }
 }
 
+/// Whether the system gives so many more bytes of memory now; they are given back at once.
+///
+/// An allocator that is asked answers from what it has kept, too, which others may not get.
+#[must_use]
+pub fn are_free(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+        let (usable, own) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: the system chooses where the mapping lies, nobody else knows of it, and nothing in it is used.
+        unsafe {
+            mmap_anonymous(std::ptr::null_mut(), bytes, usable, own).and_then(|memory| munmap(memory, bytes))
+        }
+        .is_ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = bytes;
+        true
+    }
+}
+
 /// Asks for large pages in `size` bytes of allocated memory; none if it is null.
 #[cold]
 fn advise(memory: *mut u8, size: usize) {
@@ -130,6 +152,12 @@ mod tests {
         keep_little();
         let many: Vec<Vec<u8>> = (0..64).map(|number| vec![number; 1 << (number % 22)]).collect();
         assert!(many.iter().zip(0..).all(|(bytes, number)| bytes.iter().all(|&byte| byte == number)));
+    }
+
+    #[test]
+    fn what_no_machine_has_is_not_free() {
+        assert!(are_free(PAGE));
+        assert!(!cfg!(target_os = "linux") || !are_free(1 << 60));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::control::{self, LINE_MAX};
 use crate::listen::Listener;
 use crate::metrics::{self, HEAD_MAX};
 use crate::socket::{Socket, pause};
+use crate::threads;
 use crate::watch::Watch;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +46,7 @@ pub(crate) fn attend(listener: &Listener, is_over: &AtomicBool, serve: impl Fn(&
                 callers.leave(entry, None);
             };
             // Without a thread for it the connection ends; others may have one again.
-            if let Err(error) = Builder::new().spawn_scoped(scope, attended) {
+            if let Err(error) = threads::spawn(scope, Builder::new(), attended) {
                 callers.leave(entry, Some(error.to_string()));
             }
         }

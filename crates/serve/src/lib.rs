@@ -68,5 +68,6 @@ mod stepping;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod turnaround;
 mod watch;

@@ -5,6 +5,7 @@
 //! tells why, and the clients do not notice.
 
 use crate::model::HostRequest;
+use crate::threads::afford;
 use nacre_files::{Existing, SharedFile};
 use nacre_kernel::{Op, Request, Time};
 use nacre_workload::trace::{TraceError, TraceWriter, WriteOptions, create};
@@ -193,7 +194,7 @@ impl Recording {
     ) -> Result<Recording, String> {
         let (to_writer, batches) = sync_channel(WAITING_MAX);
         // A slow disk is waited for by a thread of its own.
-        let begun = Builder::new().spawn(move || write(&batches, &file, writer));
+        let begun = afford().and_then(|()| Builder::new().spawn(move || write(&batches, &file, writer)));
         Ok(Recording {
             path: path.into(),
             from: now(),

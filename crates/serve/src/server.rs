@@ -14,12 +14,14 @@ use crate::serving::Disk;
 use crate::socket::{Socket, pause};
 use crate::statistics::Life;
 use crate::stream::Stream;
+use crate::threads;
 use crate::tls::Certificates;
 use crate::transport::Transport;
 use crate::watch::{Watch, record};
 use nacre_nbd::Export;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
@@ -126,7 +128,7 @@ impl Server {
 
     /// Answers clients until `stop` says so; it is asked about twenty times a second. Then whoever is there gets
     /// the answers that are under way, and the images are brought to the disk. Calls `ready` when all its
-    /// own threads are there, and ends where that gives false.
+    /// own threads run, and ends where that gives false.
     pub fn run(self, ready: &mut dyn FnMut() -> bool, stop: &mut dyn FnMut() -> bool) -> Life {
         let clients = Clients::of_at_most(CLIENTS_MAX);
         let is_over = AtomicBool::new(false);
@@ -134,18 +136,26 @@ impl Server {
         let mut denied = None;
         std::thread::scope(|scope| {
             let (watch, over) = (&watch, &is_over);
+            let (is_here, here) = channel();
             let begun = [
                 self.control.as_ref().map(|listener| {
-                    Builder::new().spawn_scoped(scope, move || {
+                    let is_here = is_here.clone();
+                    threads::spawn(scope, Builder::new(), move || {
+                        let _ = is_here.send(());
                         attend(listener, over, |socket| control(socket, watch));
                     })
                 }),
                 self.metrics.as_ref().map(|listener| {
-                    Builder::new().spawn_scoped(scope, move || {
+                    threads::spawn(scope, Builder::new(), move || {
+                        let _ = is_here.send(());
                         attend(listener, over, |socket| metrics(listener, socket, watch));
                     })
                 }),
             ];
+            // A thread that is begun has still to find memory for what is its own.
+            for _ in begun.iter().flatten().filter(|begun| begun.is_ok()) {
+                let _ = here.recv();
+            }
             if let Some(Err(error)) = begun.into_iter().flatten().find(Result::is_err) {
                 denied = Some(format!("no thread for the control socket or the metrics: {error}"));
                 over.store(true, Ordering::Relaxed);
@@ -200,7 +210,7 @@ impl Server {
             stream.end();
             clients.leave(number, ended.map_err(|dropped| dropped.to_string()).err());
         };
-        if let Err(error) = Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, talk) {
+        if let Err(error) = threads::spawn(scope, Builder::new().stack_size(STACK_BYTES), talk) {
             clients.leave(number, Some(error.to_string()));
         }
     }
