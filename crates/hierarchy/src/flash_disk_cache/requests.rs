@@ -6,7 +6,7 @@ use super::counts::Cause;
 use super::tables::Use;
 use crate::parts::Parts;
 use crate::unfinished::safe_in;
-use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Request, Status, Time};
+use nacre_kernel::{Activity, Breakdown, Completion, Data, Op, Persistence, Request, Status, Time};
 use nacre_media::store::Store;
 use std::ops::Range;
 
@@ -321,13 +321,14 @@ impl<S: Store> FlashCache<S> {
             return written;
         }
         self.lost.remove(&key);
-        if is_lost && S::CARRIES_BYTES {
-            self.unfinished.written(key, written.done, Some(Vec::new()));
+        let held = old.and_then(|page| self.bytes_of_dirty(page, now));
+        let held = if is_lost { Some(Vec::new()) } else { held };
+        // What is safe behind the cache is newer than what an earlier write, still under way, was to take the place of.
+        let is_safe = self.backing.capabilities().persistence == Persistence::OnAcknowledgement;
+        if S::CARRIES_BYTES && (held.is_some() || is_safe) {
+            self.unfinished.written(key, written.done, held);
         }
         if let Some(page) = old {
-            if let Some(old) = self.bytes_of_dirty(page, now) {
-                self.unfinished.written(key, written.done, Some(old));
-            }
             self.drop_page(page);
         }
         written
