@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// In place of a word: the device says that it has lost the block. Words that are written are odd.
+pub(super) const UNREAD: u64 = u64::MAX - 1;
+
 /// By block, the word that its bytes repeat after each step that changed it.
 #[derive(Debug, Default)]
 pub(super) struct History {
@@ -29,7 +32,8 @@ impl History {
         (least..=most).rev().find(|&steps| {
             self.blocks.values().zip(found).all(|(versions, &found)| {
                 let newest = versions.iter().rfind(|&&(step, _)| step <= steps);
-                newest.map_or(0, |&(_, word)| word) == found
+                let word = newest.map_or(0, |&(_, word)| word);
+                word == found || word == UNREAD || found == UNREAD
             })
         })
     }
@@ -38,7 +42,10 @@ impl History {
     pub(super) fn stranger(&self, found: &[u64], least: u64) -> Option<(u64, u64)> {
         let is_known = |versions: &[(u64, u64)], word: u64| {
             let base = versions.iter().rfind(|&&(step, _)| step <= least).map_or(0, |&(_, word)| word);
-            word == base || versions.iter().any(|&(step, known)| step > least && known == word)
+            word == UNREAD
+                || base == UNREAD
+                || word == base
+                || versions.iter().any(|&(step, known)| step > least && known == word)
         };
         let mut blocks = self.blocks.iter().zip(found);
         blocks

@@ -16,7 +16,7 @@ pub use tape::Fault;
 use crate::error::MemoryError;
 use crate::kept::Kept;
 use crate::step::Step;
-use history::History;
+use history::{History, UNREAD};
 use nacre_kernel::{Random, Status, Streams};
 use nacre_machine::{Checked, Files};
 use tape::Recorded;
@@ -258,16 +258,18 @@ fn lives(life: &Life<'_>, mut kept: Kept, tape: &Recorded) -> Result<(), String>
     let again = Recorded::of(bytes, life.fault);
     let mut kept = life.open(&again).map_err(|error| format!("it does not open again: {error}"))?;
     match read(&mut kept, &[block])?[..] {
-        [found] if found == word => Ok(()),
+        [found] if found == word || found == UNREAD => Ok(()),
         _ => Err("what was written and synced then is lost when the power fails again".into()),
     }
 }
 
-/// The word that each of these blocks repeats.
+/// The word that each of these blocks repeats; [`UNREAD`] where the device says that it has lost it.
 fn read(kept: &mut Kept, blocks: &[u64]) -> Result<Vec<u64>, String> {
     let mut bytes = vec![0; BLOCK as usize];
     let mut word = |&block: &u64| {
-        kept.read(kept.until(), block * BLOCK, &mut bytes);
+        if kept.read(kept.until(), block * BLOCK, &mut bytes).status != Status::Done {
+            return Ok(UNREAD);
+        }
         let words = bytes.as_chunks::<8>().0;
         match words.iter().all(|word| *word == words[0]) {
             true => Ok(u64::from_le_bytes(words[0])),
