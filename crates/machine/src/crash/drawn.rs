@@ -112,6 +112,10 @@ impl Draw<'_> {
         let descriptor = self.rooms.descriptor(family, kind).expect("the kind is of this family");
         let mut lines = vec![format!("kind = \"{kind}\"")];
         lines.extend(self.table(kind, &(descriptor.fields)())?);
+        if lines.iter().any(|line| is_blind(line)) {
+            lines
+                .retain(|line| !hints::WRONG_BITS.iter().any(|name| line.starts_with(&format!("{name} = "))));
+        }
         Some(lines)
     }
 
@@ -127,6 +131,10 @@ impl Draw<'_> {
                 Some(values) => match values[self.random.below(values.len() as u64) as usize] {
                     hints::LEFT_OUT => continue,
                     hints::ANY => self.value(kind, field, &field.shape),
+                    hints::WEAR => match self.wear(kind, field.name) {
+                        hints::LEFT_OUT => continue,
+                        value => Some(value.to_string()),
+                    },
                     value => Some(value.to_string()),
                 },
                 None => self.value(kind, field, &field.shape),
@@ -138,6 +146,13 @@ impl Draw<'_> {
             }
         }
         Some(lines)
+    }
+
+    /// How cells wear out: from a stream that begins where the common one is, which stays there.
+    fn wear(&self, kind: &str, field: &str) -> &'static str {
+        let values = hints::wear(kind, field);
+        let mut own = Streams::new(self.random.clone().bits()).stream(field);
+        values[own.below(values.len() as u64) as usize]
     }
 
     fn value(&mut self, kind: &str, field: &Field, shape: &Shape) -> Option<String> {
@@ -197,4 +212,10 @@ impl Draw<'_> {
         self.depth -= 1;
         Some(format!("{{ {} }}", legal?.join(", ")))
     }
+}
+
+/// Whether a line gives a code that takes some wrong bits for right ones: no device has means to see these.
+fn is_blind(line: &str) -> bool {
+    let is_of = |kind: &str| line.starts_with(&format!("ecc = {{ kind = \"{kind}\""));
+    is_of("none") || is_of("bch") && !line.contains("crc32 = true")
 }

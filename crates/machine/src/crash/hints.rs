@@ -4,8 +4,10 @@
 pub(super) const LEFT_OUT: &str = "";
 /// The setting is given, and its value drawn.
 pub(super) const ANY: &str = "?";
+/// The setting says how cells wear out: its value is drawn from a stream of its own, so that nothing else depends on it.
+pub(super) const WEAR: &str = "#";
 
-/// Values of TOML to choose from for a setting of a room, or one of the two words above. Of a table among its settings
+/// Values of TOML to choose from for a setting of a room, or one of the words above. Of a table among its settings
 /// the kind is `room.table`; what that does not have is looked for as a setting of the room.
 pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
     let own = |kind| OWN.iter().find(|(room, name, _)| *room == kind && *name == field);
@@ -15,6 +17,16 @@ pub(super) fn of(kind: &str, field: &str) -> Option<&'static [&'static str]> {
         any.map(|(_, values)| *values)
     })
 }
+
+/// Values of a setting that says how cells wear out.
+pub(super) fn wear(kind: &str, field: &str) -> &'static [&'static str] {
+    let of = WEARS.iter().find(|(room, name, _)| *room == kind && *name == field);
+    of.map(|(_, _, values)| *values).expect("WEAR comes with values")
+}
+
+/// Settings that make bits wrong. A room with a code that does not see all of them is drawn without.
+pub(super) const WRONG_BITS: &[&str] =
+    &["endurance", "slc_endurance", "mlc_endurance", "bit_error_rate", "error_exponent"];
 
 /// Values of a quantity.
 pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
@@ -29,6 +41,22 @@ pub(super) fn quantities(name: &str) -> Option<&'static [&'static str]> {
         _ => return None,
     })
 }
+
+/// By room and setting.
+const WEARS: &[(&str, &str, &[&str])] = &[
+    ("ssd", "endurance", &["1", "2", "3", "3"]),
+    ("pcm_disk_cache", "endurance", &[LEFT_OUT, "1", "2", "3", "10", "100"]),
+    ("pcm_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
+    ("pcm_disk_cache", "error_exponent", &[LEFT_OUT, LEFT_OUT, "0.5", "1.0"]),
+    ("pcm_disk_cache", "endurance_spread", &[LEFT_OUT, "0.0", "1.0"]),
+    ("flash_disk_cache", "slc_endurance", &[LEFT_OUT, "1", "2", "3", "10"]),
+    ("flash_disk_cache", "mlc_endurance", &[LEFT_OUT, "1", "2", "3", "10"]),
+    ("flash_disk_cache", "bit_error_rate", &[LEFT_OUT, "0.00001", "0.0001", "0.001"]),
+    ("flash_disk_cache", "error_exponent", &[LEFT_OUT, LEFT_OUT, "0.5", "1.0"]),
+    ("flash_disk_cache", "endurance_spread", &[LEFT_OUT, "0.0", "1.0"]),
+    ("flash_disk_cache", "drift", &[LEFT_OUT, "\"0 %\"", "\"100 %\"", "\"10000 %\""]),
+    ("flash_disk_cache", "strongest", &[LEFT_OUT, "1", "2", "4", "40"]),
+];
 
 /// For settings of these names in every room.
 const EVERYWHERE: &[(&str, &[&str])] = &[
@@ -77,7 +105,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ssd", "factory_bad", &["\"0 %\"", "\"0 %\"", "\"1 %\""]),
     ("ssd", "power_protected", &["true", "false"]),
     ("ssd", "paired_page_loss", &["true", "false"]),
-    ("ssd", "endurance", &[LEFT_OUT, LEFT_OUT, "3", "10"]),
+    ("ssd", "endurance", &[LEFT_OUT, LEFT_OUT, WEAR, "10"]),
     ("ssd", "endurance_spread", &["\"0 %\"", "\"20 %\""]),
     ("ssd", "buffer", &["\"4 KiB\"", "\"8 KiB\"", "\"32 KiB\""]),
     ("ssd", "buffer_kept", &["\"0 %\"", "\"25 %\"", "\"50 %\""]),
@@ -125,13 +153,19 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("ldpc", "codeword", &["\"1 KiB\"", "\"4 KiB\""]),
     ("ldpc", "hard", &["\"1 %\""]),
     ("ldpc", "soft", &["\"1 %\""]),
-    ("flash_disk_cache", "slc_endurance", &[LEFT_OUT]),
-    ("flash_disk_cache", "mlc_endurance", &[LEFT_OUT]),
-    ("flash_disk_cache", "strongest", &[LEFT_OUT]),
-    ("flash_disk_cache", "drift", &[LEFT_OUT]),
+    ("flash_disk_cache", "slc_endurance", &[WEAR]),
+    ("flash_disk_cache", "mlc_endurance", &[WEAR]),
+    ("flash_disk_cache", "strongest", &[WEAR]),
+    ("flash_disk_cache", "drift", &[WEAR]),
+    ("flash_disk_cache", "bit_error_rate", &[WEAR]),
+    ("flash_disk_cache", "error_exponent", &[WEAR]),
+    ("flash_disk_cache", "endurance_spread", &[WEAR]),
     ("flash_disk_cache", "ecc", &[ANY]),
-    ("pcm_disk_cache", "endurance", &[LEFT_OUT]),
+    ("pcm_disk_cache", "endurance", &[WEAR]),
     ("pcm_disk_cache", "spare", &[LEFT_OUT]),
+    ("pcm_disk_cache", "bit_error_rate", &[WEAR]),
+    ("pcm_disk_cache", "error_exponent", &[WEAR]),
+    ("pcm_disk_cache", "endurance_spread", &[WEAR]),
     ("pcm_disk_cache", "ecc", &[ANY]),
     ("tiers", "extent", &["\"4 KiB\"", "\"64 KiB\""]),
     ("tiers", "capacity", &[LEFT_OUT]),
