@@ -174,7 +174,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 35] = [
+const KEPT: [(&str, &str); 37] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -210,6 +210,8 @@ const KEPT: [(&str, &str); 35] = [
     ("part_of_a_block_over_one_that_leaves", include_str!("kept/part_of_a_block_over_one_that_leaves.crash")),
     ("flush_that_was_cut_and_unread", include_str!("kept/flush_that_was_cut_and_unread.crash")),
     ("older_write_goes_back_over_a_newer", include_str!("kept/older_write_goes_back_over_a_newer.crash")),
+    ("corrected_by_strength_in_flash", include_str!("kept/corrected_by_strength_in_flash.crash")),
+    ("corrected_by_strength_in_pcm", include_str!("kept/corrected_by_strength_in_pcm.crash")),
 ];
 
 #[test]

@@ -190,10 +190,15 @@ impl<S: Store> DualModeFlash<S> {
     pub fn read(&self, page: u32, into: &mut [u8]) -> bool {
         let has_bytes = S::CARRIES_BYTES && self.store.read(u64::from(page), 0, into);
         if has_bytes {
-            let Page { wrong, serial, bits, .. } = self.pages[page as usize];
-            wrong_bits::invert(into, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
+            self.invert(page, into);
         }
         has_bytes
+    }
+
+    /// Inverts the wrong bits of `page` in `bytes`: what was read and is inverted again is right.
+    pub fn invert(&self, page: u32, bytes: &mut [u8]) {
+        let Page { wrong, serial, bits, .. } = self.pages[page as usize];
+        wrong_bits::invert(bytes, bits, u32::from(wrong), u64::from(page) << 16 | u64::from(serial));
     }
 
     /// Erases `block`.
