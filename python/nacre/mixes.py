@@ -142,10 +142,15 @@ class Mixes:
     def best(self, count: int = 10, by: str = "iops_per_cost") -> pl.DataFrame:
         """The best mixes by one of: iops_per_cost, iops, mean_ns, cost; ties go to the cheaper.
 
-        Raises `Error` where nothing is known to order them by.
+        Raises `Error` where nothing is known to order them by, and where no mix is left.
         """
         if by not in SCORES:
             raise config_error([unknown("no score called", by, SCORES)])
+        if not self._frame.height:
+            kept = (
+                "" if self.budget is None else f": none costs {amount(self.budget)} or less a GiB"
+            )
+            raise Error(f"no mix is left{kept}")
         known = self._frame.drop_nulls(by)
         if not known.height:
             why = "".join(f"; {finding}" for finding in self.findings)

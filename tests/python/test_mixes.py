@@ -163,6 +163,7 @@ def test_the_surface_has_a_field_for_every_mix(small: nacre.Mixes) -> None:
     (basis,) = small.bases
     assert spec["title"]["text"].startswith(f"Best IOPS per cost, {basis}: ")
     assert spec["layer"][0]["encoding"]["color"]["legend"]["title"] == f"IOPS per cost, {basis}"
+    assert spec["layer"][0]["encoding"]["color"]["legend"]["titleLimit"] == 0, "it is not cut short"
     assert "pcm_ssd" in small._repr_html_()
 
 
@@ -254,6 +255,8 @@ def test_a_budget_leaves_the_mixes_that_keep_it(command: Runner) -> None:
     cheap = nacre.mixes(SMALL, steps=10, budget=5)
     assert cheap.frame().equals(nacre.mixes(SMALL, steps=10).within(5).frame())
     assert cheap.budget == 5
+    with pytest.raises(nacre.Error, match="no mix is left: none costs"):
+        cheap.within(0.5).best()
     assert counted(cheap).endswith("of which a GiB costs 5 or less")
     done = command("two.toml", "--steps", "4", "--budget", "7", "--json")
     found = json.loads(done.stdout)

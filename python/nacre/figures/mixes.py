@@ -77,6 +77,7 @@ def surface(
             orient="right",
             direction="vertical",
             gradientLength=_SIDE - 60,
+            titleLimit=0,
             format="~s",
         )
     )
