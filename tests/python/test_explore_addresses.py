@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import nacre
+import pytest
 from exploring import Server, Watched
 from nacre.explore.runs import SHOWN
 from serving import Server as Served
@@ -29,6 +30,23 @@ def test_a_plan_that_is_not_made_yet_has_an_address(watched: Watched) -> None:
     assert not page.is_visible("#price-emlc_ssd")
     watched.open("/plan?tier=nobody:3")
     assert watched.shows("text=There is no device called nobody")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("/plan?trace=nobody", "There is no trace called nobody; there are "),
+        ("/plan?plan=nobody", "there is nothing called nobody among the plans"),
+        ("/crash?fault=nobody", "There is no fault called nobody; there are "),
+        ("/papers?paper=nobody", "There is no paper called nobody; there are "),
+        ("/papers?paper=envy&figure=nobody", "There is no figure called nobody; there are "),
+        ("/papers?class=nobody", "There is no class called nobody; there are prediction"),
+        ("/papers?verdict=nobody", "There is no verdict called nobody; there are pass"),
+    ],
+)
+def test_an_address_of_what_is_not_there_says_so(watched: Watched, address: str, said: str) -> None:
+    watched.open(address)
+    assert said in watched.page.inner_text(".trouble")
 
 
 def test_a_run_that_is_loaded_again_is_copied_as_its_file(watched: Watched) -> None:

@@ -13,6 +13,13 @@ export const table = ({ title, columns, numeric, rows }) =>
       h("thead", {}, h("tr", {}, columns.map((name, place) => h(name ? "th" : "td", { scope: name ? "col" : null, class: numeric[place] ? "number" : null }, name)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h("td", { class: numeric[place] ? "number" : null }, cell)))))));
 
+/** Checks that what an address names is there: a page that showed another thing would not be told from it. */
+export function listed(what, name, names) {
+  if (names.includes(name)) return;
+  const there = names.length ? `there are ${names.slice(0, 20).join(", ")}${names.length > 20 ? " and more" : ""}` : "there are none";
+  throw new Error(`There is no ${what} called ${name.slice(0, 60)}; ${there}.`);
+}
+
 /** What a person would say aloud. */
 export const headline = (sentences) => sentences.length ? h("p", { class: "headline" }, sentences.join(" ")) : null;
 

@@ -5,7 +5,7 @@ import { get, post } from "../api.js";
 import { fill, h } from "../dom.js";
 import { figure } from "../figure.js";
 import { named, picker, scenarioOf, sourceOf } from "../picker.js";
-import { copying, facts, note, progress, quoted, table, trouble } from "../show.js";
+import { copying, facts, listed, note, progress, quoted, table, trouble } from "../show.js";
 import { isWhole, whole } from "../requests.js";
 import { schema } from "./design.js";
 
@@ -19,6 +19,7 @@ export async function show(main, query, signal) {
     ...(await scenarioOf(query, known, "disk-15k", signal)),
     points: whole(query.get("points") ?? "2000"), seed: whole(query.get("seed") ?? "1"), faults: query.getAll("fault"),
   };
+  for (const name of asked.faults) listed("fault", name, faults);
   await new Crash(main, known, signal, faults, asked).begin(shown);
 }
 

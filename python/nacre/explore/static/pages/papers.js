@@ -4,7 +4,7 @@ import { rename } from "../address.js";
 import { get, post } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
-import { copying, note, progress, trouble } from "../show.js";
+import { copying, listed, note, progress, trouble } from "../show.js";
 
 const CLASSES = {
   prediction: "computed, and nothing of it was put in", calibration: "a value was fitted to it", arithmetic: "it follows from the inputs",
@@ -28,9 +28,11 @@ class Papers {
 
   async load() {
     this.papers = await get("/api/papers", this.signal);
-    if (this.wanted.paper && this.wanted.paper !== "all" && !this.papers.some(({ name }) => name === this.wanted.paper)) {
-      throw new Error(`There is no paper called ${this.wanted.paper}; there are ${this.papers.map(({ name }) => name).join(", ")}.`);
-    }
+    const { paper, figure: drawn, class: kind, verdict } = this.wanted;
+    if (paper) listed("paper", paper, ["all", ...this.papers.map(({ name }) => name)]);
+    if (drawn) listed("figure", drawn, Object.keys(this.papers.find(({ name }) => name === paper)?.figures ?? {}));
+    if (kind) listed("class", kind, Object.keys(CLASSES));
+    if (verdict) listed("verdict", verdict, VERDICTS);
   }
 
   frame() {

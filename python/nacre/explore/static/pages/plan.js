@@ -4,7 +4,7 @@ import { rename } from "../address.js";
 import { get, post, put } from "../api.js";
 import { fill, h, later } from "../dom.js";
 import { figure } from "../figure.js";
-import { copying, facts, headline, note, progress, quoted, table, trouble } from "../show.js";
+import { copying, facts, headline, listed, note, progress, quoted, table, trouble } from "../show.js";
 
 const COMMON = ["pcm_ssd", "emlc_ssd", "disk_15k_kim"];
 const BYTES = new Intl.NumberFormat("en", { notation: "compact", style: "unit", unit: "byte", unitDisplay: "narrow" });
@@ -30,6 +30,7 @@ class Plan {
     this.prices = query.has("tier") ? this.asked(query) : own?.chosen ?? this.inCurrency(COMMON);
     this.typed = new Set(Object.keys(this.prices).filter((name) => this.prices[name] !== this.inCurrency([name])[name]));
     this.trace = query.get("trace") ?? own?.trace ?? this.traces[0].id;
+    if (query.has("trace")) listed("trace", this.trace, this.traces.map(({ id }) => id));
     this.money = query.get("money") ?? "";
     this.form = own && !["trace", "currency", "tier"].some((key) => query.has(key)) ? null : this.asks();
     this.place = { form: h("form", { class: "plan", onsubmit: (event) => { event.preventDefault(); this.run(); } }), job: h("div"), sliders: h("section"), result: h("section", { "aria-live": "polite" }), copy: h("div"), rest: h("section"), list: h("section") };
