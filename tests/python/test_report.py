@@ -191,7 +191,7 @@ def test_costs_in_different_things_stand_with_what_they_are_counted_in(tmp_path:
 def test_records_alike_are_said_to_be(results: Path) -> None:
     record = nacre.Record.load(results / "fast")
     assert headline.of_records({"a": record, "b": record}) == [
-        "All 2 have the same mean read latency, 10.0 us."
+        "Both have the same mean read latency, 10.0 us."
     ]
     assert headline.of_records({"a": record}) == []
 

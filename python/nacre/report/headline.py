@@ -52,7 +52,8 @@ def of_records(records: Mapping[str, Record]) -> list[str]:
     order = sorted(known, key=lambda name: known[name])
     (first, second), last = order[:2], order[-1]
     if known[last] < known[first] * (1 + _ALIKE):
-        said = f"All {len(order)} have the same mean {op} latency, {duration(known[first])}."
+        them = "Both" if len(order) == 2 else f"All {len(order)}"
+        said = f"{them} have the same mean {op} latency, {duration(known[first])}."
         return [said, *overloaded(records)]
     said = f"{first} has the lowest mean {op} latency, {duration(known[first])}"
     said += f"; {second} follows with {duration(known[second])}"
