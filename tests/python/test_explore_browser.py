@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import nacre
 import pytest
 from exploring import MSR, Server, Watched
 from nacre.explore.traces import UPLOAD_MAX
@@ -29,6 +30,13 @@ PICTURE_MAX = 160_000
 _KEPT_WIDTHS = """[...document.querySelectorAll("figure svg")].map((each) =>
     each.getBoundingClientRect().width / Math.min(600, each.viewBox.baseVal.width))"""
 """How much of their width figures keep on a phone, of 600 px at most: less makes text too small."""
+
+_CUT_WORDS = """[...document.querySelectorAll("figure")].flatMap((figure) => {
+    const { left } = figure.getBoundingClientRect();
+    return [...figure.querySelectorAll("svg text")]
+        .filter((each) => each.getBoundingClientRect().left < left).map((each) => each.textContent);
+})"""
+"""Words that begin left of their figure, where nobody can scroll to."""
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +78,18 @@ def test_figures_of_a_report_scroll_on_a_phone_and_stay_legible(browser: Browser
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert Watched(page, "").serious() == []
     assert page.locator("th:empty").count() == 0
+    page.close()
+
+
+def test_words_in_figures_of_a_report_are_whole_whatever_letters_there_are(
+    browser: Browser,
+) -> None:
+    few = {"workload.requests": 20_000, "run.warm_up": 1000}
+    report = nacre.report({"small": nacre.run("server-cache-zipf", few)})
+    page = browser.new_page(viewport=WIDE)  # type: ignore[arg-type]
+    page.set_content(report)
+    assert page.locator("figure svg").count() == 4
+    assert page.evaluate(_CUT_WORDS) == []
     page.close()
 
 

@@ -25,6 +25,10 @@ table { font-size: 13px; } th { color: var(--soft); font-weight: normal; }
 th, thead td { border-bottom: 1px solid var(--line); }
 figure { margin: 20px 0; overflow-x: auto; background: #fff; border-radius: 6px; }
 svg { max-width: 100%; height: auto; overflow: visible; }
+@font-face { font-family: narrowed; src: local('DejaVu Sans'); size-adjust: 87%; }
+@font-face { font-family: narrowed; font-weight: bold; src: local('DejaVu Sans Bold');
+  size-adjust: 83%; }
+svg text { font-family: 'Liberation Sans', Arial, Helvetica, narrowed, sans-serif; }
 details { margin: 12px 0; } summary { cursor: pointer; color: var(--link); }
 pre { background: var(--box); border-radius: 6px; padding: 12px 16px; overflow-x: auto;
   font-size: 13px; }
