@@ -168,8 +168,13 @@ impl Disk {
     }
 
     /// Every byte, read in small parts from `now` on.
-    fn bytes_at(&self, mut now: Time) -> Vec<u8> {
-        let mut bytes = vec![0; self.export.bytes as usize];
+    fn bytes_at(&self, now: Time) -> Vec<u8> {
+        self.first_bytes_at(now, self.export.bytes as usize)
+    }
+
+    /// So many of the first bytes, read in small parts from `now` on.
+    fn first_bytes_at(&self, mut now: Time, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
         for (number, part) in bytes.chunks_mut(1 << 16).enumerate() {
             now = self.read_at(now, (number as u64) << 16, part).done;
         }
