@@ -61,6 +61,10 @@ def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
     again = command("new", "ssd", "-o", "my.toml", where=tmp_path)
     assert (again.returncode, "it is there already" in again.stderr) == (2, True)
     assert command("new", "sdd").returncode == 2
+    none = command("new", "-o", "other.toml", where=tmp_path)
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "KIND: it is not given; name one" in none.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["my.toml"]
 
 
 def test_without_a_name_everything_is_listed() -> None:

@@ -80,6 +80,9 @@ def new(
 ) -> None:
     """Write a commented scenario to begin with."""
     if kind is None:
+        if output is not None:
+            hint = f'name one, as "nacre new ssd -o {output}"; nacre new lists them'
+            raise config_error([Problem(path="KIND", problem="it is not given", hint=hint)])
         _list(made_of.family("device"), as_json=False)
         return
     text = made_of.new(kind)
