@@ -285,6 +285,11 @@ def test_plan_finds_a_mix_and_a_cache_for_a_trace_that_is_sent(
     watched.click(".copying button:has-text('command line')")
     said = """--set 'stack.tier[2].device.price="1.05 /GiB"' --out"""
     assert said in page.inner_text(".copying pre")
+    watched.open("/plan?plan=monday-csv-1-1&budget=much")
+    assert "budget" in page.inner_text(".trouble")
+    assert page.input_value("#budget") == "much", "the plan is there, and the mistake can be mended"
+    watched.fill("#budget", "30")
+    assert before in page.inner_text(".headline")
     watched.fill("#money", "0.01")
     page.uncheck("label:has-text('disk 15k kim') >> input")
     watched.click("button:has-text('Simulate what it buys')")

@@ -10,7 +10,10 @@ const CLASSES = {
   prediction: "computed, and nothing of it was put in", calibration: "a value was fitted to it", arithmetic: "it follows from the inputs",
   trend: "a direction or an order", unclosed: "cannot be decided here",
 };
-const VERDICTS = ["pass", "miss", "FAIL", "not run", "unclosed"];
+const VERDICTS = {
+  pass: "within its tolerance", miss: "outside, and the claim says why", FAIL: "outside, and no reason is known", "not run": "not simulated yet",
+  unclosed: "cannot be decided here",
+};
 
 export async function show(main, query, signal) {
   const page = new Papers(main, signal);
@@ -32,7 +35,7 @@ class Papers {
     if (paper) listed("paper", paper, ["all", ...this.papers.map(({ name }) => name)]);
     if (drawn) listed("figure", drawn, Object.keys(this.papers.find(({ name }) => name === paper)?.figures ?? {}));
     if (kind) listed("class", kind, Object.keys(CLASSES));
-    if (verdict) listed("verdict", verdict, VERDICTS);
+    if (verdict) listed("verdict", verdict, Object.keys(VERDICTS));
   }
 
   frame() {
@@ -68,7 +71,7 @@ class Papers {
       choose("paper", "Paper", [["", "overview"], ["all", "all papers"], ...this.papers.map(({ name }) => [name, name])]),
       chosen && choose("figure", "Figure", [["", "all figures"], ...Object.keys(chosen.figures).map((name) => [name, name])]),
       choose("class", "Class", [["", "all classes"], ...Object.keys(CLASSES).map((name) => [name, `${name}: ${CLASSES[name]}`])]),
-      choose("verdict", "Verdict", [["", "all verdicts"], ...VERDICTS.map((name) => [name, name])]),
+      choose("verdict", "Verdict", [["", "all verdicts"], ...Object.keys(VERDICTS).map((name) => [name, `${name}: ${VERDICTS[name]}`])]),
       h("div", { class: "field short" }, h("label", { for: "words" }, "Containing"),
         h("input", { id: "words", type: "search", value: this.wanted.words, placeholder: "latency", oninput: (event) => search(event.target.value) })),
       chosen && h("button", { type: "button", class: "main", onclick: () => this.recompute() }, `Run ${this.wanted.figure || chosen.name} again`));
@@ -112,11 +115,11 @@ class Papers {
     const count = (rows, wanted) => rows.filter(({ verdict }) => verdict === wanted).length;
     return [h("p", { class: "soft" }, this.made(this.papers.flatMap(({ rows }) => rows)), " Choose a paper to run it again."),
       h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "The papers" }, h("table", { class: "roomy" },
-      h("thead", {}, h("tr", {}, ["paper", "about", "claims", ...VERDICTS].map((name, place) => h("th", { scope: "col", class: place > 1 ? "number" : null }, name)))),
+      h("thead", {}, h("tr", {}, ["paper", "about", "claims", ...Object.keys(VERDICTS)].map((name, place) => h("th", { scope: "col", class: place > 1 ? "number" : null, title: VERDICTS[name] ?? null }, name)))),
       h("tbody", {}, this.papers.map((paper) => h("tr", {},
         h("td", {}, h("a", { href: `/papers?paper=${paper.name}` }, paper.name)), h("td", {}, paper.title),
         h("td", { class: "number" }, paper.rows.length),
-        VERDICTS.map((name) => {
+        Object.keys(VERDICTS).map((name) => {
           const found = count(paper.rows, name);
           return h("td", { class: `number ${found ? verdictClass(name) : ""}` }, found || "-");
         }))))))];
@@ -166,7 +169,7 @@ function claim(row) {
     h("td", {}, h("details", {}, h("summary", {}, row.metric), h("dl", {}, about.map(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])))),
     h("td", { class: /\d/.test(row.published[0] ?? "") ? "number" : "stated" }, row.published),
     h("td", { class: "number" }, row.simulated), h("td", { class: "number" }, row.error),
-    h("td", {}, row.tolerance), h("td", { title: CLASSES[row.class] }, row.class), h("td", { class: verdictClass(row.verdict) }, row.verdict));
+    h("td", {}, row.tolerance), h("td", { title: CLASSES[row.class] }, row.class), h("td", { class: verdictClass(row.verdict), title: VERDICTS[row.verdict] }, row.verdict));
 }
 
 const verdictClass = (verdict) => ({ pass: "good", FAIL: "bad", miss: "bad" })[verdict] ?? "";

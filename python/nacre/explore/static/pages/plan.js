@@ -24,7 +24,7 @@ class Plan {
   async begin(query) {
     this.plan = query.get("plan");
     this.budget = query.get("budget") ?? "";
-    this.shown = this.plan ? await get(this.path(query), this.signal) : null;
+    const refused = await this.load(query);
     const own = this.shown ? { currency: this.shown.currency, chosen: Object.fromEntries(this.shown.chosen.map(({ name, price }) => [name, Number(query.get(`price.${name}`) ?? price)])), trace: this.shown.trace } : null;
     this.currency = query.get("currency") ?? own?.currency ?? "kim-2014 ratio";
     this.prices = query.has("tier") ? this.asked(query) : own?.chosen ?? this.inCurrency(COMMON);
@@ -40,11 +40,26 @@ class Plan {
       place.form, place.job, place.result, place.sliders, place.rest, place.copy, place.list);
     this.drawForm();
     if (this.shown) this.drawResult(true);
+    if (refused) fill(place.result, trouble(refused.message, refused.problems));
     this.list();
     addEventListener("nacre-ended", () => this.list(), { signal: this.signal });
     if (this.shown) return; // the top of the page tells of work under way
     const job = (await get("/api/jobs", this.signal)).find((each) => ["plan", "caches"].includes(each.kind) && ["waiting", "running"].includes(each.state));
     if (job) await this.watch(job);
+  }
+
+  /** The plan that is named, as prices and budget want it; where those are refused as it was made, and why. */
+  async load(query) {
+    this.shown = null;
+    if (!this.plan) return null;
+    try {
+      this.shown = await get(this.path(query), this.signal);
+      return null;
+    } catch (error) {
+      if (!error.problems?.length) throw error;
+      this.shown = await get(this.path(new URLSearchParams()), this.signal);
+      return error;
+    }
   }
 
   /** The devices that an address names, each with its price: `tier=pcm_ssd:24`. */
