@@ -45,9 +45,19 @@ fn applies(mistake: Mistake, capabilities: &Capabilities) -> bool {
     }
 }
 
-/// Whether a recovery takes time, and a medium wears out or shares word lines, no capability says: these are found
-/// somewhere.
-const NO_CAPABILITY: [Mistake; 3] = [Mistake::RefusalHidden, Mistake::RecoversOnce, Mistake::DamageUntold];
+/// Whether a recovery takes time, and a medium wears out or shares word lines, no capability says: a life of the device
+/// without mistakes does.
+fn comes_up(mistake: Mistake, honest: &Report) -> bool {
+    let branch = |name| honest.branches[name] > 0;
+    match mistake {
+        Mistake::RefusalHidden => {
+            honest.faults.get(&Fault::EndOfLife).is_some_and(|tried| tried.injected > 0)
+        }
+        Mistake::RecoversOnce => branch("power_lost_while_recovering") && branch("recovery_takes_time"),
+        Mistake::DamageUntold => branch("pages_damaged"),
+        _ => false,
+    }
+}
 
 /// Caches that survive a loss of power and forget what went back only when it is safe there: over a backing that
 /// promises less they keep more than the stack promises, and mistakes about that do not show.
@@ -55,6 +65,8 @@ const KEEP_MORE: [&str; 2] = ["flash_disk_cache", "pcm_disk_cache"];
 /// Their rows close by themselves behind a write, mostly before the host knows of it: such a card keeps more, too.
 const DURABLE_ROWS: &str = "nvram_card of durable rows";
 const OF_PROMISES: [Mistake; 3] = [Mistake::FlushThatLies, Mistake::LossUntold, Mistake::CapacitorOverstated];
+/// What the device behind such a cache refuses or damages, the cache has a copy of, mostly.
+const OF_BACKINGS: [Mistake; 2] = [Mistake::RefusalHidden, Mistake::DamageUntold];
 
 /// Stacks that mistakes are planted into: of each kind of device, and of those that have several ways to keep bytes.
 pub(super) struct Family {
@@ -119,12 +131,13 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
         for (number, (seed, checked)) in (1..=SEEDS).zip(of_family(&family)) {
             let mut stack = OfScenario::new(&checked, &Nothing).expect("it was built when it was drawn");
             let capabilities = stack.build(&Media::new()).capabilities();
+            let honest = crashed(&mut stack, &[], seed);
+            assert!(honest.finding.is_none(), "{}, seed {seed}: {:?}", family.name, honest.finding);
             for mistake in Mistake::ALL {
-                if applies(mistake, &capabilities) {
-                    possible.insert(mistake);
-                } else if !NO_CAPABILITY.contains(&mistake) || anywhere.contains(&mistake) {
+                if !applies(mistake, &capabilities) && !comes_up(mistake, &honest) {
                     continue;
                 }
+                possible.insert(mistake);
                 if found.contains_key(&mistake) {
                     continue;
                 }
@@ -139,6 +152,9 @@ fn every_mistake_is_found_in_every_kind_of_device_that_can_make_it() {
         }
         if KEEP_MORE.contains(&family.kind) || family.name == DURABLE_ROWS {
             possible.retain(|mistake| !OF_PROMISES.contains(mistake));
+        }
+        if KEEP_MORE.contains(&family.kind) {
+            possible.retain(|mistake| !OF_BACKINGS.contains(mistake));
         }
         // What shares a word line may be lost behind a flush, too, and the drive says so.
         if family.name == PAIRED.name {
