@@ -61,6 +61,7 @@ _SEALS = {
 """Files by which a directory of results is known, beside a record, which says its schema: words
 that no other document has together."""
 
+READ = "it is a file that is read, and would be lost; name another file to write"
 USED = "it is in use, as an image of a server or a memory is; name another file"
 TAKEN = "there is already a file of this name; name another one, or replace it with --force"
 _FOREIGN = (
@@ -262,6 +263,25 @@ def look(target: Path, *, replace: bool = True) -> bool:
         raise FileExistsError(errno.EEXIST, TAKEN, str(target))
     with _held(target):
         return True
+
+
+def look_apart(target: Path, inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Raises `OSError` where a file to write is one that is read, by whatever name.
+
+    It would be replaced by what was made of it, with `--force` or without.
+    """
+    place = _identity(target)
+    if place is not None and place in map(_identity, inputs):
+        raise FileExistsError(errno.EEXIST, READ, str(target))
+
+
+def _identity(name: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Device and inode of what a name leads to, which every other name of it has, too."""
+    try:
+        found = os.stat(name)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from nacre.describe import family
 from nacre.errors import SEED_MAX, TraceError, nearest
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
-from nacre.saving import look, write_file
+from nacre.saving import look, look_apart, write_file
 from nacre.shown import TraceInfo
 from nacre.text import printable
 from nacre.view import View
@@ -180,7 +180,7 @@ def read(
 ) -> pl.DataFrame:
     """The requests of a trace, one per row: arrival, address, bytes, volume, operation."""
     chosen = _options(options)
-    files = _listed(paths)
+    files = located(paths)
     if len(files) == 1 and is_parquet(files[0]):
         frame = _read_parquet(files[0])
         return frame.head(options.get("limit") or frame.height)
@@ -199,10 +199,10 @@ def convert(
 ) -> View:
     """Writes a trace in another format; `to` defaults to what the name of `output` says.
 
-    A file that is there is replaced, unless `replace` is false.
+    A file that is there is replaced, unless `replace` is false; never one of `paths`.
     """
     chosen = _options(options)
-    target, kind = _target(output, replace), _writable(to, Path(output))
+    target, kind = _target(output, replace, paths), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind == PARQUET:
             columns = _core.trace_columns(files, chosen, _answering(progress))
@@ -230,7 +230,7 @@ def sample(
     `replace` is false.
     """
     chosen = _options(options) | {"fraction": fraction, "by": by, "seed": _seed(seed)}
-    target, kind = _target(output, replace), _writable(to, Path(output))
+    target, kind = _target(output, replace, paths), _writable(to, Path(output))
     with _readable(paths) as files:
         if kind != PARQUET:
             text = _core.trace_sample(files, str(target), kind, chosen, _answering(progress))
@@ -260,7 +260,7 @@ def is_parquet(path: str) -> bool:
 
 def _name(paths: Paths) -> str:
     """What a curve is of, in a word."""
-    listed = _listed(paths)
+    listed = located(paths)
     return Path(listed[0]).name.removesuffix(_SHIPPED_ENDING) + (
         f" and {len(listed) - 1} more" if len(listed) > 1 else ""
     )
@@ -313,7 +313,7 @@ def _default_sizes(files: list[str], chosen: dict[str, object], block: int) -> l
 @contextmanager
 def _readable(paths: Paths) -> Iterator[list[str]]:
     """The files with Parquet turned into the native format for as long as the block lasts."""
-    files = _listed(paths)
+    files = located(paths)
     if not any(is_parquet(file) for file in files):
         yield files
         return
@@ -374,13 +374,14 @@ def _write_parquet(columns: dict[str, np.ndarray[Any, Any]], target: Path, repla
     return View({"records": frame.height, "bytes": size, "complete": True, "notes": []})
 
 
-def _target(output: str | os.PathLike[str], replace: bool) -> Path:
+def _target(output: str | os.PathLike[str], replace: bool, paths: Paths) -> Path:
     """Where to write; raises `TraceError` or `OSError` for what a file must not replace."""
     if not os.fspath(output):
         raise TraceError("the name of the file to write is empty")
     target = Path(_text(str(Path(output).absolute())))
     if target.exists() and not target.is_file():
         raise TraceError(f"{output}: not a file; a trace is written to a file of its own")
+    look_apart(Path(output), located(paths))
     look(Path(output), replace=replace)
     return target
 
@@ -407,7 +408,8 @@ def _writable(to: str | None, output: Path) -> str:
     return to
 
 
-def _listed(paths: Paths) -> list[str]:
+def located(paths: Paths) -> list[str]:
+    """The files that paths and names of shipped traces stand for."""
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     files = [_located(os.fspath(path)) for path in paths]

@@ -222,6 +222,56 @@ def test_commands_replace_a_file_only_where_they_are_told_to_and_follow_no_link(
         taken.unlink()
 
 
+READERS = (
+    ("trace", "info", "io.csv", "--html"),
+    ("trace", "mrc", "io.csv", "-o"),
+    ("trace", "fit", "io.csv", "-o"),
+    ("trace", "convert", "io.csv", "--to", "nacre", "-o"),
+    ("trace", "sample", "io.csv", "--fraction", "1", "--to", "nacre", "-o"),
+    ("import", "fio", "io.csv", "-o"),
+    ("report", "io.csv", "-o"),
+    ("run", "disk-15k", "--from", "io.csv", "--save-state"),
+)
+"""Commands that read `io.csv` and write what is named last."""
+
+
+@pytest.mark.parametrize("command", READERS, ids=lambda command: " ".join(command[:2]))
+def test_no_command_writes_over_what_it_reads(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "timestamp_us,op,offset,length\n0,read,0,4096\n1,read,4096,4096\n"
+    read = Path("io.csv")
+    read.write_text(text)
+    Path("hard.csv").hardlink_to(read)
+    Path("link.csv").symlink_to(read)
+    Path("folder").symlink_to(".")
+    replacing = [] if command[0] == "run" else ["--force"]
+    for name in ("io.csv", "./io.csv", "hard.csv", "link.csv", "folder/io.csv"):
+        refused = CliRunner().invoke(app, [*command, name, *replacing])
+        assert refused.exit_code == 1, (name, refused.output)
+        assert "it is a file that is read" in refused.stderr, name
+        assert str(Path(name)) in refused.stderr
+        assert read.read_text() == Path("hard.csv").read_text() == text
+    assert names(Path()) == ["folder", "hard.csv", "io.csv", "link.csv"]
+
+
+def test_a_report_does_not_replace_the_results_it_is_of(tmp_path: Path) -> None:
+    stack = {"kind": "measured", "read": "10 us", "write": "20 us"}
+    workload = {"kind": "uniform", "footprint": "1 MiB", "requests": 100}
+    results, record = tmp_path / "results", tmp_path / "results" / "record.json"
+    nacre.run({"workload": workload, "stack": stack}).save(results)
+    before = record.read_bytes()
+    for read in (results, record):
+        for part in ("record.json", "latency.parquet"):
+            command = ["report", str(read), "-o", str(results / part), "--force"]
+            assert "it is a file that is read" in CliRunner().invoke(app, command).stderr
+    assert record.read_bytes() == before
+    page = ["report", str(results), "-o", str(results / "page.html"), "--force"]
+    for _ in range(2):
+        assert CliRunner().invoke(app, page).exit_code == 0
+
+
 def test_only_what_a_killed_write_left_is_taken_away(tmp_path: Path) -> None:
     ours, theirs = tmp_path / ".results-a1b2_c3d.parquet", tmp_path / ".results-backup.csv"
     others = [theirs, tmp_path / ".study-notes.md", tmp_path / ".results-a1b2_c3.parquet"]

@@ -12,7 +12,7 @@ from nacre.cli.arguments import Force, Json, place
 from nacre.cli.failure import guarded
 from nacre.cli.mqsim import import_mqsim
 from nacre.cli.terminal import write_json, write_line, write_prose, write_text
-from nacre.saving import look, write_file
+from nacre.saving import look, look_apart, write_file
 
 app = typer.Typer(help="Make scenarios of other tools' files.")
 
@@ -43,6 +43,7 @@ def fio(
 ) -> None:
     """Write a job of fio as a scenario, and say what has no equivalent."""
     if output is not None:
+        look_apart(output, [file])
         look(output, replace=force)
     found = fio_job.scenario(file, job=job, stack=stack)
     if output is not None:

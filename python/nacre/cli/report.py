@@ -10,7 +10,7 @@ import typer
 from nacre.cli.arguments import Force, place
 from nacre.cli.failure import guarded
 from nacre.cli.terminal import write_line
-from nacre.saving import look, write_file
+from nacre.saving import look, look_apart, write_file
 
 
 @guarded
@@ -33,9 +33,10 @@ def report(
     """Make an HTML page of saved results, and of traces."""
     from nacre.progress import Bar
     from nacre.record import Record
-    from nacre.report.results import load, name_of
+    from nacre.report.results import files_of, load, name_of
     from nacre.report.results import report as page
 
+    look_apart(html, files_of(results))
     look(html, replace=force)
     with Bar("reading", "requests") as bar:
         loaded = {name_of(path, results): load(path, bar) for path in results}

@@ -19,7 +19,7 @@ from nacre.progress import Bar
 from nacre.record import Record
 from nacre.run import check as check_scenario
 from nacre.run import run as run_scenario
-from nacre.saving import RECORD_FILES, Staging
+from nacre.saving import RECORD_FILES, Staging, look_apart
 from nacre.scenario import Source, assignments, read
 from nacre.summary import (
     assumed,
@@ -101,6 +101,8 @@ def run(
     tls = (tls_ca, tls_cert, tls_key)
     _only_of_parts(split, engine, address, tls, workers)
     _only_of_one(split, start, save_state, until)
+    if save_state is not None:
+        look_apart(save_state, [scenario, *([start] if start else [])])
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None

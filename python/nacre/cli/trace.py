@@ -20,7 +20,7 @@ from nacre.errors import SEED_MAX, TraceError
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import Kind, MissRatioCurve, suffix_of
 from nacre.progress import Bar
-from nacre.saving import look, write_file
+from nacre.saving import look, look_apart, write_file
 from nacre.summary import Table
 from nacre.text import count, numbered, percent, size
 from nacre.trace import Options
@@ -73,6 +73,7 @@ def info(
 ) -> None:
     """Requests, sizes, popularity, reuse, rhythm and damage of a trace."""
     if html is not None:
+        look_apart(html, trace.located(files))
         look(html, replace=force)
     with _watched("reading") as tick:
         found = trace.info(files, progress=tick, **options)
@@ -137,6 +138,7 @@ def mrc(
     """Misses of an LRU cache of every size, or of caches of other policies."""
     if output is not None:
         suffix_of(output)
+        look_apart(output, trace.located(files))
         look(output, replace=force)
     if policy is not None or sizes is not None or by is not MissesOf.BLOCK:
         if blocks is not None:
@@ -261,6 +263,7 @@ def fit(
 ) -> None:
     """Make a workload with the shape of a trace and none of its addresses."""
     if output is not None:
+        look_apart(output, trace.located(files))
         look(output, replace=force)
     with _watched("fitting") as tick:
         found = trace.fit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -62,6 +62,17 @@ def load(path: Path, progress: Callable[[int, int | None], bool | None] | None =
         return trace.info(path, progress=progress)
     except Error as error:
         raise config_error([Problem(problem=str(error), hint=_HINT)]) from None
+
+
+def files_of(results: Iterable[Path]) -> list[Path]:
+    """The files that are read of results: all of a directory, but pages of earlier reports."""
+    found: list[Path] = []
+    for path in results:
+        folder = path.parent if path.name in _SEALS else path
+        if folder.is_dir():
+            found += (file for file in folder.rglob("*") if file.suffix != ".html")
+        found.append(path)
+    return found
 
 
 def name_of(path: Path, among: Sequence[Path]) -> str:
