@@ -263,7 +263,11 @@ impl<S: Store> FlashCache<S> {
         // The old page may be elsewhere now.
         let old = self.tables.find(key);
         let Some(place) = place else { return self.write_through(key, bytes, now, old, breakdown) };
-        let old_bytes = old.and_then(|page| self.bytes_of_dirty(page, now));
+        let mut old_bytes = old.and_then(|page| self.bytes_of_dirty(page, now));
+        if old_bytes.is_none() && self.lost.contains(&key) {
+            // Where this write is undone, it is lost as before, though it may have been sent back meanwhile.
+            old_bytes = Some(Vec::new());
+        }
         if let Some(page) = old {
             self.drop_page(page);
         }
