@@ -216,15 +216,20 @@ const KEPT: [(&str, &str); 39] = [
     ("lost_and_back_while_written", include_str!("kept/lost_and_back_while_written.crash")),
 ];
 
+/// The same, where flushes were lies.
+const KEPT_OF_LIES: (&str, &str) =
+    ("told_before_a_flush_that_lied", include_str!("kept/told_before_a_flush_that_lied.crash"));
+
 #[test]
 fn what_broke_a_promise_once_does_not_do_it_again() {
-    for (name, text) in KEPT {
+    let all = KEPT.map(|kept| (kept, Fault::PowerLoss)).into_iter().chain([(KEPT_OF_LIES, Fault::LyingFlush)]);
+    for ((name, text), fault) in all {
         let (scenario, steps) = text.split_once("---\n").expect("steps come behind dashes");
         let document = Document { text: scenario, name, overrides: &[], seed: None };
         let checked = check(&document).unwrap_or_else(|problems| panic!("{name}: {problems}"));
         let mut stack = OfScenario::new(&checked, &Nothing).expect("it carries bytes");
         let steps = steps.parse().unwrap_or_else(|problem| panic!("{name}: {problem}"));
-        let result = replay(&mut stack, &steps, Fault::PowerLoss, 0);
+        let result = replay(&mut stack, &steps, fault, 0);
         assert_eq!(result, Ok(()), "{name}");
     }
 }
