@@ -68,7 +68,11 @@ impl<M: Memory> FrameCache<M> {
         for (key, bytes) in std::mem::take(&mut self.rescued) {
             let address = key << self.shift;
             let FrameCache { backing, scratch, .. } = &mut *self;
-            let Some(safe) = write_again(&mut **backing, below.done, address, &bytes, scratch) else {
+            let safe = match bytes.is_empty() {
+                true => None,
+                false => write_again(&mut **backing, below.done, address, &bytes, scratch),
+            };
+            let Some(safe) = safe else {
                 self.lose(key);
                 own.bytes_lost += self.settings.page.0;
                 continue;

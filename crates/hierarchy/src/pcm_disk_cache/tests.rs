@@ -105,6 +105,48 @@ fn a_page_beyond_its_code_is_never_returned() {
     assert!(uncorrectable > lost && lost > 10 && errors >= lost / 2, "{uncorrectable} {lost} {errors}");
 }
 
+/// A lost page that is written anew and sent back: a loss of power that undoes both leaves it lost, and the backing's
+/// older version does not come back.
+#[test]
+fn a_lost_page_whose_new_write_is_undone_stays_lost() {
+    let options = "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001";
+    let mut device =
+        Workbench::new(ROOMS, 1).with_bytes().build(&settings(options, "kind = \"crc32\"")).unwrap();
+    let mut ask = |device: &mut dyn Device, at: Time, page: u64, data: Data<'_>| {
+        let op = if matches!(data, Data::Write(_)) { Op::Write } else { Op::Read };
+        let request = Request { arrival: at, address: page * 8192, bytes: 8192, volume: 0, op };
+        device.submit(at, &request, data, &mut Breakdown::new())
+    };
+    let mut random = Streams::new(2).stream("pages");
+    let (mut now, mut undone) = (Time::ZERO, 0);
+    let mut page = vec![0; 8192];
+    for number in 0..2_000_u64 {
+        let key = random.below(12);
+        page.fill(number as u8);
+        now = ask(&mut *device, now, key, Data::Write(&page)).done;
+        let read = ask(&mut *device, now, random.below(12), Data::Read(&mut page));
+        now = read.done;
+        device.advance(now);
+        let lost: Vec<u64> = (0..12)
+            .filter(|&key| ask(&mut *device, now, key, Data::Read(&mut page)).status == Status::MediaError)
+            .collect();
+        now = now.max(device.busy_until());
+        device.advance(now);
+        let Some(&key) = lost.first() else { continue };
+        // The page used longest ago is this one when the ninth comes.
+        for key in [key].into_iter().chain(20..28) {
+            ask(&mut *device, now, key, Data::Write(&page));
+        }
+        device.power_fail(now + Time::from_ns(1), &mut Streams::new(number).stream("loss"));
+        now = device.recover(now + Time::from_ms(1)).done;
+        let read = ask(&mut *device, now, key, Data::Read(&mut page));
+        assert_eq!(read.status, Status::MediaError, "page {key}, {number} writes in");
+        now = ask(&mut *device, read.done, key, Data::Write(&page)).done.max(device.busy_until());
+        undone += 1;
+    }
+    assert!(undone > 20, "{undone} pages were lost");
+}
+
 /// A page that is written again and again wears one frame, or all of them alike; every so many writes one is moved.
 #[test]
 fn wear_is_level_where_frames_move() {
