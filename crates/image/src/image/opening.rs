@@ -1,0 +1,229 @@
+//! Images are made and opened.
+
+use super::{Held, Image, JOURNAL_BYTES};
+use crate::buffers::Buffers;
+use crate::disk::{self, Disk};
+use crate::error::{ImageError, Problem};
+use crate::extents::{self, Extents, Geometry};
+use crate::identity;
+use crate::journal::{self, Records};
+use crate::superblock::{self, Checkpoint, IDENTITY_BYTES, Superblock};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+/// What a new image is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The form of the device's pages.
+    pub geometry: Geometry,
+    /// Whether every page has a checksum: bytes that the disk changed are told then, and never given.
+    pub page_checksums: bool,
+}
+
+impl From<Geometry> for Plan {
+    /// With checksums.
+    fn from(geometry: Geometry) -> Plan {
+        Plan { geometry, page_checksums: true }
+    }
+}
+
+/// What an image gives when it is opened: the device is brought to `state`, then `records` are played back.
+#[derive(Debug)]
+pub struct Opened {
+    /// The image. Nothing is appended to it before the records are played back.
+    pub image: Image,
+    /// The state at the last checkpoint; `None` if there was none: the device is as new.
+    pub state: Option<Vec<u8>>,
+    /// What was appended since.
+    pub records: Records,
+    /// Whether the journal ended in a record that was not wholly written, as after a kill or a power
+    /// failure. It was never acknowledged as synced, and is cut off.
+    pub torn: bool,
+}
+
+impl Image {
+    /// Creates the image of a device that is as new. `identity` tells devices apart: lines `key = value`,
+    /// each key once.
+    ///
+    /// Errors: something is at `path` already, its folder is not there, the disk is full, the identity has
+    /// no room. Then no file is left behind.
+    pub fn create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Image, ImageError> {
+        let file = Arc::new(disk::create(path).map_err(|problem| ImageError::new(path, problem))?);
+        let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
+        let synced = created.and_then(|image| match disk::sync_folder(path) {
+            Ok(()) => Ok(image),
+            Err(error) => Err(ImageError::new(path, Problem::io("syncing its folder", &error))),
+        });
+        synced.inspect_err(|_| disk::discard(path, &file))
+    }
+
+    /// Opens the image of the device with this identity and geometry. Changes nothing in the file.
+    ///
+    /// Errors: there is none, it is locked, of another device, of another format, cut short, damaged.
+    pub fn open(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
+        let file = disk::open(path).map_err(|problem| ImageError::new(path, problem))?;
+        Image::open_on(Arc::new(file), path, identity, geometry)
+    }
+
+    /// As [`Image::open`], to look: the file may be one that cannot be written, and stays as it is. Pages that are
+    /// programmed stay in memory; nothing can be appended.
+    ///
+    /// Errors: those of [`Image::open`].
+    pub fn open_to_read(path: &Path, identity: &str, geometry: Geometry) -> Result<Opened, ImageError> {
+        let file = disk::open_locked_to_look(path).map_err(|problem| ImageError::new(path, problem))?;
+        let opened = Image::open_on(Arc::new(file), path, identity, geometry)?;
+        {
+            let mut held = opened.image.hold();
+            (held.is_read_only, held.buffers) = (true, Buffers::of_read_only());
+        }
+        Ok(opened)
+    }
+
+    /// Opens the image, or creates it if there is nothing at `path`, or an empty file. Links are followed to an image that
+    /// is there, never to make one.
+    ///
+    /// Errors: those of [`Image::open`] and [`Image::create`].
+    pub fn open_or_create(path: &Path, identity: &str, plan: impl Into<Plan>) -> Result<Opened, ImageError> {
+        let plan = plan.into();
+        let image = match Image::open(path, identity, plan.geometry) {
+            Err(ImageError { problem: Problem::Missing, .. }) => Image::create(path, identity, plan)?,
+            Err(ImageError { problem: Problem::Unfinished, .. })
+                if path.metadata().is_ok_and(|file| file.len() == 0) =>
+            {
+                let file = disk::open_empty(path).map_err(|problem| ImageError::new(path, problem))?;
+                let file = Arc::new(file);
+                let created = Image::create_on(file.clone(), path, identity, plan, JOURNAL_BYTES);
+                created.inspect_err(|_| {
+                    // It stays empty if that can be had; the error says why there is no image.
+                    let _ = file.set_len(0);
+                })?
+            }
+            opened => return opened,
+        };
+        Ok(Opened { image, state: None, records: Records::default(), torn: false })
+    }
+
+    /// The geometry and identity of the device in the image at `path`, which may be open elsewhere.
+    ///
+    /// Errors: there is none, it is of another format, damaged.
+    pub fn inspect(path: &Path) -> Result<(Geometry, String), ImageError> {
+        let superblock = disk::open_to_look(path).and_then(|file| superblock::read(&file));
+        let superblock = superblock.map_err(|problem| ImageError::new(path, problem))?;
+        Ok((superblock.geometry, superblock.identity))
+    }
+
+    /// As [`Image::create`], on a `disk` that is empty, with a journal of so many bytes. `path` is for messages.
+    ///
+    /// Errors: the disk is full or fails, the identity has no room.
+    pub fn create_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        identity: &str,
+        plan: impl Into<Plan>,
+        journal_bytes: u64,
+    ) -> Result<Image, ImageError> {
+        let Plan { geometry, page_checksums: has_checksums } = plan.into();
+        let (found, limit) = (identity.len(), IDENTITY_BYTES);
+        if found > limit {
+            return Err(ImageError::new(path, Problem::IdentityTooLong { found, limit }));
+        }
+        let superblock = Superblock {
+            generation: 1,
+            journal_generation: 1,
+            journal_bytes,
+            geometry,
+            has_checksums,
+            checkpoint: None,
+            identity: identity.into(),
+        };
+        let raw_end = superblock.raw_end();
+        let held = Held::new(path, superblock.clone(), Extents::new(geometry, raw_end, has_checksums));
+        let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
+        // Journal and raw bytes are part of the file from the beginning, so that a file cut short is found out.
+        let sized = image.disk.set_length(raw_end);
+        sized.map_err(|error| ImageError::new(path, Problem::io("creating it", &error)))?;
+        image.write_superblocks(&mut image.hold(), superblock)?;
+        Ok(image)
+    }
+
+    /// As [`Image::open`], on a `disk`.
+    ///
+    /// Errors: those of [`Image::open`].
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        path: &Path,
+        identity: &str,
+        geometry: Geometry,
+    ) -> Result<Opened, ImageError> {
+        let opened = load(&*disk, path, identity, geometry);
+        let (held, state, found) = opened.map_err(|problem| ImageError::new(path, problem))?;
+        let image = Image { path: path.to_path_buf(), disk, held: Arc::new(Mutex::new(held)) };
+        Ok(Opened { image, state, records: found.records, torn: found.torn })
+    }
+}
+
+/// Checks everything and reads state and journal.
+fn load(
+    disk: &dyn Disk,
+    path: &Path,
+    identity: &str,
+    geometry: Geometry,
+) -> Result<(Held, Option<Vec<u8>>, journal::Found), Problem> {
+    let superblock = superblock::read(disk)?;
+    match (superblock.geometry.raw_bytes > 0, geometry.raw_bytes > 0) {
+        (false, true) => return Err(Problem::HoldsDevice),
+        (true, false) => return Err(Problem::HoldsRawBytes),
+        _ => {}
+    }
+    let differences = identity::differences(
+        &identity::lines(&superblock.geometry, &superblock.identity),
+        &identity::lines(&geometry, identity),
+    );
+    if !differences.is_empty() {
+        return Err(Problem::OtherDevice { differences });
+    }
+    let length = disk.length().map_err(|error| Problem::io("reading its length", &error))?;
+    let reaches = |expected| match length < expected {
+        true => Err(Problem::CutShort { found: length, expected }),
+        false => Ok(()),
+    };
+    reaches(superblock.raw_end())?;
+    let mut extents = Extents::new(geometry, superblock.raw_end(), superblock.has_checksums);
+    let mut state = None;
+    if let Some(checkpoint) = superblock.checkpoint {
+        reaches(checkpoint.offset.saturating_add(checkpoint.bytes()))?;
+        state = Some(load_checkpoint(disk, &checkpoint, &mut extents)?);
+        reaches(extents.needed_length())?;
+    }
+    let found = journal::read(disk, &superblock)?;
+    let mut held = Held::new(path, superblock, extents);
+    held.journal_bytes = found.bytes;
+    Ok((held, state, found))
+}
+
+/// Reads table and state, gives the table to `extents` and returns the state.
+pub(crate) fn load_checkpoint(
+    disk: &dyn Disk,
+    checkpoint: &Checkpoint,
+    extents: &mut Extents,
+) -> Result<Vec<u8>, Problem> {
+    let mut bytes = vec![0; checkpoint.bytes() as usize];
+    let read = disk.read_at(checkpoint.offset, &mut bytes);
+    read.map_err(|error| Problem::io("reading its checkpoint", &error))?;
+    let (expected, found) = (checkpoint.checksum, crc32fast::hash(&bytes));
+    let damaged = |expected: String, found: String| Problem::Damaged {
+        part: "the checkpoint",
+        at: checkpoint.offset,
+        expected,
+        found,
+    };
+    if found != expected {
+        return Err(damaged(format!("checksum {expected:08x}"), format!("{found:08x}")));
+    }
+    let state = bytes.split_off(checkpoint.table_bytes as usize);
+    if !extents.space.claim(checkpoint.offset, checkpoint.bytes()) {
+        return Err(damaged("a place after the journal".into(), "one before its end".into()));
+    }
+    extents.decode(&bytes).map_err(|error| extents::damaged(checkpoint.offset, error))?;
+    Ok(state)
+}
