@@ -109,7 +109,8 @@ fn a_page_beyond_its_code_is_never_returned() {
 /// older version does not come back.
 #[test]
 fn a_lost_page_whose_new_write_is_undone_stays_lost() {
-    let options = "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001";
+    let options =
+        "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001";
     let mut device =
         Workbench::new(ROOMS, 1).with_bytes().build(&settings(options, "kind = \"crc32\"")).unwrap();
     let mut ask = |device: &mut dyn Device, at: Time, page: u64, data: Data<'_>| {

@@ -222,7 +222,8 @@ const KEPT_OF_LIES: (&str, &str) =
 
 #[test]
 fn what_broke_a_promise_once_does_not_do_it_again() {
-    let all = KEPT.map(|kept| (kept, Fault::PowerLoss)).into_iter().chain([(KEPT_OF_LIES, Fault::LyingFlush)]);
+    let all =
+        KEPT.map(|kept| (kept, Fault::PowerLoss)).into_iter().chain([(KEPT_OF_LIES, Fault::LyingFlush)]);
     for ((name, text), fault) in all {
         let (scenario, steps) = text.split_once("---\n").expect("steps come behind dashes");
         let document = Document { text: scenario, name, overrides: &[], seed: None };
