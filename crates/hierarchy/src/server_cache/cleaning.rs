@@ -28,6 +28,7 @@ impl ServerCache {
         let floor = self.in_flight.floor();
         let Some(work) = &mut self.write_back else { return };
         work.dirty.settle(now, floor);
+        work.settle(floor);
         if work.leaving.len() >= LEAVING_MIN {
             work.leaving.retain(|_, &mut until| until > floor);
         }
@@ -83,8 +84,9 @@ impl ServerCache {
                 if there.status == Status::Done {
                     there = self.persist(there.done);
                 }
-                if there.status != Status::Done {
-                    self.work().refuse(block);
+                match there.status {
+                    Status::Done => self.work().took(block, true, there.done),
+                    _ => self.work().refuse(block),
                 }
                 until = there.done;
                 self.give_back(buffer);
@@ -119,6 +121,7 @@ impl ServerCache {
         for &(block, until) in &written {
             let until = if safe > done { safe } else { until };
             work.dirty.begin(block, until);
+            work.took(block, true, until);
             if let Some(table) = &mut work.table {
                 table.note(block, None, until, floor);
             }
@@ -183,9 +186,8 @@ impl ServerCache {
         self.scratch.clear();
         let written = self.backing.submit(now, &request, data, &mut self.scratch);
         let work = self.work();
-        match written.status {
-            Status::Done => (first..first + blocks).for_each(|block| work.took(block, true)),
-            _ => work.has_lost |= work.table.is_none(),
+        if written.status != Status::Done {
+            work.has_lost |= work.table.is_none();
         }
         written
     }
@@ -193,7 +195,7 @@ impl ServerCache {
     /// What was written back by `now` has to survive a loss of power before the cache may forget it, if the cache
     /// itself survives one: when it does. A flush that fails may have lost any of it, and of what the host wrote
     /// through, which is told with the next flush of the host.
-    fn persist(&mut self, now: Time) -> Completion {
+    pub(super) fn persist(&mut self, now: Time) -> Completion {
         if self.work().table.is_none() {
             return Completion { done: now, status: Status::Done };
         }

@@ -20,6 +20,7 @@ impl ServerCache {
         if kept.is_none() {
             work.blocks_lost += work.dirty.missing(at) + work.forget_refused();
         }
+        work.refuse_again(at);
         (work.dirty, work.leaving, work.arriving) = (Dirty::new(), BTreeMap::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();

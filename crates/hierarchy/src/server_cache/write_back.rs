@@ -37,6 +37,10 @@ pub(super) struct WriteBack {
     /// could not give them.
     #[state(varies)]
     refused: BTreeSet<u64>,
+    /// Blocks that were so and that the backing took, and from when on no loss of power takes that, where a table outlives
+    /// one.
+    #[state(varies)]
+    taken: BTreeMap<u64, Time>,
     /// Blocks that the last loss of power took though they had been written.
     pub(super) blocks_lost: u64,
     pub(super) counts: Counts,
@@ -89,6 +93,7 @@ impl WriteBack {
             ready: Time::ZERO,
             has_lost: false,
             refused: BTreeSet::new(),
+            taken: BTreeMap::new(),
             blocks_lost: 0,
             counts: Counts::default(),
         }
@@ -187,15 +192,36 @@ impl WriteBack {
         !self.refused.is_empty() && blocks.any(|block| self.refused.contains(&block))
     }
 
-    /// The backing took a part of `block`, or all of it.
+    /// The backing took a part of `block`, or all of it, and no loss of power takes that from `safe` on.
     #[inline]
-    pub(super) fn took(&mut self, block: u64, is_whole: bool) {
+    pub(super) fn took(&mut self, block: u64, is_whole: bool, safe: Time) {
         if self.refused.contains(&block) {
             match is_whole {
-                true => drop(self.refused.remove(&block)),
+                true => self.take_anew(block, safe),
                 false => self.refuse(block),
             }
         }
+    }
+
+    #[cold]
+    fn take_anew(&mut self, block: u64, safe: Time) {
+        self.refused.remove(&block);
+        if self.table.is_some() {
+            self.taken.insert(block, safe);
+        }
+    }
+
+    /// No loss of power comes before `floor`.
+    pub(super) fn settle(&mut self, floor: Time) {
+        if !self.taken.is_empty() {
+            self.taken.retain(|_, &mut safe| safe > floor);
+        }
+    }
+
+    /// The power failed at `at`: what the backing was still taking anew is lost as before.
+    pub(super) fn refuse_again(&mut self, at: Time) {
+        let undone = std::mem::take(&mut self.taken).into_iter().filter(|&(_, safe)| safe > at);
+        self.refused.extend(undone.map(|(block, _)| block));
     }
 
     /// The power failed, and what the backing refused is not known any more. How many blocks that are beside the dirty

@@ -140,13 +140,19 @@ impl ServerCache {
         let (start, mark) = (visit.parts.start, visit.breakdown.mark());
         self.counts.backing_writes += 1;
         let data = visit.data.part(within(&through, visit.request));
-        let written = self.backing.submit(start, &through, data, visit.breakdown);
-        visit.add(written, mark);
+        let mut written = self.backing.submit(start, &through, data, visit.breakdown);
         let (first, count) = through.blocks(1 << self.shift);
+        if written.status == Status::Done && self.work().has_refused(first..first + count) {
+            // What was lost stays so until the backing has it for good.
+            let safe = self.persist(written.done);
+            visit.breakdown.add(self.id, Activity::Drain, safe.done - written.done);
+            written = safe;
+        }
+        visit.add(written, mark);
         for block in first..first + count {
             if written.status == Status::Done {
                 let is_whole = self.is_whole(&part_of(block, &through, self.shift));
-                self.work().took(block, is_whole);
+                self.work().took(block, is_whole, written.done);
             } else {
                 self.drop_block(block, &mut visit.moves);
                 self.in_flight.forget(block, start);

@@ -174,7 +174,7 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 39] = [
+const KEPT: [(&str, &str); 40] = [
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
     ("flush_passes_trim", include_str!("kept/flush_passes_trim.crash")),
     ("flush_settles_too_early", include_str!("kept/flush_settles_too_early.crash")),
@@ -214,6 +214,7 @@ const KEPT: [(&str, &str); 39] = [
     ("corrected_by_strength_in_pcm", include_str!("kept/corrected_by_strength_in_pcm.crash")),
     ("corrected_by_strength_behind_a_cache", include_str!("kept/corrected_by_strength_behind_a_cache.crash")),
     ("lost_and_back_while_written", include_str!("kept/lost_and_back_while_written.crash")),
+    ("written_anew_and_not_saved", include_str!("kept/written_anew_and_not_saved.crash")),
 ];
 
 /// The same, where flushes were lies.
