@@ -338,7 +338,7 @@ impl<M: Memory> FrameCache<M> {
                 Some(old) => self.unfinished.written_over(key, access.done, old, page.clone()),
                 // Where this write is undone, it is lost as before, though it may have been sent back meanwhile.
                 None if self.lost.contains(&key) => {
-                    self.unfinished.written(key, access.done, Some(Vec::new()))
+                    self.unfinished.written(key, access.done, Some(Vec::new()));
                 }
                 None => self.unfinished.written(key, access.done, None),
             }

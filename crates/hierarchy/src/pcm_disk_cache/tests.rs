@@ -113,7 +113,7 @@ fn a_lost_page_whose_new_write_is_undone_stays_lost() {
         "page = \"8 KiB\"\nbanks = 1\nendurance = 20\nendurance_spread = 1.0\nbit_error_rate = 0.00001";
     let mut device =
         Workbench::new(ROOMS, 1).with_bytes().build(&settings(options, "kind = \"crc32\"")).unwrap();
-    let mut ask = |device: &mut dyn Device, at: Time, page: u64, data: Data<'_>| {
+    let ask = |device: &mut dyn Device, at: Time, page: u64, data: Data<'_>| {
         let op = if matches!(data, Data::Write(_)) { Op::Write } else { Op::Read };
         let request = Request { arrival: at, address: page * 8192, bytes: 8192, volume: 0, op };
         device.submit(at, &request, data, &mut Breakdown::new())
