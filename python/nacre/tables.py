@@ -60,11 +60,24 @@ def busy(record: Record) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def check_has(record: Record, name: str, component: str | None) -> None:
+    """Raises `Error` for a component that has no table called `name`."""
+    known = [path for path, _, _ in _tables(record).get(name, [])]
+    if component is not None and component not in known:
+        having = f"; those that have: {', '.join(known)}" if known else "; no component has"
+        raise Error(f"{component} has no table of {name}{having}")
+
+
 def owners(record: Record, name: str, column: str) -> list[str]:
     """The components that have this column in their table called `name`, and rows in it."""
     return [
         path for path, rows, columns in _tables(record).get(name, ()) if rows and column in columns
     ]
+
+
+def column(record: Record, name: str, component: str, field: str) -> np.ndarray[Any, Any]:
+    """A column of a component's table called `name`, as it is: no row of it is copied."""
+    return record.columns[f"{component}.{name}.{field}"]
 
 
 def frames(record: Record) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -124,13 +137,13 @@ def _tables(record: Mapping[str, Any]) -> dict[str, list[tuple[str, int, Sequenc
 
 def _table(record: Record, name: str, component: str | None) -> pl.DataFrame:
     parts = _tables(record).get(name, [])
-    known = [path for path, _, _ in parts]
-    if component is not None and component not in known:
-        having = f"; those that have: {', '.join(known)}" if known else "; no component has"
-        raise Error(f"{component} has no table of {name}{having}")
+    check_has(record, name, component)
     frames = [
         _frame(record, path, name, fields) for path, _, fields in parts if component in (None, path)
     ]
+    if len(frames) == 1:
+        # Not copied: it may have millions of rows.
+        return frames[0]
     empty = pl.DataFrame(schema={"component": pl.String})
     return pl.concat([empty, *frames], how="diagonal")
 

@@ -30,10 +30,12 @@ from nacre import toml
 from nacre.cli import main
 from nacre.cli.app import app
 from nacre.cli.failure import INTERRUPTED
+from nacre.cli.interrupt import Interruption
 from nacre.mqsim import comparison
 from serving import NACRE, scenario, until
 from test_mqsim import DRIVE, SYNTHETIC, _files
 from typer.core import TyperGroup
+from typer.testing import CliRunner
 
 BEGAN = 128166372003061629
 """When the first request of a trace came, as Microsoft counts time."""
@@ -347,6 +349,30 @@ def test_what_is_saved_is_not_saved_into_a_pipe(inputs: Path, tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     assert done.returncode == 1, done.stdout
     assert "no saved state" in done.stderr
+
+
+def test_the_first_ctrl_c_ends_at_once_what_has_nothing_to_leave_yet() -> None:
+    with Interruption(nothing_yet=True) as begun:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert not begun.asked
+        signal.raise_signal(signal.SIGTERM)
+        assert begun.asked
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_a_run_that_is_interrupted_before_it_begins_ends_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def built(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("it goes on to build a stack")
+
+    monkeypatch.setattr("nacre.cli.run.run_scenario", built)
+    done = CliRunner().invoke(app, ["run", "disk-15k", "--out", str(tmp_path / "out")])
+    assert done.exit_code == INTERRUPTED
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("place", ["heed", "app"])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacre.figures import drawings, export, record_figures
 from nacre.figures.axes import whole_ticks
-from nacre.figures.by_block import MOST, columns
+from nacre.figures.by_block import MOST, by_component, columns, joined
 from nacre.figures.time_split import COLOURS
 from nacre.figures.wear import histogram
 from nacre.record import IDLE, Record
@@ -110,6 +110,13 @@ def test_cleaning_is_drawn_as_steps_with_gaps(worn: Worn) -> None:
     assert [[cost for _, cost in run] for run in runs.values()] == [[2.0, 1.5, 1.5], [3.0, 3.0]]
     times = [time for run in runs.values() for time, _ in run]
     assert times == pytest.approx([ends[0], ends[1], ends[2], ends[3], ends[4]])
+
+
+def test_figures_of_one_drive_copy_none_of_its_millions_of_blocks(worn: Worn) -> None:
+    record = worn()
+    erases = by_component(record, "erases", None)["stack"]
+    assert np.shares_memory(erases, record.columns["stack.blocks.erases"])
+    assert joined({"stack": erases}) is erases
 
 
 def test_blocks_are_drawn_with_their_live_share(worn: Worn) -> None:

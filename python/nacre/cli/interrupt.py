@@ -70,11 +70,22 @@ def trust() -> None:
 
 
 class Interruption:
-    """While the block runs, the first Ctrl-C (or SIGTERM) sets `asked`; a second one aborts."""
+    """While the block runs, the first Ctrl-C (or SIGTERM) sets `asked`; a second one aborts.
 
-    def __init__(self) -> None:
-        self.asked = False
+    With `nothing_yet` the first one aborts, too, until somebody has looked: what takes its time
+    before its first look has nothing to leave.
+    """
+
+    def __init__(self, *, nothing_yet: bool = False) -> None:
+        self._is_asked = False
+        self._nothing_yet = nothing_yet
         self._before: dict[signal.Signals, Any] = {}
+
+    @property
+    def asked(self) -> bool:
+        """Whether the work is to end with what it has."""
+        self._nothing_yet = False
+        return self._is_asked
 
     def __enter__(self) -> Interruption:
         for number in _SIGNALS:
@@ -92,6 +103,6 @@ class Interruption:
 
     def _note(self, _number: int, _frame: FrameType | None) -> None:
         _heard.set()
-        if self.asked:
+        if self._is_asked or self._nothing_yet:
             raise KeyboardInterrupt
-        self.asked = True
+        self._is_asked = True

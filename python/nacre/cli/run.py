@@ -106,7 +106,7 @@ def run(
     failure: Failure | None = None
     with ExitStack() as stack:
         staging = stack.enter_context(Staging(out, RECORD_FILES)) if out else None
-        interruption = stack.enter_context(Interruption())
+        interruption = stack.enter_context(Interruption(nothing_yet=split is None))
         if split is None:
             record = _simulate(source, overrides, seed, until, start, save_state, interruption)
         else:
@@ -170,7 +170,7 @@ def _simulate(
             bar(done, total if until is None else None, simulated_s)
             return interruption.asked
 
-        return run_scenario(
+        record = run_scenario(
             scenario,
             overrides,
             seed=seed,
@@ -179,6 +179,9 @@ def _simulate(
             start=start,
             save_state=save_state,
         )
+        # From here on there is something to leave, though it may have been too short for a tick.
+        tick(record.requests.completed, None, record.simulated_s)
+        return record
 
 
 def _simulate_parts(

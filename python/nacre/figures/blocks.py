@@ -6,15 +6,16 @@ import altair as alt
 import numpy as np
 
 from nacre.figures import theme
-from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, panel
+from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, joined, panel
 from nacre.record import Record
+from nacre.tables import owners
 from nacre.text import percent
 
 
 def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
     """A panel per component: the live share of its blocks at the end, by place or number."""
     parts = by_component(record, "live_share", component, placed=True)
-    is_placed = "place" in record.blocks(component).columns
+    is_placed = any(path in parts for path in owners(record, "blocks", "place"))
     panels = [
         panel(
             values,
@@ -35,7 +36,7 @@ def blocks(record: Record, component: str | None = None) -> alt.VConcatChart:
 
 
 def _title(record: Record, parts: dict[str, Numbers]) -> alt.TitleParams:
-    every = np.concatenate(list(parts.values()))
+    every = joined(parts)
     known = every[~np.isnan(every)]
     if known.min() == known.max():
         which = "every" if len(known) > 1 else "the only"

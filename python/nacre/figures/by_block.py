@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import altair as alt
 import numpy as np
@@ -12,7 +12,8 @@ from nacre.errors import Error
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, whole_ticks
 from nacre.record import Record
-from nacre.tables import owners
+from nacre.tables import check_has, owners
+from nacre.tables import column as table_column
 from nacre.text import count, printable
 
 _APART = 64
@@ -22,7 +23,7 @@ MOST = 310
 """Columns a panel has room for: each two pixels wide."""
 
 Row = dict[str, float]
-Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Numbers = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 def by_component(
@@ -33,18 +34,25 @@ def by_component(
     They are in the order of their numbers or, if `placed` and known, of their places; then those
     that stand by and have none are left out. Raises `Error` where there is nothing to draw.
     """
-    frame = record.blocks(component)
-    if placed and "place" in frame.columns:
-        of_one = frame["place"].is_null() | (frame["place"] >= 0)
-        frame = frame.filter(of_one).sort("place", maintain_order=True)
+    check_has(record, "blocks", component)
     having = [path for path in owners(record, "blocks", column) if component in (None, path)]
+    with_places = owners(record, "blocks", "place") if placed else []
     found = {}
     for path in having:
-        values = frame.filter(component=path)[column].cast(float).to_numpy()
-        if not np.isnan(values).all():
+        values = table_column(record, "blocks", path, column)
+        if path in with_places:
+            values = _in_place(values, table_column(record, "blocks", path, "place"))
+        if values.dtype.kind != "f" or not np.isnan(values).all():
             found[path] = values
     if not found:
         raise Error(f"there is no {column} of erase blocks to draw")
+    return found
+
+
+def _in_place(values: Numbers, places: Numbers) -> Numbers:
+    """The values of the blocks that have a place, in the order of their places."""
+    having = np.flatnonzero(places >= 0)
+    found: Numbers = values[having[np.argsort(places[having], kind="stable")]]
     return found
 
 
@@ -68,6 +76,12 @@ def columns(values: Numbers) -> list[Row]:
                 }
             )
     return rows
+
+
+def joined(parts: Mapping[str, Numbers]) -> Numbers:
+    """The values of all parts one after the other; those of a single one are not copied."""
+    values = list(parts.values())
+    return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def erase_blocks(number: int) -> str:

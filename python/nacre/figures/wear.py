@@ -9,11 +9,13 @@ import numpy as np
 
 from nacre.figures import theme
 from nacre.figures.axes import COUNT_LABEL, whole_ticks
-from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, panel
+from nacre.figures.by_block import Numbers, by_component, erase_blocks, grouped, joined, panel
 from nacre.record import Record
 from nacre.text import count, significant
 
 _BARS = 60
+_AT_ONCE = 1 << 16
+"""Blocks that are counted at once: their numbers stay in the caches of the processor."""
 _NEAR = 0.2
 """The endurance is drawn where the most worn block has used this share of it."""
 
@@ -63,11 +65,15 @@ def histogram(values: Numbers) -> list[dict[str, float]]:
     """Bars of whole numbers of erases: from, up to but without, and how many blocks."""
     low, high = int(values.min()), int(values.max())
     width = -(-(high - low + 1) // _BARS)
-    edges = np.arange(low, high + width + 1, width)
-    counts, _ = np.histogram(values, edges)
+    bars = (high - low) // width + 1
+    counts = np.zeros(bars, np.int64)
+    for first in range(0, len(values), _AT_ONCE):
+        erases = values[first : first + _AT_ONCE].astype(np.int64)
+        counts += np.bincount((erases - low) // width, minlength=bars)
+    starts = (low + width * bar for bar in range(bars))
     return [
         {"from": float(start), "end": float(start + width), "blocks": int(blocks)}
-        for start, blocks in zip(edges[:-1], counts, strict=True)
+        for start, blocks in zip(starts, counts, strict=True)
         if blocks
     ]
 
@@ -115,7 +121,7 @@ def _histogram(values: Numbers, endurance: int | None) -> alt.LayerChart:
 def _title(
     record: Record, parts: dict[str, Numbers], endurances: dict[str, int | None]
 ) -> alt.TitleParams:
-    every = np.concatenate(list(parts.values()))
+    every = joined(parts)
     low, high = int(every.min()), int(every.max())
     where = f" of {next(iter(parts))}" if len(parts) == 1 else ""
     subtitles = [f"{record.name}: {erase_blocks(len(every))}{where}, erases since new"]

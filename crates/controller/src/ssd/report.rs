@@ -15,7 +15,7 @@ pub(super) fn of<S: Store>(ssd: &Ssd<S>, elapsed: Time) -> ComponentReport {
         id: ssd.id,
         kind: "ssd",
         path: ssd.path.clone(),
-        resources: resources(ssd),
+        resources: resources(ssd, &wear),
         is_energy_modelled: config.nand.energies().is_known(),
         idle_energy: config.nand.idle_power.map(|power| power.over(elapsed)),
         counters: counters(ssd),
@@ -53,9 +53,9 @@ fn lifetime_days<S: Store>(ssd: &Ssd<S>, wear: &Wear, elapsed: Time) -> Option<f
     (programs > 0).then(|| life / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }
 
-fn resources<S: Store>(ssd: &Ssd<S>) -> Vec<Resource> {
+fn resources<S: Store>(ssd: &Ssd<S>, wear: &Wear) -> Vec<Resource> {
     let (geometry, energies) = (&ssd.array.geometry, ssd.config.nand.energies());
-    let (wear, mut dies) = (wear(ssd), ssd.schedule.die_charges.clone());
+    let mut dies = ssd.schedule.die_charges.clone();
     for (activity, units) in [
         (Activity::Drain, wear.host + wear.padding),
         (Activity::Clean, wear.cleaned),
