@@ -195,6 +195,10 @@ def test_a_directory_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine" / "thesis.txt").write_text("")
     assert "has files in it that are no study's" in told(tmp_path / "mine", resume=True)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "study.json").write_text('{"mine": 1}')
+    assert "is a store of another version" in told(tmp_path / "foreign")
+    assert [path.name for path in (tmp_path / "foreign").iterdir()] == ["study.json"]
     with store.Store(out, {}, {}, points=1, resume=True):
         assert f"another study writes to {out} (process {os.getpid()})" in told(out, resume=True)
     identity = json.loads((out / "study.json").read_bytes())

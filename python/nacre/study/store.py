@@ -185,6 +185,9 @@ class Store(Memory):
             if not path.exists():
                 path.mkdir()
                 self._made.insert(0, path)
+        if _identity(self.directory) is None:
+            # Before there is a lock: in a directory of somebody else's nothing is left.
+            self._check_empty()
         self._lock = self._take_lock()
         found = _identity(self.directory)
         self._check_lock(self._lock, is_store=found is not None)
