@@ -175,8 +175,11 @@ impl ServerCache {
         if fetched.status != Status::Done {
             let first = &visit.moves.list[..run.moves];
             let moves = first.iter().filter(|wanted| !blocks.contains(&wanted.block)).count();
-            blocks.for_each(|block| self.drop_block(block, &mut visit.moves));
+            blocks.clone().for_each(|block| self.drop_block(block, &mut visit.moves));
             self.settle(&mut visit.moves, moves, fetched.done, at_hand);
+            if !is_lost {
+                fetched = self.read_wanted(blocks, fetched, visit.request, &mut visit.data, visit.breakdown);
+            }
         } else if admits {
             self.counts.fills += count;
             let arrived = fetched.done;
@@ -235,10 +238,34 @@ impl ServerCache {
         }
         let mut bytes = vec![0; if self.carries_bytes { 1 << self.shift } else { 0 }];
         let read = self.read_backing(block, 1, now, request, &mut bytes, breakdown);
+        if read.status != Status::Done {
+            return self.read_wanted(block..block + 1, read, request, data, breakdown);
+        }
         if self.carries_bytes {
             hand_out(&bytes, block, request, data, self.shift);
         }
         read
+    }
+
+    /// The backing could not return these whole blocks, and said so at `failed`: what the host wants of them it may
+    /// have. It is asked for that alone, where that is less.
+    #[cold]
+    fn read_wanted(
+        &mut self,
+        blocks: Range<u64>,
+        failed: Completion,
+        request: &Request,
+        data: &mut Data<'_>,
+        breakdown: &mut Breakdown,
+    ) -> Completion {
+        let start = request.address.max(blocks.start << self.shift);
+        let end = (request.address + u64::from(request.bytes)).min(blocks.end << self.shift);
+        if end - start == (blocks.end - blocks.start) << self.shift {
+            return failed;
+        }
+        self.counts.backing_reads += 1;
+        let wanted = Request { address: start, bytes: (end - start) as u32, ..*request };
+        self.backing.submit(failed.done, &wanted, data.part(within(&wanted, request)), breakdown)
     }
 
     /// Reads whole blocks from the backing, as far as it reaches.
