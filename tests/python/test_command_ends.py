@@ -356,6 +356,7 @@ def test_the_first_ctrl_c_ends_at_once_what_has_nothing_to_leave_yet() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         assert not begun.asked
+        begun.leaves_something()
         signal.raise_signal(signal.SIGTERM)
         assert begun.asked
         with pytest.raises(KeyboardInterrupt):

@@ -72,8 +72,8 @@ def trust() -> None:
 class Interruption:
     """While the block runs, the first Ctrl-C (or SIGTERM) sets `asked`; a second one aborts.
 
-    With `nothing_yet` the first one aborts, too, until somebody has looked: what takes its time
-    before its first look has nothing to leave.
+    With `nothing_yet` the first one aborts, too, until there is something to leave: what takes its
+    time before that has no end of its own.
     """
 
     def __init__(self, *, nothing_yet: bool = False) -> None:
@@ -84,8 +84,11 @@ class Interruption:
     @property
     def asked(self) -> bool:
         """Whether the work is to end with what it has."""
-        self._nothing_yet = False
         return self._is_asked
+
+    def leaves_something(self) -> None:
+        """From now on the work is to end with what it has."""
+        self._nothing_yet = False
 
     def __enter__(self) -> Interruption:
         for number in _SIGNALS:

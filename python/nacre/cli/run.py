@@ -166,6 +166,7 @@ def _simulate(
     with Bar("simulating", "requests") as bar:
 
         def tick(done: int, total: int | None, simulated_s: float) -> bool:
+            interruption.leaves_something()
             # How far it goes until its means are known, nobody can say.
             bar(done, total if until is None else None, simulated_s)
             return interruption.asked
@@ -180,7 +181,7 @@ def _simulate(
             save_state=save_state,
         )
         # From here on there is something to leave, though it may have been too short for a tick.
-        tick(record.requests.completed, None, record.simulated_s)
+        interruption.leaves_something()
         return record
 
 
