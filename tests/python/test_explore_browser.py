@@ -205,7 +205,10 @@ def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
         tab.page.goto(f"{server.base}/design")
         tab.page.wait_for_selector(".job >> nth=1")
     for name in ("left", "right"):
-        tabs[-1].page.click(f".job:has-text('Run of {name}') >> button:has-text('Stop')")
+        job = f".job:has-text('Run of {name}')"
+        tabs[-1].page.click(f"{job} >> button:has-text('Stop')")
+        # The list is drawn anew when it ends, and a click within that would go nowhere.
+        tabs[-1].page.wait_for_selector(job, state="detached")
     for tab in tabs:
         tab.ready()
         assert tab.page.locator(".job").count() == 0
