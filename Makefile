@@ -53,7 +53,7 @@ test-python: environment clients ## the Python tests, with the documents' exampl
 	$(BIN)/python -m pytest -q --numprocesses auto --dist worksteal
 
 test-browser: environment clients ## the explorer's pages in a real browser alone; NACRE_PICTURES=FOLDER keeps pictures
-	$(BIN)/python -m pytest -q tests/python/test_explore_browser.py tests/python/test_explore_addresses.py
+	$(BIN)/python -m pytest -q tests/python/test_explore_browser.py tests/python/test_explore_addresses.py tests/python/test_explore_tabs.py
 
 check: environment ## formatting, lints, types, tidiness, licences
 	cargo fmt --all --check
