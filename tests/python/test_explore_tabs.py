@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from exploring import Server, Watched
+
+ENDLESS = "set=workload.requests%3D1000000000000"
+
+
+def begin_endless(tab: Watched, server: Server) -> None:
+    """Begins a run of the name `left` and one of the name `right`; neither ends by itself."""
+    for name in ("left", "right"):
+        tab.page.goto(f"{server.base}/design?from=ssd&set=name%3D%22{name}%22&{ENDLESS}")
+        tab.page.wait_for_selector("#run:enabled")
+        tab.page.click("#run")
+        tab.page.wait_for_selector(f".job:has-text('Run of {name}')")
 
 
 def test_two_tabs_see_and_stop_each_others_runs_and_lose_none(
@@ -37,23 +49,41 @@ def test_a_fourth_tab_opens_and_stops_what_three_tabs_follow(
     watched: Watched, server: Server
 ) -> None:
     context = watched.page.context
-    endless = "set=workload.requests%3D1000000000000"
-    for name in ("left", "right"):
-        watched.page.goto(f"{server.base}/design?from=ssd&set=name%3D%22{name}%22&{endless}")
-        watched.page.wait_for_selector("#run:enabled")
-        watched.page.click("#run")
-        watched.page.wait_for_selector(f".job:has-text('Run of {name}')")
+    begin_endless(watched, server)
     tabs = [watched, *(Watched(context.new_page(), server.base) for _ in range(3))]
     for tab in tabs[1:]:
         tab.page.goto(f"{server.base}/design")
         tab.page.wait_for_selector(".job >> nth=1")
     for name in ("left", "right"):
-        job = f".job:has-text('Run of {name}')"
-        tabs[-1].page.click(f"{job} >> button:has-text('Stop')")
-        # The list is drawn anew when it ends, and a click within that would go nowhere.
-        tabs[-1].page.wait_for_selector(job, state="detached")
+        tabs[-1].page.click(f".job:has-text('Run of {name}') >> button:has-text('Stop')")
     for tab in tabs:
         tab.ready()
         assert tab.page.locator(".job").count() == 0
         assert tab.shows("h2:has-text('Result: ')")
     assert [tab.complaints for tab in tabs] == [[], [], [], []]
+
+
+@pytest.mark.parametrize(
+    ("address", "stop", "shown"),
+    [
+        ("/design", ".job button", "h2:has-text('Result: ')"),
+        ("/papers", "#under-way button", "main"),
+    ],
+)
+def test_a_press_on_stop_counts_though_another_run_ends_within_it(
+    watched: Watched, server: Server, address: str, stop: str, shown: str
+) -> None:
+    begin_endless(watched, server)
+    tab = Watched(watched.page.context.new_page(), server.base)
+    tab.page.goto(server.base + address)
+    tab.page.wait_for_selector(f"{stop} >> nth=1")
+    upper, lower = tab.page.locator(stop).element_handles()
+    lower.hover()
+    tab.page.mouse.down()
+    upper.evaluate("each => each.click()")
+    upper.wait_for_element_state("hidden")
+    tab.page.wait_for_selector(shown)
+    tab.page.mouse.up()
+    lower.wait_for_element_state("hidden")
+    tab.ready()
+    assert tab.complaints == []

@@ -1,9 +1,9 @@
 // What pages have in common: tables, sentences, mistakes, what to copy, work under way.
 
 import { h, fill } from "./dom.js";
-import { follow, post } from "./api.js";
+import { follow } from "./api.js";
 import { during } from "./state.js";
-import { watchedHere } from "./under_way.js";
+import { stopping, watchedHere } from "./under_way.js";
 
 /** A table as the server tells it. */
 export const table = ({ title, columns, numeric, rows }) =>
@@ -85,13 +85,7 @@ export async function progress(place, job, signal, more = () => {}) {
   note(place, own);
   const bar = h("progress", { max: 1, "aria-label": job.title });
   const said = h("span", { role: "status" });
-  const stop = h("button", {
-    type: "button", class: "quiet",
-    onclick: async () => {
-      stop.disabled = true;
-      await post(`/api/jobs/${job.number}/stop`, {}).catch(() => {});
-    },
-  }, "Stop");
+  const stop = stopping(job, (mistake) => { said.textContent = mistake; });
   fill(own, h("div", { class: "job" }, h("div", { class: "row" }, h("strong", {}, job.title), said, stop), bar));
   const tell = (report) => {
     said.textContent = words(report);
@@ -101,8 +95,7 @@ export async function progress(place, job, signal, more = () => {}) {
   };
   tell(job);
   const last = await watchedHere(job.number, follow(job.number, tell, signal));
-  delete own.dataset.number;
-  fill(own);
+  end(place, own);
   if (!last) {
     fill(own, trouble("The server has ended. What was finished is in its folder."));
   } else if (last.state === "failed") {
@@ -112,6 +105,21 @@ export async function progress(place, job, signal, more = () => {}) {
   }
   return last;
 }
+
+/** A followed job is over. Its line keeps its space while others are followed, so that their buttons stay under the pointer. */
+function end(place, own) {
+  own.style.minHeight = `${own.offsetHeight}px`;
+  own.dataset.over = "";
+  fill(own);
+  if (follows(place)) return;
+  for (const each of place.querySelectorAll("[data-over]")) {
+    each.style.minHeight = "";
+    delete each.dataset.number;
+  }
+}
+
+/** Whether a job is followed in a place of the page. */
+export const follows = (place) => place.querySelector("[data-number]:not([data-over])") !== null;
 
 function words(report) {
   if (report.state === "waiting") return "waits for its turn";

@@ -45,14 +45,42 @@ export async function look() {
   if (running.length && !document.hidden) looking = setTimeout(look, PERIOD);
 }
 
+/** A button that stops a job; where that could not be asked, it can be pressed again and `tell` says why. */
+export function stopping({ number, title }, tell, name = {}) {
+  const button = h("button", {
+    type: "button", class: "quiet", ...name,
+    // The press counts, though the page moves before the button is let go.
+    onpointerdown: ({ pointerId }) => button.setPointerCapture(pointerId),
+    onclick: async () => {
+      button.disabled = true;
+      try {
+        await post(`/api/jobs/${number}/stop`, {});
+        changed();
+      } catch (error) {
+        button.disabled = false;
+        tell(error.message);
+      }
+    },
+  }, "Stop");
+  return button;
+}
+
+/** Lines stay the elements they are while their job is under way: a button that is pressed is not taken away. */
 function draw(jobs) {
-  const focused = document.activeElement?.closest("[data-job]")?.dataset.job;
-  fill(place, jobs.map((job) => h("span", { "data-job": job.number }, `${job.title}: ${far(job)} `,
-    h("button", {
-      type: "button", class: "quiet", "aria-label": `Stop ${job.title}`, disabled: job.stopping,
-      onclick: () => post(`/api/jobs/${job.number}/stop`, {}).catch(() => {}).finally(changed),
-    }, "Stop"))));
-  place.querySelector(`[data-job="${focused}"] button`)?.focus();
+  for (const line of [...place.children]) {
+    if (!jobs.some(({ number }) => String(number) === line.dataset.job)) line.remove();
+  }
+  for (const job of jobs) {
+    const line = place.querySelector(`[data-job="${job.number}"]`) ?? place.appendChild(lineOf(job));
+    line.firstChild.textContent = `${job.title}: ${far(job)} `;
+    line.querySelector("button").disabled ||= job.stopping;
+  }
+}
+
+function lineOf(job) {
+  const said = h("span");
+  const button = stopping(job, (mistake) => { said.textContent = mistake; }, { "aria-label": `Stop ${job.title}` });
+  return h("span", { "data-job": job.number }, said, button);
 }
 
 const far = ({ state, stopping, done, total }) =>

@@ -9,7 +9,7 @@ import { scenarioOf } from "../picker.js";
 import { picture } from "../picture.js";
 import { Schema } from "../schema.js";
 import { during } from "../state.js";
-import { copying, facts, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
+import { copying, facts, follows, headline, note, progress, quoted, sentence, table, trouble } from "../show.js";
 import { at, changes, isSame, put } from "../tree.js";
 
 const BEGINNING = "server-cache-zipf";
@@ -233,7 +233,8 @@ class Design {
     const shown = await get(`/api/runs/${encodeURIComponent(name)}`, this.signal);
     if (scenario === JSON.stringify(this.tree)) history.pushState(null, "", last.address);
     this.showRun(shown);
-    this.place.result.scrollIntoView({ block: "start" });
+    // The page does not move away under somebody who is about to stop another run.
+    if (scenario !== null && !follows(this.place.job)) this.place.result.scrollIntoView({ block: "start" });
     this.check();
     this.listRuns();
   }
