@@ -54,6 +54,7 @@ impl Image {
             return Err(ImageError::new(&self.path, Problem::OpenedToRead));
         }
         if !held.appending {
+            self.forget_torn_head(&mut held)?;
             let generation = held.superblock.generation + 1;
             let superblock = Superblock { generation, ..held.superblock.clone() };
             self.write_superblocks(&mut held, superblock)?;
@@ -79,6 +80,21 @@ impl Image {
             }
             Err(error) => Err(held.fail("appending to its journal", &error)),
         }
+    }
+
+    /// Zeroes the head of a torn record where the first one of this process comes. It would count if its other sectors
+    /// came to hold what they held: as when a program writes again what it wrote, and the head of that is lost.
+    fn forget_torn_head(&self, held: &mut Held) -> Result<(), ImageError> {
+        let mut head = [0; journal::HEAD_BYTES];
+        let at = JOURNAL_START + held.journal_bytes;
+        let read =
+            self.disk.read_at(at, &mut head).map_err(|error| held.fail("reading its journal", &error))?;
+        if head[..read].iter().all(|&byte| byte == 0) {
+            return Ok(());
+        }
+        head.fill(0);
+        let inside = head.len().min((held.superblock.journal_bytes - held.journal_bytes) as usize);
+        self.disk.write_at(at, &head[..inside]).map_err(|error| held.fail("appending to its journal", &error))
     }
 
     /// Sees to it that there is room on the disk for the journal up to `end`, where a record of so many bytes ends, and for

@@ -304,6 +304,30 @@ fn bytes_that_look_like_a_record_are_none() {
 }
 
 #[test]
+fn a_torn_record_is_not_made_whole_by_another_one_in_its_place() {
+    // A program writes again what it wrote before the first loss of power; at the second one the head of that is lost.
+    const JOURNAL_START: usize = 128 << 10;
+    const SECTOR: usize = 512;
+    let tape = Arc::new(Tape::default());
+    create(&tape).expect("created").append(&[7; 900]).expect("nothing fails");
+    let mut torn = tape.reel().bytes.clone();
+    torn[JOURNAL_START + SECTOR..][..SECTOR].fill(0);
+    let tape = Arc::new(Tape::with(torn.clone()));
+    let opened = Image::open_on(tape.clone(), Path::new("tape"), IDENTITY, GEOMETRY).expect("it is torn");
+    assert_eq!((opened.records.count(), opened.torn), (0, true));
+    opened.image.append(&[7; 901]).expect("nothing fails");
+    let reel = tape.reel();
+    let mut synced = Followed::of(torn);
+    let upto = reel.events.iter().rposition(|event| matches!(event, Event::Sync)).expect("it was synced");
+    reel.events[..upto].iter().for_each(|event| synced.follow(event));
+    let mut bytes = reel.bytes.clone();
+    let head = JOURNAL_START..JOURNAL_START + SECTOR;
+    bytes[head.clone()].copy_from_slice(&synced.bytes[head]);
+    let opened = Image::open_on(Arc::new(Tape::with(bytes)), Path::new("tape"), IDENTITY, GEOMETRY);
+    assert_eq!(opened.expect("nothing was synced").records.count(), 0);
+}
+
+#[test]
 fn after_any_failed_write_or_sync_nothing_is_written_and_what_was_acknowledged_is_there() {
     let steps = &steps()[..70];
     let mut failed = 0;
