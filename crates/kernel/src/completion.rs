@@ -9,7 +9,7 @@ pub enum Status {
     Done,
     /// The device could not return the data. Misbehaviour of a device is data, not an error.
     MediaError,
-    /// The device takes no writes any more: its medium is worn out.
+    /// The device takes no writes any more: its medium is worn out. Of a write of several units it may have taken some.
     WriteRefused,
 }
 

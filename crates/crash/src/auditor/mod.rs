@@ -57,7 +57,7 @@ enum Kind {
     Write,
     /// It may leave what was there.
     Trim,
-    /// A write that was refused: it may have changed something or not.
+    /// A write that was refused: it is there, or not, or in part.
     Refused,
     /// A write that a loss of power may have taken, of a block that could not be read then: it is there, or not, or
     /// in part.
@@ -246,7 +246,8 @@ impl Auditor {
             let written = block.versions.iter().rposition(|version| version.kind == Kind::Write);
             let newest = &block.versions[written.unwrap_or(0)..];
             let base = if written.is_none() { Some(&block.base) } else { None };
-            let is_doubtful = newest.iter().any(|version| version.kind == Kind::Doubtful);
+            let is_doubtful =
+                newest.iter().any(|version| matches!(version.kind, Kind::Doubtful | Kind::Refused));
             let fits = newest.iter().any(|version| version.content.is(found))
                 || base.is_some_and(|base| base.is(found))
                 || is_trimmed_in_part(found, base, newest.iter())
