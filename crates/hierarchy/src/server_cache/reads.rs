@@ -85,8 +85,13 @@ impl ServerCache {
                 run = Run { first, blocks: run.blocks + 1, moves: visit.moves.list.len() };
                 continue;
             }
+            let may_be_gone = run.blocks > 0;
             self.fetch(std::mem::take(&mut run), admits, &mut visit);
             match (way, found) {
+                // What the run made leave the upper level could not be read there, and is in no level.
+                (Way::Idle, Some(_)) if may_be_gone && self.levels.spot(block).is_none() => {
+                    self.miss_late(block, &mut visit);
+                }
                 (Way::Idle, Some(found)) => self.hit(found, block, &mut visit),
                 (Way::Arriving(arrival), _) => self.merge(arrival, block, &mut visit),
                 _ => unreachable!("block {block} is fetched"),
@@ -131,6 +136,16 @@ impl ServerCache {
         if moves_up {
             self.give_back(buffer);
         }
+        visit.add(read, mark);
+    }
+
+    /// A block was found in a level, and is gone from all since: it comes from the backing.
+    #[cold]
+    fn miss_late(&mut self, block: u64, visit: &mut Visit<'_, '_>) {
+        let (start, mark) = (visit.parts.start, visit.breakdown.mark());
+        let read = self.recover(block, start, visit.request, &mut visit.data, visit.breakdown);
+        let all = visit.moves.list.len();
+        self.settle(&mut visit.moves, all, read.done, AtHand::NONE);
         visit.add(read, mark);
     }
 

@@ -174,7 +174,8 @@ fn a_thousand_losses_of_power_branch_off_one_moment_and_leave_nothing_behind() {
 }
 
 /// What broke promises once: a story, a scenario, and the steps behind a line of dashes.
-const KEPT: [(&str, &str); 42] = [
+const KEPT: [(&str, &str); 43] = [
+    ("gone_before_it_was_read", include_str!("kept/gone_before_it_was_read.crash")),
     ("read_behind_a_refusal", include_str!("kept/read_behind_a_refusal.crash")),
     ("part_beside_a_lost_page", include_str!("kept/part_beside_a_lost_page.crash")),
     ("trim_under_way", include_str!("kept/trim_under_way.crash")),
