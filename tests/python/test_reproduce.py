@@ -18,7 +18,9 @@ from nacre.errors import ConfigError, Error
 from nacre.record import Record
 from nacre.reproduce import runs, tasks, work
 from nacre.reproduce.paper import read
+from nacre.reproduce.plan import as_study
 from nacre.study.local import Local
+from nacre.study.plan import sound
 from small_paper import CLAIMS, PLAN, SCENARIO, Counting, reproduced, status, written
 
 ROW = {
@@ -301,6 +303,44 @@ def test_an_interrupted_reproduction_of_all_papers_writes_the_runs_that_ended_on
     printed, said = capsys.readouterr()
     assert printed == ""
     assert "--resume goes on with it" in said
+
+
+def test_runs_have_the_axes_of_a_study(tmp_path: Path) -> None:
+    """A range, settings that move together, and a condition, as in `nacre study`."""
+    other = """
+[[runs]]
+name = "times"
+scenario = "small.toml"
+[[runs.axis]]
+path = "stack.read"
+log = { from = "1 us", to = "100 us", points = 3 }
+[[runs.axis]]
+name = "both"
+zip = { "stack.write" = ["1 us", "2 us"], "workload.requests" = [10, 20] }
+when = { read = ["1 us", "10 us"] }
+[[runs.axis]]
+name = "depth"
+path = "workload.arrival.queue_depth"
+range = { from = 1, to = 3, step = 2 }
+"""
+    paper = read(written(tmp_path, plan=PLAN + other) / "tiny")
+    group = paper.plan["times"]
+    points = list(group.points({}))
+    assert len(points) == (2 * 2 + 1) * 2
+    assert [point.name for point in group.points({"read": ["100 us"]})] == [
+        "times: 100 us, 1",
+        "times: 100 us, 3",
+    ]
+    assert points[2].job.overrides() == {
+        "stack.read": "1 us",
+        "stack.write": "2 us",
+        "workload.requests": "20",
+        "workload.arrival.queue_depth": "1",
+    }
+    assert [group.number("depth", label) for label in ("1", "3")] == [1.0, 3.0]
+    _, planned = sound(as_study(group))
+    found = [dict(point.settings) for point in planned.ask()]
+    assert found == [point.job.overrides() for point in points]
 
 
 @pytest.mark.parametrize(

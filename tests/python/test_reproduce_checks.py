@@ -10,7 +10,8 @@ from nacre.reproduce.judge import allowed, number, rows
 from nacre.reproduce.measures import CHECKS, Results, check
 from nacre.reproduce.outcome import Outcomes, UnknownError
 from nacre.reproduce.paper import Paper
-from nacre.reproduce.plan import Axis, Group, Selection, Value
+from nacre.reproduce.plan import Group, Selection
+from nacre.study.axis import Axis, Choice
 
 XS = (1.0, 2.0, 4.0)
 CURVES: Mapping[str, tuple[float, ...]] = {
@@ -21,15 +22,16 @@ CURVES: Mapping[str, tuple[float, ...]] = {
 }
 
 
-def place(x: float) -> Value:
-    return Value(f"{x:g}", x, {"workload.requests": x})
+def place(x: float) -> Choice:
+    return Choice(f"{x:g}", {"workload.requests": x})
 
 
-CURVE = Axis("curve", tuple(Value(name, None, {"name": name}) for name in CURVES))
-AXES = (CURVE, Axis("x", tuple(map(place, XS))))
-GROUP = Group("points", "small", {}, 1.0, AXES)
+CURVE = Axis("curve", tuple(Choice(name, {"name": name}) for name in CURVES), None, {}, "")
+AXES = (CURVE, Axis("x", tuple(map(place, XS)), None, {}, ""))
+NUMBERS = {"x": {f"{x:g}": x for x in XS}}
+GROUP = Group("points", "small", {}, 1.0, AXES, numbers=NUMBERS)
 # The same, where the places on the second axis repeat each other.
-REPEATED = Group("repeated", "small", {}, 1.0, AXES, over="x")
+REPEATED = Group("repeated", "small", {}, 1.0, AXES, over="x", numbers=NUMBERS)
 
 
 def results() -> Results:

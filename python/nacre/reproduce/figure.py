@@ -147,9 +147,8 @@ def _marks(results: Results, drawing: Drawing, claims: Sequence[Claim]) -> Data:
 
 def _place(results: Results, drawing: Drawing, point: Point) -> dict[str, Any]:
     label = dict(point.labels)[drawing.x]
-    value = results.paper.plan[point.group].axis(drawing.x).value(label)
-    ordinal = drawing.ordinal or value.x is None
-    return {"x": label if ordinal else value.x, "label": label}
+    x = results.paper.plan[point.group].number(drawing.x, label)
+    return {"x": label if drawing.ordinal or x is None else x, "label": label}
 
 
 def _x(drawing: Drawing, simulated: Data) -> alt.X:

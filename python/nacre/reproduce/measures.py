@@ -110,10 +110,11 @@ class Results:
 
     def x(self, point: Point, axis: str) -> float:
         """Where a point lies on an axis of numbers."""
-        value = self.paper.plan[point.group].axis(axis).value(dict(point.labels)[axis])
-        if value.x is None:
-            raise UnknownError(f'axis "{axis}" has no number at "{value.label}"')
-        return value.x
+        label = dict(point.labels)[axis]
+        x = self.paper.plan[point.group].number(axis, label)
+        if x is None:
+            raise UnknownError(f'axis "{axis}" has no number at "{label}"')
+        return x
 
 
 def _field(result: Result, path: str) -> float | None:

@@ -1,11 +1,10 @@
-"""What a paper's rows are computed from: groups of runs, a point for each combination of axes."""
+"""What a paper's rows are computed from: groups of runs, each a study of axes."""
 
 from __future__ import annotations
 
-import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,11 @@ from nacre import toml
 from nacre.errors import Error
 from nacre.reproduce import reading
 from nacre.reproduce.reading import Entry
-
-_SCALAR = (str, int, float)
+from nacre.study import axis as study_axis
+from nacre.study import reading as study_reading
+from nacre.study.axis import Axis
+from nacre.study.plan import Chosen, combinations
+from nacre.study.point import merged
 
 
 @dataclass(frozen=True)
@@ -33,31 +35,6 @@ class Job:
     def overrides(self) -> dict[str, object]:
         """The settings as `nacre.run` takes them."""
         return dict(self.settings)
-
-
-@dataclass(frozen=True)
-class Value:
-    """A place on an axis: its label, its number if it has one, and what it sets."""
-
-    label: str
-    x: float | None
-    settings: Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """What varies within a group."""
-
-    name: str
-    values: tuple[Value, ...]
-
-    def value(self, label: str) -> Value:
-        """The place called `label`; raises `Error` if there is none."""
-        for value in self.values:
-            if value.label == label:
-                return value
-        known = ", ".join(value.label for value in self.values)
-        raise Error(f'axis "{self.name}" has no "{label}" (it has: {known})')
 
 
 @dataclass(frozen=True)
@@ -100,6 +77,8 @@ class Group:
     mixes: int = 0
     dilate: float = 0.0
     over: str = ""
+    numbers: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By axis and label, where a place lies; it may be another number than its label."""
 
     def axis(self, name: str) -> Axis:
         """The axis called `name`; raises `Error` if there is none."""
@@ -109,28 +88,37 @@ class Group:
         known = ", ".join(axis.name for axis in self.axes)
         raise Error(f'runs "{self.name}" have no axis "{name}" (they have: {known})')
 
+    def number(self, axis: str, label: str) -> float | None:
+        """Where a place lies on an axis; None where that has no numbers."""
+        return self.numbers.get(axis, {}).get(label)
+
     def points(self, where: Mapping[str, Sequence[str]]) -> Iterator[Point]:
         """The points with those labels, in the order of the axes."""
         for name in where:
             self.axis(name)
-        chosen = [
-            [axis.value(label) for label in where[axis.name]] if axis.name in where else axis.values
-            for axis in self.axes
-        ]
-        for values in itertools.product(*chosen):
-            yield self._point(values)
+        axes = [_only(axis, where.get(axis.name)) for axis in self.axes]
+        yield from map(self._point, combinations(axes))
 
-    def _point(self, values: Sequence[Value]) -> Point:
-        settings = dict(self.settings)
-        for value in values:
-            settings |= value.settings
+    def _point(self, chosen: Chosen) -> Point:
+        applied = {name: choice for name, choice in chosen.items() if choice}
         texts = {
             path: item if isinstance(item, str) else toml.value(item)
-            for path, item in settings.items()
+            for path, item in merged(self.settings, applied.values()).items()
         }
-        labels = tuple((axis.name, v.label) for axis, v in zip(self.axes, values, strict=True))
+        labels = tuple((name, str(choice.label)) for name, choice in applied.items())
         job = Job(self.scenario, tuple(sorted(texts.items())), self.mixes, self.dilate)
         return Point(self.name, labels, job)
+
+
+def _only(axis: Axis, labels: Sequence[str] | None) -> Axis:
+    """The axis with those labels alone, in that order; raises `Error` if it lacks one."""
+    if labels is None:
+        return axis
+    choices = {str(choice.label): choice for choice in axis.choices}
+    for label in labels:
+        if label not in choices:
+            raise Error(f'axis "{axis.name}" has no "{label}" (it has: {", ".join(choices)})')
+    return replace(axis, choices=tuple(choices[label] for label in labels))
 
 
 Plan = Mapping[str, Group]
@@ -152,15 +140,15 @@ def as_study(group: Group) -> dict[str, Any]:
     document: dict[str, Any] = {"name": group.name, "scenario": group.scenario}
     if group.scenario.endswith(".toml"):
         document["scenario"] = tomllib.loads(Path(group.scenario).read_text())
-    axes: list[dict[str, Any]] = [
-        {
-            "name": axis.name,
-            "values": [{"label": each.label, "set": dict(each.settings)} for each in axis.values],
-        }
-        for axis in group.axes
-    ]
+    axes = [_as_table(axis) for axis in group.axes]
     alone: list[dict[str, Any]] = [{"name": "own", "path": "run.seed", "values": [1]}]
     return document | {"set": dict(group.settings), "axis": axes or alone}
+
+
+def _as_table(axis: Axis) -> dict[str, Any]:
+    values = [{"label": str(each.label), "set": dict(each.settings)} for each in axis.choices]
+    when = {"when": {name: list(labels) for name, labels in axis.when.items()}} if axis.when else {}
+    return {"name": axis.name, "values": values, **when}
 
 
 def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
@@ -183,15 +171,18 @@ def selection(entry: Entry, key: str, groups: Mapping[str, Group]) -> Selection:
 
 def _group(entry: Entry, folder: Path) -> Group:
     name, scenario = entry.take("name", str), entry.take("scenario", str)
+    tables = entry.take("axis", list, [])
+    axes = tuple(_axis(entry, table, number) for number, table in enumerate(tables))
     group = Group(
         name=name,
         scenario=str(folder / scenario) if scenario.endswith(".toml") else scenario,
         settings=entry.take("set", dict, {}),
         seconds=entry.take("seconds", float, 1.0),
-        axes=tuple(_axis(axis) for axis in entry.entries("axis")),
+        axes=tuple(axis for axis, _ in axes),
         mixes=entry.take("mixes", int, 0),
         dilate=entry.take("dilate", float, 0.0),
         over=entry.take("over", str, ""),
+        numbers={axis.name: numbers for axis, numbers in axes},
     )
     entry.done()
     if group.over and group.over not in [axis.name for axis in group.axes]:
@@ -201,26 +192,32 @@ def _group(entry: Entry, folder: Path) -> Group:
     return group
 
 
-def _axis(entry: Entry) -> Axis:
-    name, path = entry.take("name", str), entry.take("path", str, "")
-    values = [_value(item, path, entry) for item in entry.take("values", list)]
-    entry.done()
-    if len({value.label for value in values}) < len(values):
-        raise entry.wrong("two values have the same label")
-    return Axis(name, tuple(values))
+def _axis(runs: Entry, table: Mapping[str, Any], number: int) -> tuple[Axis, dict[str, float]]:
+    """An axis of a study, and the numbers of its places: `x`, or else labels that are numbers."""
+    values = table.get("values")
+    given = {"values": [_without_number(item) for item in values]} if values else {}
+    mistakes = study_reading.Mistakes(runs.place, None)
+    entry = study_reading.Entry({**table, **given}, mistakes, "axis", number)
+    axis = study_axis.read(entry, search=False)
+    if axis is None:
+        problem = mistakes.found[0]
+        raise runs.wrong(f"{problem['path']}: {problem['problem']}, given {problem['given']}")
+    places = values or [choice.label for choice in axis.choices]
+    found = {
+        str(choice.label): _number(item, runs)
+        for item, choice in zip(places, axis.choices, strict=True)
+    }
+    return axis, {label: number for label, number in found.items() if number is not None}
 
 
-def _value(item: Any, path: str, axis: Entry) -> Value:
-    """`"50/50"` is set at the path of the axis; a table may say label, number and settings."""
-    table = item if isinstance(item, dict) else {"value": item}
-    entry = Entry(table, f"{axis.place}: {item}")
-    value: Any = entry.take("value", _SCALAR, None)
-    settings: dict[str, object] = dict(entry.take("set", dict, {}))
-    if value is not None and path:
-        settings[path] = value
-    label: Any = entry.take("label", _SCALAR, value)
-    x: Any = entry.take("x", float, value if isinstance(value, int | float) else None)
-    entry.done()
-    if label is None:
-        raise entry.wrong("it needs a value or a label")
-    return Value(str(label), None if x is None else float(x), settings)
+def _without_number(item: Any) -> Any:
+    """The value as a study has it: `x` says where a place lies in a figure."""
+    return {k: v for k, v in item.items() if k != "x"} if isinstance(item, Mapping) else item
+
+
+def _number(item: Any, runs: Entry) -> float | None:
+    """Where a place lies: its `x`, or its value where that is a number."""
+    x = item.get("x", item.get("value")) if isinstance(item, Mapping) else item
+    if isinstance(item, Mapping) and "x" in item and not isinstance(x, int | float):
+        raise runs.wrong(f'"x" is {x!r}')
+    return float(x) if isinstance(x, int | float) and not isinstance(x, bool) else None

@@ -39,6 +39,16 @@ class Point:
     mistake: str | None = None
 
 
+def merged(base: Mapping[str, object], chosen: Iterable[Choice]) -> dict[str, object]:
+    """What is set for all points and by the axes in their order; what is set last stands last."""
+    together = dict(base)
+    for choice in chosen:
+        for path, value in choice.settings.items():
+            together.pop(path, None)
+            together[path] = value
+    return together
+
+
 class Points:
     """Makes points of one scenario, in order."""
 
@@ -50,11 +60,7 @@ class Points:
 
     def settings(self, chosen: Iterable[Choice], seed: int | None) -> tuple[tuple[str, str], ...]:
         """What is set: for all points, then by the axes in their order, then the seed."""
-        together: dict[str, object] = dict(self._base)
-        for choice in chosen:
-            for path, value in choice.settings.items():
-                together.pop(path, None)
-                together[path] = value
+        together = merged(self._base, chosen)
         if seed is not None:
             together["run.seed"] = seed
         settings = scenario.assignments(together)
