@@ -6,15 +6,18 @@
 //!
 //! Field attributes: `default` (a literal; text for quantities, choices and slots), `min`, `max`
 //! (literals in the same form, of which the type of the field can make a value), `source` (needed with a default: `"<confidence>: <where from>"`),
-//! `flatten` (the fields of a nested configuration stand in the same table; it takes nothing else).
+//! `flatten` (the fields of a nested configuration stand in the same table), and with it `with(field(...), ...)`: how
+//! a field of the nested configuration is used here. `name`, `doc`, `default`, `min`, `max` and `source` stand in
+//! place of its own.
 //! Struct attribute: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
 //! span fields.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
+use syn::meta::ParseNestedMeta;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Lit, LitStr, Result, parse_macro_input,
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Fields, Ident, Lit, LitStr, Result, parse_macro_input,
 };
 
 /// Implements `nacre_config::Configuration` for a struct with named fields.
@@ -92,11 +95,14 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
         if attributes.default.is_some() || attributes.min.is_some() || attributes.max.is_some() {
             return Err(Error::new_spanned(ident, "a flattened configuration has no default or bounds"));
         }
-        let configuration = quote!(<#ty as ::nacre_config::Configuration>);
+        let uses = attributes.with.iter().map(used).collect::<Result<Vec<_>>>()?;
         return Ok((
-            quote! { #configuration::fields() },
-            quote! { let #ident = #configuration::read_fields(table, reader); },
+            quote! { ::nacre_config::used(<#ty as ::nacre_config::Configuration>::fields(), &[#(#uses),*]) },
+            quote! { let #ident = reader.flattened::<#ty>(table, &[#(#uses),*]); },
         ));
+    }
+    if let Some((name, _)) = attributes.with.first() {
+        return Err(Error::new_spanned(name, "it is used so where its configuration is flattened"));
     }
     if attributes.default.is_some() && attributes.source.is_none() {
         return Err(Error::new_spanned(ident, "a default needs a source"));
@@ -111,6 +117,22 @@ fn described_and_read(field: &syn::Field) -> Result<(Tokens, Tokens)> {
     };
     let read = quote! { let #ident = reader.field::<#ty>(table, &#description); };
     Ok((quote! { vec![#description] }, read))
+}
+
+/// The use of a field of a flattened configuration.
+fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
+    if attributes.default.is_some() && attributes.source.is_none() {
+        return Err(Error::new_spanned(of, "a default needs a source"));
+    }
+    let of = of.to_string();
+    let [default, min, max] = [&attributes.default, &attributes.min, &attributes.max].map(literal_tokens);
+    let text = |text: &Option<LitStr>| text.as_ref().map_or_else(|| quote!(None), |text| quote!(Some(#text)));
+    let [name, doc, source] = [&attributes.name, &attributes.doc, &attributes.source].map(text);
+    Ok(quote! {
+        ::nacre_config::Use {
+            of: #of, name: #name, doc: #doc, default: #default, min: #min, max: #max, source: #source,
+        }
+    })
 }
 
 fn choice(input: &DeriveInput) -> Result<Tokens> {
@@ -151,35 +173,42 @@ struct Attributes {
     source: Option<LitStr>,
     check: Option<LitStr>,
     flatten: bool,
+    name: Option<LitStr>,
+    doc: Option<LitStr>,
+    with: Vec<(Ident, Attributes)>,
 }
 
 impl Attributes {
     fn of(attributes: &[Attribute]) -> Result<Attributes> {
         let mut found = Attributes::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("config")) {
-            attribute.parse_nested_meta(|meta| {
-                if meta.path.is_ident("flatten") {
-                    found.flatten = true;
-                    return Ok(());
-                }
-                let value = meta.value()?;
-                if meta.path.is_ident("default") {
-                    found.default = Some(value.parse()?);
-                } else if meta.path.is_ident("min") {
-                    found.min = Some(value.parse()?);
-                } else if meta.path.is_ident("max") {
-                    found.max = Some(value.parse()?);
-                } else if meta.path.is_ident("source") {
-                    found.source = Some(value.parse()?);
-                } else if meta.path.is_ident("check") {
-                    found.check = Some(value.parse()?);
-                } else {
-                    return Err(meta.error("known: default, min, max, source, flatten, check"));
-                }
-                Ok(())
-            })?;
+            attribute.parse_nested_meta(|meta| found.take(&meta, false))?;
         }
         Ok(found)
+    }
+
+    /// Takes one attribute, or one word about how a field is used.
+    fn take(&mut self, meta: &ParseNestedMeta<'_>, is_use: bool) -> Result<()> {
+        let is = |word| meta.path.is_ident(word);
+        match () {
+            () if is("default") => self.default = Some(meta.value()?.parse()?),
+            () if is("min") => self.min = Some(meta.value()?.parse()?),
+            () if is("max") => self.max = Some(meta.value()?.parse()?),
+            () if is("source") => self.source = Some(meta.value()?.parse()?),
+            () if is("name") && is_use => self.name = Some(meta.value()?.parse()?),
+            () if is("doc") && is_use => self.doc = Some(meta.value()?.parse()?),
+            () if is_use => return Err(meta.error("known: name, doc, default, min, max, source")),
+            () if is("check") => self.check = Some(meta.value()?.parse()?),
+            () if is("flatten") => self.flatten = true,
+            () if is("with") => meta.parse_nested_meta(|field| {
+                let mut uses = Attributes::default();
+                field.parse_nested_meta(|word| uses.take(&word, true))?;
+                self.with.push((field.path.require_ident()?.clone(), uses));
+                Ok(())
+            })?,
+            () => return Err(meta.error("known: default, min, max, source, flatten, with, check")),
+        }
+        Ok(())
     }
 }
 

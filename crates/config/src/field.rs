@@ -4,7 +4,7 @@ use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::reader::Reader;
-use crate::shape::{Field, Literal, Shape};
+use crate::shape::{Field, Literal, Shape, Use};
 use nacre_kernel::units::{Decimal, Quantity};
 use nacre_kernel::{Bandwidth, BitArea, Bytes, Energy, Power, Price, Rate, Ratio, Time};
 use std::cmp::Ordering;
@@ -70,8 +70,28 @@ impl Field {
 }
 
 impl Reader<'_> {
+    /// Reads a configuration that is flattened into that of `table` and used so. Called by the derived code.
+    pub fn flattened<C: Configuration>(&mut self, table: &Node, uses: &'static [Use]) -> Option<C> {
+        self.uses.push(uses);
+        let read = C::read_fields(table, self);
+        self.uses.pop();
+        read
+    }
+
     /// Reads the field of `table` that `field` describes. Used by the derived code.
     pub fn field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
+        if self.uses.is_empty() {
+            return self.plain_field(table, field);
+        }
+        // What lies within the value is used by nobody else.
+        let uses = std::mem::take(&mut self.uses);
+        let field = uses.iter().rev().fold(field.clone(), |field, uses| field.used(uses));
+        let value = self.plain_field(table, &field.of::<T>());
+        self.uses = uses;
+        value
+    }
+
+    fn plain_field<T: FieldType>(&mut self, table: &Node, field: &Field) -> Option<T> {
         self.within(field.name, |reader| match (table.get(field.name), field.default) {
             (Some(node), _) => reader.bounded(node, field),
             (None, Some(default)) => {

@@ -29,7 +29,7 @@ pub use origin::Origin;
 pub use problem::{Problem, Problems, both};
 pub use reader::{Descriptor, Families, Reader, Resolved};
 pub use room::{CountOr, Family, Room, Slot, Table, room_of};
-pub use shape::{Field, Literal, Shape};
+pub use shape::{Field, Literal, Shape, Use, used};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::node::{Node, Value};
 use crate::origin::Origin;
 use crate::problem::{Problem, Problems, known_names};
-use crate::shape::{Field, Shape};
+use crate::shape::{Field, Shape, Use};
 
 /// A value that a room will use, with its place and origin: explicit, from a catalogue, or a default.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Reader<'a> {
     pub(crate) path: String,
     pub(crate) problems: Vec<Problem>,
     resolved: Vec<Resolved>,
+    /// How the configurations that are being read are used by those they are flattened into, the outermost first.
+    pub(crate) uses: Vec<&'static [Use]>,
 }
 
 impl<'a> Reader<'a> {
@@ -32,7 +34,15 @@ impl<'a> Reader<'a> {
 
     /// A reader at `path` of a document.
     pub fn at(families: &'a dyn Families, path: &str) -> Reader<'a> {
-        Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new() }
+        Reader { families, path: path.into(), problems: Vec::new(), resolved: Vec::new(), uses: Vec::new() }
+    }
+
+    /// The key in documents of a setting of the configuration that is being read.
+    pub fn key<'n>(&self, setting: &'n str) -> &'n str {
+        let renamed = |name, uses: &&'static [Use]| {
+            uses.iter().find(|by| by.of == name).and_then(|by| by.name).unwrap_or(name)
+        };
+        self.uses.iter().rev().fold(setting, renamed)
     }
 
     /// Every leaf value read, in reading order, or every mistake. A list of plain values is one leaf.
@@ -99,6 +109,7 @@ impl<'a> Reader<'a> {
 
     /// Reports a mistake that spans fields of the table the reader is in; `field` names the one to change.
     pub fn conflict(&mut self, field: &str, given: &str, problem: &str, remedy: &str) {
+        let field = self.key(field);
         let path = if self.path.is_empty() { field.into() } else { format!("{}.{field}", self.path) };
         let origin = self.resolved.iter().rev().find(|resolved| resolved.path == path);
         let problem = Problem::new(&path, origin.map(|resolved| &resolved.node.origin), problem);

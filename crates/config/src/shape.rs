@@ -29,6 +29,54 @@ impl Field {
     }
 }
 
+impl Field {
+    /// The field where the configuration that has it is flattened into another, which uses it so.
+    pub(crate) fn used(self, uses: &[Use]) -> Field {
+        let Some(by) = uses.iter().find(|by| by.of == self.name) else { return self };
+        Field {
+            name: by.name.unwrap_or(self.name),
+            doc: by.doc.unwrap_or(self.doc),
+            shape: self.shape,
+            default: by.default.or(self.default),
+            min: by.min.or(self.min),
+            max: by.max.or(self.max),
+            source: by.source.or(self.source),
+        }
+    }
+}
+
+/// How a configuration uses a setting of another one that is flattened into it: what is given stands in place of
+/// what that one says itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// The setting, as the flattened configuration calls it.
+    pub of: &'static str,
+    /// Its key in documents.
+    pub name: Option<&'static str>,
+    /// What it means.
+    pub doc: Option<&'static str>,
+    /// The value where none is given.
+    pub default: Option<Literal>,
+    /// The smallest value allowed.
+    pub min: Option<Literal>,
+    /// The largest value allowed.
+    pub max: Option<Literal>,
+    /// Where the default comes from.
+    pub source: Option<&'static str>,
+}
+
+/// The fields of a flattened configuration as they are used. Called by the derived code.
+///
+/// # Panics
+/// If a use is of no field.
+#[must_use]
+pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
+    for by in uses {
+        assert!(fields.iter().any(|field| field.name == by.of), "there is no setting {} to be used", by.of);
+    }
+    fields.into_iter().map(|field| field.used(uses)).collect()
+}
+
 /// A value written in the code of a room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {

@@ -365,6 +365,49 @@ fn a_flattened_configuration_stands_in_the_same_table() {
     );
 }
 
+/// The same area, used in other words.
+#[derive(Clone, Debug, Configuration)]
+struct Window {
+    #[config(flatten)]
+    #[config(with(start(
+        name = "left",
+        doc = "Its left edge.",
+        default = "1 KiB",
+        source = "assumed: a margin"
+    )))]
+    #[config(with(end(name = "right", max = "64 KiB")))]
+    inner: Area,
+}
+
+#[test]
+fn a_flattened_setting_has_name_default_and_bounds_of_its_use() {
+    let fields = Around::<Window>::fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+    assert_eq!(names, ["first", "left", "right", "last"]);
+    let (left, right) = (&fields[1], &fields[2]);
+    assert_eq!((left.doc, left.default), ("Its left edge.", Some(crate::Literal::Text("1 KiB"))));
+    assert_eq!(left.source, Some("assumed: a margin"));
+    assert_eq!((right.doc, right.max), ("Where it ends.", Some(crate::Literal::Text("64 KiB"))));
+    let read = |text: &str| {
+        let node = Node::parse_toml(text, "a.toml").unwrap();
+        let mut reader = Reader::new(&Known);
+        let window = <Around<Window> as Configuration>::read(&node, &mut reader);
+        reader.finish().map(|_| window.expect("no problems").inner.inner).map_err(|it| it.to_string())
+    };
+    let area = read("last = true\nfirst = 3\nright = \"4 KiB\"").unwrap();
+    assert_eq!((area.start, area.end), (Bytes(1024), Bytes(4096)));
+    assert_eq!(
+        read("first = 3\nlast = true\nright = \"65 KiB\"\nstart = \"1 KiB\"").unwrap_err(),
+        "start (a.toml:4): there is no such setting; known: first, left, right, last\n\
+         right (a.toml:3): it is too large, given \"65 KiB\"; the largest allowed is 64 KiB"
+    );
+    // A rule of the area names the settings as they are used.
+    assert_eq!(
+        read("first = 3\nlast = true\nright = \"1 B\"").unwrap_err(),
+        "right (a.toml:3): it lies before start, given 1 B; make it larger"
+    );
+}
+
 #[test]
 fn problems_of_two_results_come_together() {
     let wrong =
