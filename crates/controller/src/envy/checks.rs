@@ -9,11 +9,8 @@ use nacre_media::charge::check_energies;
 
 /// Reports every mistake that no single setting shows.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
-    let energies = [
-        ("access_energy", config.access_energy),
-        ("program_energy", config.program_energy),
-        ("erase_energy", config.erase_energy),
-    ];
+    let [access, program, erase] = config.energy.each();
+    let energies = [("access_energy", access), ("program_energy", program), ("erase_energy", erase)];
     check_energies(reader, &energies, None);
     // What does not fit a page that is no page either would be a second word about one mistake.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {

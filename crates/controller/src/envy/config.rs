@@ -2,8 +2,9 @@
 
 use crate::cleaning::CleaningFamily;
 use nacre_config::{Configuration, Slot};
-use nacre_kernel::{Bytes, Energy, Price, Ratio, Time};
+use nacre_kernel::{Bytes, Price, Ratio, Time};
 use nacre_media::charge::Energies;
+use nacre_media::flash::{OperationEnergy, ProgramErase};
 
 /// Flash as main memory.
 #[derive(Clone, Debug, Configuration)]
@@ -69,12 +70,21 @@ pub struct Config {
     /// A mapping that the memory management unit does not hold is read from the page table.
     #[config(default = "160 ns", max = "1 s", source = "paper: wu-1994 section 5.1, an SRAM operation")]
     pub page_table_access: Time,
-    /// Programming a page.
-    #[config(default = "4 us", min = "1 ps", max = "10 s", source = "paper: wu-1994 figure 12")]
-    pub program: Time,
-    /// Erasing a segment.
-    #[config(default = "50 ms", min = "1 ps", max = "1 h", source = "paper: wu-1994 figure 12")]
-    pub erase: Time,
+    /// How long its flash takes to change.
+    #[config(flatten)]
+    #[config(with(program(
+        default = "4 us",
+        min = "1 ps",
+        max = "10 s",
+        source = "paper: wu-1994 figure 12"
+    )))]
+    #[config(with(erase(
+        doc = "Erasing a segment.",
+        default = "50 ms",
+        max = "1 h",
+        source = "paper: wu-1994 figure 12"
+    )))]
+    pub program_erase: ProgramErase<Time>,
     /// Programs and erases the controller has under way at one time, each in another bank.
     #[config(default = 1, min = 1, max = 64, source = "paper: wu-1994 section 5; 4 to 8 in section 6")]
     pub concurrency: u32,
@@ -91,12 +101,11 @@ pub struct Config {
     /// Erases a segment is made for.
     #[config(default = 1000000, min = 1, source = "paper: wu-1994 section 5.5")]
     pub endurance: u64,
-    /// Energy of one host access, above idling.
-    pub access_energy: Option<Energy>,
-    /// Energy to program a page, above idling.
-    pub program_energy: Option<Energy>,
-    /// Energy to erase a segment, above idling.
-    pub erase_energy: Option<Energy>,
+    /// What its operations take.
+    #[config(flatten)]
+    #[config(with(read_energy(name = "access_energy", doc = "Energy of one host access, above idling.")))]
+    #[config(with(erase_energy(doc = "Energy to erase a segment, above idling.")))]
+    pub energy: OperationEnergy,
     /// Price of the flash.
     pub price: Option<Price>,
     /// Price of the SRAM of write buffer and page table, six bytes for each flash page (section 3.3).
@@ -108,7 +117,7 @@ pub struct Config {
 impl Config {
     /// Energy of an access, a program and an erase.
     pub(super) fn energies(&self) -> Energies<3> {
-        Energies::of([self.access_energy, self.program_energy, self.erase_energy])
+        Energies::of(self.energy.each())
     }
 
     /// Pages the write buffer holds.

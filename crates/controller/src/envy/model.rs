@@ -98,8 +98,8 @@ impl<S: Store> Envy<S> {
         cleaner: Box<dyn Cleaner>,
     ) -> Envy<S> {
         let pace = Pace {
-            program: config.program,
-            erase: config.erase,
+            program: config.program_erase.program,
+            erase: config.program_erase.erase,
             concurrency: config.concurrency as usize,
             threshold: (f64::from(config.buffer_pages()) * config.threshold.0) as u32,
             wear_swap_gap: config.wear_swap_gap,

@@ -9,6 +9,7 @@ use super::model::Envy;
 use super::page_table::Location;
 use super::write_buffer::SlotState;
 use nacre_kernel::{Activity, Cancelled, Operations, Random, Recovery, Time};
+use nacre_media::flash::ProgramErase;
 use nacre_media::persistence::Torn;
 use nacre_media::store::Store;
 
@@ -68,7 +69,8 @@ impl<S: Store> Envy<S> {
         }
         for Cancelled { activity, time, of, operations } in self.flash_under_way.cancel(at) {
             let Operations { kind, count } = operations;
-            let each = if activity == Activity::Erase { self.config.erase } else { self.config.program };
+            let ProgramErase { program, erase } = self.config.program_erase;
+            let each = if activity == Activity::Erase { erase } else { program };
             // Operations are spread over the time that the host waited.
             let ps = u128::from(each.as_ps() * u64::from(count)) * u128::from(time.as_ps())
                 / u128::from(of.as_ps());

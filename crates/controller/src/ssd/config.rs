@@ -287,7 +287,7 @@ impl Config {
 
     /// Whether a loss of power damages pages that were programmed before.
     pub(super) fn loses_paired_pages(&self) -> bool {
-        self.paired_page_loss && !self.power_protected && self.nand.program.len() > 1
+        self.paired_page_loss && !self.power_protected && self.nand.program().len() > 1
     }
 
     /// Bytes one operation programs.

@@ -37,9 +37,9 @@ impl Pace {
         let cached = config.cached && config.registers != Some(1);
         let registers = if cached { config.registers.map(|registers| registers as usize) } else { Some(1) };
         Pace {
-            read: by_page(&config.nand.read),
-            program: by_page(&config.nand.program),
-            erase: Time::from_ps(config.nand.erase.as_ps() * planes),
+            read: by_page(config.nand.read()),
+            program: by_page(config.nand.program()),
+            erase: Time::from_ps(config.nand.erase().as_ps() * planes),
             single_read: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.read),
             single_program: config.slc_cache.as_ref().map_or(Time::ZERO, |cache| cache.program),
             program_transfer: config.bus.time_for(config.operation_bytes()) + config.command * pages,

@@ -95,7 +95,7 @@ impl<S: Store> Ssd<S> {
         recovery.pages_scanned = since.div_ceil(u64::from(geometry.units_per_page));
         recovery.erases_repeated = self.outage.erases.all;
         let planes = if self.config.multi_plane { 1 } else { u64::from(geometry.planes) };
-        let erasing = self.config.nand.erase * (self.outage.erases.most * planes);
+        let erasing = self.config.nand.erase() * (self.outage.erases.most * planes);
         let mappings =
             if geometry.mapping_units > 0 { geometry.mapping_units } else { geometry.logical_units };
         self.schedule.erase_again(at.max(recovery.done), recovery.erases_repeated, self.outage.erases.most);

@@ -12,7 +12,7 @@ use super::places::Places;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Activity, Time, Timeline, UnderWay};
 use nacre_media::charge::Charges;
-use nacre_media::flash::{Nand, Operation};
+use nacre_media::flash::Operation;
 use std::collections::VecDeque;
 
 /// What was done since measuring began, beside what the medium counts.
@@ -93,8 +93,8 @@ impl Schedule {
     pub(super) fn new(geometry: Geometry, config: &Config, carries_bytes: bool) -> Schedule {
         let pace = Pace::of(config, &geometry);
         let single = config.slc_cache.iter().flat_map(|cache| [&cache.read, &cache.program]);
-        let Nand { read, program, erase, .. } = &config.nand;
-        let times = read.iter().chain(program).chain([erase]).chain(single);
+        let (nand, erase) = (&config.nand, config.nand.erase());
+        let times = nand.read().iter().chain(nand.program()).chain([&erase]).chain(single);
         let shortest = times.min().copied().unwrap_or_default();
         let places = config.buffer.0 / config.operation_bytes() - 1;
         let arbiters = if config.arbitration == Arbitration::FirstFit { 0 } else { geometry.channels };

@@ -26,7 +26,8 @@ impl<S: Store> Ssd<S> {
         let mut damaged = BTreeSet::new();
         for (superblock, operation) in self.schedule.interrupted(at) {
             if self.array.cells(superblock) == Cells::Full {
-                let before = self.array.geometry.word_line_before(operation, self.config.nand.program.len());
+                let before =
+                    self.array.geometry.word_line_before(operation, self.config.nand.program().len());
                 damaged.extend(before.map(|operation| (superblock, operation)));
             }
         }

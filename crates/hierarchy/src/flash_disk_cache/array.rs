@@ -66,7 +66,7 @@ impl<S: Store> Array<S> {
             bits,
             clean: codes.iter().map(|code| code.decoding(0).work.time).collect(),
             encode: codes.iter().map(|code| code.encoding().time).collect(),
-            draw: Power(match (cells.active_power, cells.idle_power) {
+            draw: Power(match (cells.nand.active_power, cells.nand.idle_power) {
                 (Some(active), idle) => active.0 - idle.map_or(0.0, |idle| idle.0),
                 (None, _) => 0.0,
             }),
@@ -113,7 +113,7 @@ impl<S: Store> Array<S> {
         if S::CARRIES_BYTES {
             verdict = self.decode(page, code, verdict);
         }
-        let sensed = self.occupy(block, now, self.cells.read(mode) * u64::from(1 + senses), activity);
+        let sensed = self.occupy(block, now, self.cells.nand.read(mode) * u64::from(1 + senses), activity);
         let begin = self.decoder.reserve(sensed, decode);
         self.decoder_ledger.charge(Activity::Correct, decode);
         if let Some(energy) = energy.or_else(|| self.codes[code].decoding(0).work.energy) {
@@ -165,7 +165,7 @@ impl<S: Store> Array<S> {
                 (decoding.work.time, decoding.senses)
             }
         };
-        let read = self.cells.read(self.flash.mode(page)) * u64::from(1 + decoding.1);
+        let read = self.cells.nand.read(self.flash.mode(page)) * u64::from(1 + decoding.1);
         let queue = sensed.done - now - read - decoding.0;
         breakdown
             .add_all(id, [(Activity::Queue, queue), (Activity::Read, read), (Activity::Correct, decoding.0)]);
@@ -189,20 +189,20 @@ impl<S: Store> Array<S> {
             bytes::encode(&*self.codes[code], &mut self.buffer);
             self.flash.fill(page, &self.buffer);
         }
-        let time = self.cells.program(mode);
+        let time = self.cells.nand.program(mode);
         let done = self.occupy(block, begin, time, activity);
         (page, done)
     }
 
     /// Takes the time of programming a page of the journal.
     pub(super) fn program_journal(&mut self, block: u32, now: Time) -> Time {
-        self.occupy(block, now, self.cells.program(Mode::Slc), Activity::Clean)
+        self.occupy(block, now, self.cells.nand.program(Mode::Slc), Activity::Clean)
     }
 
     /// Erases `block`, whose slots are mostly in `mode`, from `now` on; when that is done.
     pub(super) fn erase(&mut self, block: u32, mode: Mode, now: Time) -> Time {
         self.flash.erase(block);
-        self.occupy(block, now, self.cells.erase(mode), Activity::Erase)
+        self.occupy(block, now, self.cells.nand.erase(mode), Activity::Erase)
     }
 
     /// Time to decode a page of code number `code`.
@@ -213,7 +213,7 @@ impl<S: Store> Array<S> {
     /// Takes the dies for reading `pages` pages, all of them side by side; when that is done.
     pub(super) fn scan(&mut self, pages: u64, now: Time) -> Time {
         let each = pages.div_ceil(u64::from(self.cells.dies));
-        let time = self.cells.slc_read * each;
+        let time = self.cells.nand.read(Mode::Slc) * each;
         let dies = 0..self.cells.dies;
         dies.map(|die| self.occupy(die, now, time, Activity::Read)).fold(now, Time::max)
     }
@@ -256,7 +256,7 @@ impl<S: Store> Array<S> {
     /// What all dies draw while they do nothing, over `elapsed`.
     pub(super) fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let dies = f64::from(self.cells.dies);
-        self.cells.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))
+        self.cells.nand.idle_power.map(|power| Energy(power.over(elapsed).0 * dies))
     }
 
     pub(super) fn check_invariants(&self) {

@@ -4,9 +4,8 @@ use super::FLASH_PAGE;
 use nacre_config::{Choice, Configuration, Reader, Slot};
 use nacre_controller::ecc::EccFamily;
 use nacre_device::DeviceFamily;
-use nacre_kernel::{BitArea, Bytes, Power, Price, Ratio, Time};
-use nacre_media::charge::check_powers;
-use nacre_media::dual_mode_flash::{Ageing, Mode};
+use nacre_kernel::{BitArea, Bytes, Price, Ratio, Time};
+use nacre_media::dual_mode_flash::{Mode, Nand};
 
 /// Slots of the smallest region: blocks to open, to collect into, and to evict.
 pub(super) const REGION_BLOCKS_MIN: u32 = 4;
@@ -49,100 +48,15 @@ pub struct Cells {
     /// Dies, each of which does one thing at a time; blocks lie on them in turn.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: a few chips; the paper does not say")]
     pub dies: u32,
-    /// Reading a page in SLC.
-    #[config(default = "25 us", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub slc_read: Time,
-    /// Programming a page in SLC.
-    #[config(default = "250 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub slc_program: Time,
-    /// Erasing a block whose slots are mostly SLC.
-    #[config(default = "500 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub slc_erase: Time,
-    /// Reading a page in MLC.
-    #[config(default = "50 us", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub mlc_read: Time,
-    /// Programming a page in MLC.
-    #[config(default = "900 us", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub mlc_program: Time,
-    /// Erasing a block whose slots are mostly MLC.
-    #[config(default = "3.5 ms", min = "1 ps", max = "1 s", source = "paper: roberts-2009 section II.A")]
-    pub mlc_erase: Time,
-    /// Erases that a slot in SLC is made for.
-    #[config(default = 100_000, min = 1, max = 4294967294, source = "paper: roberts-2009 table I, 2009")]
-    pub slc_endurance: u64,
-    /// Erases that a slot in MLC is made for.
-    #[config(
-        default = 10_000,
-        min = 1,
-        max = 4294967294,
-        source = "paper: roberts-2009 section II.A: shorter by a factor of 10 or more"
-    )]
-    pub mlc_endurance: u64,
-    /// Share of bits that are wrong after as many erases as a slot is made for.
-    #[config(
-        default = 0.000001,
-        min = 0,
-        max = 0.1,
-        source = "assumed: one page of 2 KiB in 60 has a wrong bit; order of magnitude of mielke-2008"
-    )]
-    pub bit_error_rate: f64,
-    /// The power of the erases with which that share grows.
-    #[config(
-        default = 3.0,
-        min = 0.1,
-        max = 20,
-        source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
-    )]
-    pub error_exponent: f64,
-    /// Standard deviation of the logarithm of the erases that slots take.
-    #[config(
-        default = 0.1,
-        min = 0,
-        max = 2,
-        source = "assumed: the companion paper spreads the life of pages by 5 to 20 %"
-    )]
-    pub endurance_spread: f64,
-    /// By what share of itself the rate of wrong bits grows in a day of lying.
-    #[config(
-        default = "1 %",
-        max = "10000 %",
-        source = "assumed: twice as many after 100 days; mielke-2008 finds errors of retention as frequent as others"
-    )]
-    pub drift: Ratio,
-    /// Power of a die that reads, programs or erases, idling included.
-    pub active_power: Option<Power>,
-    /// Power of a die that does nothing.
-    pub idle_power: Option<Power>,
+    /// Their times, wear and power.
+    #[config(flatten)]
+    pub nand: Nand,
     /// Area of a bit of its cells, as they are new; spare bytes are not counted.
     pub area: Option<BitArea>,
     /// Price of its capacity, as it is new.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
     pub price_basis: Option<String>,
-}
-
-impl Cells {
-    pub(super) fn ageing(&self) -> Ageing {
-        Ageing {
-            endurance: [self.slc_endurance as f64, self.mlc_endurance as f64],
-            rate: self.bit_error_rate,
-            exponent: self.error_exponent,
-            spread: self.endurance_spread,
-            drift: self.drift.0,
-        }
-    }
-
-    pub(super) fn read(&self, mode: Mode) -> Time {
-        [self.slc_read, self.mlc_read][mode as usize]
-    }
-
-    pub(super) fn program(&self, mode: Mode) -> Time {
-        [self.slc_program, self.mlc_program][mode as usize]
-    }
-
-    pub(super) fn erase(&self, mode: Mode) -> Time {
-        [self.slc_erase, self.mlc_erase][mode as usize]
-    }
 }
 
 /// A cache of a disk's pages in flash.
@@ -239,24 +153,12 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let remedy = format!("the most blocks allowed are {}", (1 << 29) / slots);
         reader.conflict("blocks", &config.cells.blocks.to_string(), &problem, &remedy);
     }
-    check_power(config, reader);
     let writes = config.write_blocks();
     let smaller = writes.min(config.cells.blocks - writes);
     if writes > 0 && smaller < REGION_BLOCKS_MIN {
         let problem = format!("a region of {smaller} blocks is too small");
         let remedy = format!("give each at least {REGION_BLOCKS_MIN} blocks, or use 0 % for one region");
         reader.conflict("write_region", &config.write_region.to_string(), &problem, &remedy);
-    }
-}
-
-fn check_power(config: &Config, reader: &mut Reader<'_>) {
-    let Cells { active_power, idle_power, .. } = config.cells;
-    check_powers(reader, &[("active_power", active_power), ("idle_power", idle_power)]);
-    if let (Some(active), Some(idle)) = (config.cells.active_power, config.cells.idle_power)
-        && active < idle
-    {
-        let remedy = format!("it includes idling: at least {idle}");
-        reader.conflict("active_power", &active.to_string(), "it is below idle_power", &remedy);
     }
 }
 

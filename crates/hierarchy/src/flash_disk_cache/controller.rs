@@ -94,7 +94,7 @@ impl<S: Store> FlashCache<S> {
     fn cost_of_density(&self, page: u32) -> f64 {
         let global = &self.tables.global;
         let cells = &self.config.cells;
-        let faster = cells.mlc_read.as_secs_f64() - cells.slc_read.as_secs_f64();
+        let faster = cells.nand.read(Mode::Mlc).as_secs_f64() - cells.nand.read(Mode::Slc).as_secs_f64();
         let penalty = (global.miss() - global.hit()).max(0.0);
         global.misses_for_a_page() * penalty - self.frequency(page) * faster
     }

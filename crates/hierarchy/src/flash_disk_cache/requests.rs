@@ -279,7 +279,7 @@ impl<S: Store> FlashCache<S> {
         if S::CARRIES_BYTES {
             self.unfinished.written(key, done, old_bytes);
         }
-        let program = self.config.cells.program(place.mode).min(done - now);
+        let program = self.config.cells.nand.program(place.mode).min(done - now);
         let waits = done - now - program;
         let for_erase = erased.saturating_sub(now).min(waits);
         let spans =

@@ -46,6 +46,7 @@ use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{BitArea, Bytes, Energy, Power, Price, Time};
 use nacre_media::charge::check_energies;
+use nacre_media::dual_mode_flash::ErrorLaw;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
 
@@ -97,15 +98,21 @@ pub struct Config {
         source = "paper: roberts-2009 table I, 2009"
     )]
     pub endurance: u64,
-    /// Share of bits that are wrong after as many writes as a frame is made for.
-    #[config(default = 0.000001, min = 0, max = 0.1, source = "assumed: as for flash")]
-    pub bit_error_rate: f64,
-    /// The power of the writes with which that share grows.
-    #[config(default = 3.0, min = 0.1, max = 20, source = "assumed: as for flash")]
-    pub error_exponent: f64,
-    /// Standard deviation of the logarithm of the writes that frames take.
-    #[config(default = 0.1, min = 0, max = 2, source = "assumed: as for flash")]
-    pub endurance_spread: f64,
+    /// How bits go wrong with wear.
+    #[config(flatten)]
+    #[config(with(bit_error_rate(
+        doc = "Share of bits that are wrong after as many writes as a frame is made for.",
+        source = "assumed: as for flash"
+    )))]
+    #[config(with(error_exponent(
+        doc = "The power of the writes with which that share grows.",
+        source = "assumed: as for flash"
+    )))]
+    #[config(with(endurance_spread(
+        doc = "Standard deviation of the logarithm of the writes that frames take.",
+        source = "assumed: as for flash"
+    )))]
+    pub errors: ErrorLaw,
     /// How wear is spread over the frames.
     #[config(
         default = "start_gap",

@@ -56,8 +56,6 @@ impl<S: Store> Pcm<S> {
     ) -> Pcm<S> {
         let rows = leveller.physical_rows() as u32;
         let layout = code.layout();
-        let Config { endurance, bit_error_rate, error_exponent, endurance_spread, .. } = config;
-        let law = [endurance as f64, bit_error_rate, error_exponent, endurance_spread];
         let buffer =
             if S::CARRIES_BYTES { (config.page.0 + config.spare.0).next_power_of_two() as usize } else { 0 };
         Pcm {
@@ -65,7 +63,7 @@ impl<S: Store> Pcm<S> {
             bits: (layout.codeword_bits * u64::from(layout.codewords)) as u32,
             code,
             leveller,
-            cells: WornCells::new(rows, law, random),
+            cells: WornCells::new(rows, config.endurance, config.errors, random),
             banks: Pool::new(config.banks),
             port: Timeline::new(),
             decoder: Timeline::new(),
@@ -278,8 +276,8 @@ impl<S: Store> Memory for Pcm<S> {
 
     fn report(&self, elapsed: Time) -> MemoryReport {
         let config = &self.config;
-        let energies = [config.read_energy, config.write_energy];
-        let banks = self.bank_charges.ledger(&Energies::of(energies));
+        let energies = Energies::of([config.read_energy, config.write_energy]);
+        let banks = self.bank_charges.ledger(&energies);
         let frames = self.cells.programs();
         let life = frames.len() as f64 * config.endurance as f64;
         let days = elapsed.as_secs_f64() / 86_400.0;
@@ -289,7 +287,7 @@ impl<S: Store> Memory for Pcm<S> {
                 Resource { name: "port", servers: 1, ledger: self.port_ledger.clone() },
                 Resource { name: "decoder", servers: 1, ledger: self.decoder_ledger.clone() },
             ],
-            is_energy_modelled: energies.iter().any(Option::is_some) || config.idle_power.is_some(),
+            is_energy_modelled: energies.is_known(),
             idle_energy: config.idle_power.map(|power| power.over(elapsed)),
             counters: vec![
                 ("frame_writes", self.writes),

@@ -27,6 +27,7 @@
 //! wrong bits against the law in both modes; bits that are wrong in the bytes as many as were counted, and the same at
 //! every read; programs and erases are conserved.
 
+mod nand;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wrong_bits;
@@ -35,7 +36,8 @@ use crate::store::Store;
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{Random, Time};
 
-pub use wrong_bits::Ageing;
+pub use nand::Nand;
+pub use wrong_bits::{Ageing, ErrorLaw};
 
 /// How many bits a cell holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Value)]

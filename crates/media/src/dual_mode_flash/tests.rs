@@ -1,9 +1,9 @@
-use super::{Ageing, DualModeFlash, Mode};
+use super::{Ageing, DualModeFlash, ErrorLaw, Mode};
 use crate::store::{Memory, Nothing};
 use nacre_kernel::{Streams, Time};
 
-const AGEING: Ageing =
-    Ageing { endurance: [1000.0, 100.0], rate: 1e-4, exponent: 3.0, spread: 0.0, drift: 0.0 };
+const ERRORS: ErrorLaw = ErrorLaw { bit_error_rate: 1e-4, error_exponent: 3.0, endurance_spread: 0.0 };
+const AGEING: Ageing = Ageing { endurance: [1000.0, 100.0], errors: ERRORS, drift: 0.0 };
 const BITS: u32 = 16_384;
 
 fn flash(ageing: Ageing) -> DualModeFlash<Nothing> {
@@ -74,7 +74,8 @@ fn wrong_bits_follow_the_law() {
 /// A day of lying at a drift of one adds as many wrong bits as there were.
 #[test]
 fn bits_go_wrong_while_a_page_lies() {
-    let mut flash = flash(Ageing { drift: 1.0, rate: 1e-3, ..AGEING });
+    let mut flash =
+        flash(Ageing { drift: 1.0, errors: ErrorLaw { bit_error_rate: 1e-3, ..ERRORS }, ..AGEING });
     (0..100).for_each(|_| flash.erase(0));
     let (mut before, mut after) = (0, 0);
     for round in 0..2_000 {
@@ -92,7 +93,7 @@ fn bits_go_wrong_while_a_page_lies() {
 
 #[test]
 fn what_is_read_has_as_many_wrong_bits_as_were_counted_and_always_the_same() {
-    let ageing = Ageing { rate: 2e-3, ..AGEING };
+    let ageing = Ageing { errors: ErrorLaw { bit_error_rate: 2e-3, ..ERRORS }, ..AGEING };
     let store = Memory::new(64);
     let mut flash = DualModeFlash::new(1, 64, ageing, Streams::new(2).stream("cells"), store);
     (0..100).for_each(|_| flash.erase(0));

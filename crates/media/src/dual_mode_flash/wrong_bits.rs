@@ -1,22 +1,61 @@
 //! How many bits go wrong, and which.
 
 use super::Mode;
+use nacre_config::Configuration;
 use nacre_kernel::{Random, Time};
 
 /// Seconds of a day.
 const DAY_S: f64 = 86_400.0;
+
+/// How the share of wrong bits grows with wear.
+#[derive(Clone, Copy, Debug, PartialEq, Configuration)]
+pub struct ErrorLaw {
+    /// Share of bits that are wrong after as many erases as a slot is made for.
+    #[config(
+        default = 0.000001,
+        min = 0,
+        max = 0.1,
+        source = "assumed: one page of 2 KiB in 60 has a wrong bit; order of magnitude of mielke-2008"
+    )]
+    pub bit_error_rate: f64,
+    /// The power of the erases with which that share grows.
+    #[config(
+        default = 3.0,
+        min = 0.1,
+        max = 20,
+        source = "assumed: steep, as hetzler-2012 finds; results say how much hangs on it"
+    )]
+    pub error_exponent: f64,
+    /// Standard deviation of the logarithm of the erases that slots take.
+    #[config(
+        default = 0.1,
+        min = 0,
+        max = 2,
+        source = "assumed: the companion paper spreads the life of pages by 5 to 20 %"
+    )]
+    pub endurance_spread: f64,
+}
+
+impl ErrorLaw {
+    /// Share of wrong bits of cells of median strength that are worn by this share of what they are made for.
+    #[inline]
+    pub fn rate_at(&self, worn: f64) -> f64 {
+        self.bit_error_rate * libm::pow(worn, self.error_exponent)
+    }
+
+    /// What the rate of some cells is multiplied by: their endurance is log-normal.
+    pub(crate) fn weakness(&self, random: &mut Random) -> f32 {
+        libm::exp(-self.error_exponent * self.endurance_spread * random.normal()) as f32
+    }
+}
 
 /// How a medium goes wrong with cycles and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ageing {
     /// Erases that each mode is made for: SLC, MLC.
     pub endurance: [f64; 2],
-    /// Share of wrong bits after so many.
-    pub rate: f64,
-    /// The power of the cycles with which it grows.
-    pub exponent: f64,
-    /// Standard deviation of the logarithm of a slot's own endurance.
-    pub spread: f64,
+    /// How it goes wrong with cycles.
+    pub errors: ErrorLaw,
     /// By what share of itself the rate grows in a day of lying.
     pub drift: f64,
 }
@@ -29,12 +68,12 @@ impl Ageing {
 
     /// The same in one mode.
     pub fn rate_at(&self, mode: Mode, erases: f64) -> f64 {
-        self.rate * libm::pow(erases / self.endurance[mode as usize], self.exponent)
+        self.errors.rate_at(erases / self.endurance[mode as usize])
     }
 
-    /// What the rates of a slot are multiplied by: its endurance is log-normal, one for each mode.
+    /// What the rates of a slot are multiplied by, one for each mode.
     pub(super) fn weakness(&self, random: &mut Random) -> [f32; 2] {
-        [0, 1].map(|_| libm::exp(-self.exponent * self.spread * random.normal()) as f32)
+        [0, 1].map(|_| self.errors.weakness(random))
     }
 
     /// By what share of itself the rate grows in `time`.

@@ -20,7 +20,7 @@
 
 mod nand;
 
-pub use nand::{Nand, Operation};
+pub use nand::{Nand, Operation, OperationEnergy, ProgramErase, Timing};
 
 use crate::store::Store;
 use nacre_kernel::state::{State, Value};

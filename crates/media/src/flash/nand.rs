@@ -1,7 +1,7 @@
 //! NAND flash: what its operations take, and what its blocks are made for.
 
 use crate::charge::{Energies, check_energies};
-use nacre_config::{Configuration, Reader};
+use nacre_config::{Configuration, FieldType, Reader};
 use nacre_kernel::{Energy, Power, Ratio, Time};
 
 /// What NAND flash does.
@@ -22,29 +22,66 @@ impl Operation {
     pub const COUNT: usize = 4;
 }
 
-/// Times, wear and energy of NAND flash.
+/// How long it takes to program a page, which may differ from page to page, and to erase a block.
 #[derive(Clone, Debug, Configuration)]
-#[config(check = "check")]
-pub struct Nand {
-    /// Reading a page, by its place among the pages that share a word line.
-    pub read: Vec<Time>,
-    /// Programming a page, by its place among the pages that share a word line.
-    pub program: Vec<Time>,
+pub struct ProgramErase<T: FieldType> {
+    /// Programming a page.
+    pub program: T,
     /// Erasing a block.
-    #[config(min = "1 ps", max = "10 s")]
+    #[config(min = "1 ps")]
     pub erase: Time,
-    /// Erases a block is made for; absent means no limit.
-    #[config(min = 1, max = 4294967294)]
-    pub endurance: Option<u64>,
-    /// Standard deviation of the erases a block takes, as a share of `endurance`.
-    #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
-    pub endurance_spread: Ratio,
+}
+
+/// How long the operations of flash take.
+#[derive(Clone, Debug, Configuration)]
+pub struct Timing<T: FieldType> {
+    /// Reading a page.
+    pub read: T,
+    /// What changes it.
+    #[config(flatten)]
+    pub program_erase: ProgramErase<T>,
+}
+
+/// What the operations of flash take, above idling.
+#[derive(Clone, Debug, Configuration)]
+pub struct OperationEnergy {
     /// Energy to read a page, above idling.
     pub read_energy: Option<Energy>,
     /// Energy to program a page, above idling.
     pub program_energy: Option<Energy>,
     /// Energy to erase a block, above idling.
     pub erase_energy: Option<Energy>,
+}
+
+impl OperationEnergy {
+    /// Of a read, a program and an erase.
+    #[must_use]
+    pub fn each(&self) -> [Option<Energy>; 3] {
+        [self.read_energy, self.program_energy, self.erase_energy]
+    }
+}
+
+/// Times, wear and energy of NAND flash.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Nand {
+    /// How long its operations take.
+    #[config(flatten)]
+    #[config(with(read(doc = "Reading a page, by its place among the pages that share a word line.")))]
+    #[config(with(program(
+        doc = "Programming a page, by its place among the pages that share a word line."
+    )))]
+    #[config(with(erase(max = "10 s")))]
+    pub timing: Timing<Vec<Time>>,
+    /// Erases a block is made for; absent means no limit.
+    #[config(min = 1, max = 4294967294)]
+    pub endurance: Option<u64>,
+    /// Standard deviation of the erases a block takes, as a share of `endurance`.
+    #[config(default = "0 %", max = "50 %", source = "assumed: all alike unless told otherwise")]
+    pub endurance_spread: Ratio,
+    /// What they take.
+    #[config(flatten)]
+    pub energy: OperationEnergy,
     /// Energy to move a page over its channel, above idling.
     pub transfer_energy: Option<Energy>,
     /// Power that flows whether or not it works.
@@ -55,19 +92,38 @@ impl Nand {
     /// By [`Operation`].
     #[must_use]
     pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
-        Energies::of([self.read_energy, self.program_energy, self.erase_energy, self.transfer_energy])
+        let [read, program, erase] = self.energy.each();
+        Energies::of([read, program, erase, self.transfer_energy])
+    }
+
+    /// Reading a page, by its place on its word line.
+    #[must_use]
+    pub fn read(&self) -> &[Time] {
+        &self.timing.read
+    }
+
+    /// Programming a page, by its place on its word line.
+    #[must_use]
+    pub fn program(&self) -> &[Time] {
+        &self.timing.program_erase.program
+    }
+
+    /// Erasing a block.
+    #[must_use]
+    pub fn erase(&self) -> Time {
+        self.timing.program_erase.erase
     }
 
     /// The longest a read takes.
     #[must_use]
     pub fn longest_read(&self) -> Time {
-        longest(&self.read)
+        longest(self.read())
     }
 
     /// The longest a program takes.
     #[must_use]
     pub fn longest_program(&self) -> Time {
-        longest(&self.program)
+        longest(self.program())
     }
 }
 
@@ -76,16 +132,17 @@ fn longest(times: &[Time]) -> Time {
 }
 
 fn check(nand: &Nand, reader: &mut Reader<'_>) {
-    for (field, times) in [("read", &nand.read), ("program", &nand.program)] {
+    for (field, times) in [("read", nand.read()), ("program", nand.program())] {
         if times.iter().any(|time| time.is_zero()) {
             let remedy = "give a time above zero for every page";
             reader.conflict(field, "0 s", "a page takes some time", remedy);
         }
     }
+    let [read, program, erase] = nand.energy.each();
     let energies = [
-        ("read_energy", nand.read_energy),
-        ("program_energy", nand.program_energy),
-        ("erase_energy", nand.erase_energy),
+        ("read_energy", read),
+        ("program_energy", program),
+        ("erase_energy", erase),
         ("transfer_energy", nand.transfer_energy),
     ];
     check_energies(reader, &energies, nand.idle_power);

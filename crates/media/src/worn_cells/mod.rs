@@ -14,16 +14,18 @@
 //! # Checks
 //! Wrong bits after as many writes as rows are made for, against the law; as many bits inverted as were counted.
 
-use crate::dual_mode_flash::wrong_bits;
+use crate::dual_mode_flash::{ErrorLaw, wrong_bits};
 use nacre_kernel::Random;
 use nacre_kernel::state::{State, Value};
 
 /// Rows, and how worn they are.
 #[derive(Debug, State)]
 pub struct WornCells {
-    /// Writes a row is made for, share of wrong bits then, the power of the law.
+    /// Writes a row is made for.
     #[state(skip = "from the configuration")]
-    law: [f64; 3],
+    endurance: f64,
+    #[state(skip = "from the configuration")]
+    errors: ErrorLaw,
     #[state(skip = "drawn from the seed")]
     weakness: Vec<f32>,
     programs: Vec<u32>,
@@ -38,12 +40,12 @@ struct Row {
 }
 
 impl WornCells {
-    /// `rows` new rows. Of the law, writes a row is made for, the share of wrong bits then, the power with which that
-    /// grows, and the standard deviation of the logarithm of a row's own endurance.
-    pub fn new(rows: u32, [endurance, rate, exponent, spread]: [f64; 4], mut random: Random) -> WornCells {
-        let weakness = (0..rows).map(|_| libm::exp(-exponent * spread * random.normal()) as f32).collect();
+    /// `rows` new rows that are made for `endurance` writes and go wrong by this law.
+    pub fn new(rows: u32, endurance: u64, errors: ErrorLaw, mut random: Random) -> WornCells {
+        let weakness = (0..rows).map(|_| errors.weakness(&mut random)).collect();
         WornCells {
-            law: [endurance, rate, exponent],
+            endurance: endurance as f64,
+            errors,
             weakness,
             programs: vec![0; rows as usize],
             rows: vec![Row::default(); rows as usize],
@@ -56,9 +58,8 @@ impl WornCells {
     pub fn program(&mut self, row: u32, bits: u32) {
         let row = row as usize;
         self.programs[row] = self.programs[row].saturating_add(1);
-        let [endurance, rate, exponent] = self.law;
-        let worn = f64::from(self.programs[row]) / endurance;
-        let mean = rate * libm::pow(worn, exponent) * f64::from(self.weakness[row]) * f64::from(bits);
+        let worn = f64::from(self.programs[row]) / self.endurance;
+        let mean = self.errors.rate_at(worn) * f64::from(self.weakness[row]) * f64::from(bits);
         let wrong = wrong_bits::poisson(mean, &mut self.random);
         self.rows[row] = Row { bits, wrong: wrong.min(bits / 4) as u16 };
     }
@@ -91,13 +92,13 @@ impl WornCells {
 
 #[cfg(test)]
 mod tests {
-    use super::WornCells;
+    use super::{ErrorLaw, WornCells};
     use nacre_kernel::Streams;
 
     #[test]
     fn rows_go_wrong_as_the_law_says() {
-        let law = [100.0, 1e-3, 3.0, 0.0];
-        let mut cells = WornCells::new(20_000, law, Streams::new(1).stream("rows"));
+        let errors = ErrorLaw { bit_error_rate: 1e-3, error_exponent: 3.0, endurance_spread: 0.0 };
+        let mut cells = WornCells::new(20_000, 100, errors, Streams::new(1).stream("rows"));
         let mut sum = 0;
         for row in 0..20_000 {
             (0..100).for_each(|_| cells.program(row, 2_000));

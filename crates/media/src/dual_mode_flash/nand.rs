@@ -1,0 +1,129 @@
+//! NAND flash in two modes: what its operations take, and what its cells are made for.
+
+use super::{Ageing, ErrorLaw, Mode};
+use crate::charge::check_powers;
+use crate::flash::Timing;
+use nacre_config::{Configuration, Reader};
+use nacre_kernel::{Power, Ratio, Time};
+
+/// Times, wear and power of NAND flash whose cells hold one bit or two.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Nand {
+    /// How long operations take in SLC.
+    #[config(flatten)]
+    #[config(with(read(
+        name = "slc_read",
+        doc = "Reading a page in SLC.",
+        default = "25 us",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    #[config(with(program(
+        name = "slc_program",
+        doc = "Programming a page in SLC.",
+        default = "250 us",
+        min = "1 ps",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    #[config(with(erase(
+        name = "slc_erase",
+        doc = "Erasing a block whose slots are mostly SLC.",
+        default = "500 us",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    pub slc: Timing<Time>,
+    /// How long operations take in MLC.
+    #[config(flatten)]
+    #[config(with(read(
+        name = "mlc_read",
+        doc = "Reading a page in MLC.",
+        default = "50 us",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    #[config(with(program(
+        name = "mlc_program",
+        doc = "Programming a page in MLC.",
+        default = "900 us",
+        min = "1 ps",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    #[config(with(erase(
+        name = "mlc_erase",
+        doc = "Erasing a block whose slots are mostly MLC.",
+        default = "3.5 ms",
+        max = "1 s",
+        source = "paper: roberts-2009 section II.A"
+    )))]
+    pub mlc: Timing<Time>,
+    /// Erases that a slot in SLC is made for.
+    #[config(default = 100_000, min = 1, max = 4294967294, source = "paper: roberts-2009 table I, 2009")]
+    pub slc_endurance: u64,
+    /// Erases that a slot in MLC is made for.
+    #[config(
+        default = 10_000,
+        min = 1,
+        max = 4294967294,
+        source = "paper: roberts-2009 section II.A: shorter by a factor of 10 or more"
+    )]
+    pub mlc_endurance: u64,
+    /// How bits go wrong with wear.
+    #[config(flatten)]
+    pub errors: ErrorLaw,
+    /// By what share of itself the rate of wrong bits grows in a day of lying.
+    #[config(
+        default = "1 %",
+        max = "10000 %",
+        source = "assumed: twice as many after 100 days; mielke-2008 finds errors of retention as frequent as others"
+    )]
+    pub drift: Ratio,
+    /// Power of a die that reads, programs or erases, idling included.
+    pub active_power: Option<Power>,
+    /// Power of a die that does nothing.
+    pub idle_power: Option<Power>,
+}
+
+impl Nand {
+    /// How it goes wrong with cycles and time.
+    #[must_use]
+    pub fn ageing(&self) -> Ageing {
+        let endurance = [self.slc_endurance as f64, self.mlc_endurance as f64];
+        Ageing { endurance, errors: self.errors, drift: self.drift.0 }
+    }
+
+    fn timing(&self, mode: Mode) -> &Timing<Time> {
+        [&self.slc, &self.mlc][mode as usize]
+    }
+
+    /// Reading a page.
+    #[must_use]
+    pub fn read(&self, mode: Mode) -> Time {
+        self.timing(mode).read
+    }
+
+    /// Programming a page.
+    #[must_use]
+    pub fn program(&self, mode: Mode) -> Time {
+        self.timing(mode).program_erase.program
+    }
+
+    /// Erasing a block whose slots are mostly in `mode`.
+    #[must_use]
+    pub fn erase(&self, mode: Mode) -> Time {
+        self.timing(mode).program_erase.erase
+    }
+}
+
+fn check(nand: &Nand, reader: &mut Reader<'_>) {
+    check_powers(reader, &[("active_power", nand.active_power), ("idle_power", nand.idle_power)]);
+    if let (Some(active), Some(idle)) = (nand.active_power, nand.idle_power)
+        && active < idle
+    {
+        let remedy = format!("it includes idling: at least {idle}");
+        reader.conflict("active_power", &active.to_string(), "it is below idle_power", &remedy);
+    }
+}
