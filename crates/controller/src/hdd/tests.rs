@@ -248,15 +248,26 @@ fn impossible_drives_are_refused_with_a_remedy() {
     );
     assert!(refused("\"120 MB/s\"", "\"220 MB/s\"").contains("it is above outer_rate"));
     let power = "heads = 8\nidle_power = \"10 W\"\n";
-    for (given, missing) in [("seek_power", "active_power"), ("active_power", "seek_power")] {
-        let alone = refused("heads = 8", &format!("{power}{given} = \"16 W\""));
-        assert!(alone.contains(&format!("give {missing} too, or neither")), "{alone}");
+    for (given, missing) in [
+        ("seek_power = \"16 W\"", "active_power"),
+        ("active_power = \"16 W\"", "seek_power"),
+        ("", "seek_power, active_power"),
+    ] {
+        let alone = refused("heads = 8", &format!("{power}{given}"));
+        let expected =
+            format!("energy is not known without {missing}, given 10 W; give {missing} too, or none of them");
+        assert!(alone.contains(&expected), "{alone}");
     }
     let slow = DRIVE.replace("\"200 MB/s\"", "\"20 kB/s\"").replace("\"120 MB/s\"", "\"10 kB/s\"");
     let large = workbench(1).build(&slow).err().expect("it is refused").to_string();
     assert!(large.contains("device.capacity") && large.contains("the largest allowed is"), "{large}");
-    assert!(refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power too"));
-    let low = refused("heads = 8", "heads = 8\nseek_power = \"9 W\"\nidle_power = \"10 W\"");
+    assert!(
+        refused("heads = 8", "heads = 8\nseek_power = \"9 W\"").contains("give idle_power, active_power too")
+    );
+    let low = refused(
+        "heads = 8",
+        "heads = 8\nseek_power = \"9 W\"\nactive_power = \"12 W\"\nidle_power = \"10 W\"",
+    );
     assert!(low.contains("it includes idling: at least 10 W"), "{low}");
 }
 

@@ -1,6 +1,7 @@
 //! A magnetic disk as its data sheet has it: sizes, times and power.
 
 use super::{Draw, Layout, SeekCurve, SeekTimes};
+use crate::charge::check_powers;
 use nacre_config::{Configuration, Reader};
 use nacre_kernel::{Bandwidth, Bytes, Power, Rate, Time};
 
@@ -105,25 +106,15 @@ fn check_capacity(config: &Mechanics, reader: &mut Reader<'_>) {
 }
 
 fn check_power(config: &Mechanics, reader: &mut Reader<'_>) {
-    let one_alone = match (config.seek_power, config.active_power) {
-        (Some(seek), None) => Some(("seek_power", seek, "active_power")),
-        (None, Some(active)) => Some(("active_power", active, "seek_power")),
-        _ => None,
-    };
-    if let Some((field, power, missing)) = one_alone {
-        let problem = format!("an access without {missing} would take no energy in its other parts");
-        reader.conflict(field, &power.to_string(), &problem, &format!("give {missing} too, or neither"));
-    }
-    for (field, power) in [("seek_power", config.seek_power), ("active_power", config.active_power)] {
-        match (power, config.idle_power) {
-            (Some(power), Some(idle)) if power < idle => {
-                let remedy = format!("it includes idling: at least {idle}");
-                reader.conflict(field, &power.to_string(), "it is below idle_power", &remedy);
-            }
-            (Some(power), None) => {
-                reader.conflict(field, &power.to_string(), "it includes idling", "give idle_power too");
-            }
-            _ => {}
+    let Mechanics { idle_power, seek_power, active_power, .. } = *config;
+    let works = [("seek_power", seek_power), ("active_power", active_power)];
+    check_powers(reader, &[("idle_power", idle_power), works[0], works[1]]);
+    for (field, power) in works {
+        if let (Some(power), Some(idle)) = (power, idle_power)
+            && power < idle
+        {
+            let remedy = format!("it includes idling: at least {idle}");
+            reader.conflict(field, &power.to_string(), "it is below idle_power", &remedy);
         }
     }
 }
