@@ -207,7 +207,7 @@ impl Pool {
             return self.reserve(earliest, duration) + duration;
         }
         for (index, server) in self.servers.iter_mut().enumerate() {
-            if server.busy.reserve_if_free(earliest, duration, self.forgotten).is_ok() {
+            if server.busy.takes(earliest, duration, self.forgotten) {
                 server.forget_before(self.forgotten);
                 self.note(index);
                 return earliest + duration;

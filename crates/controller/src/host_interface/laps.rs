@@ -15,14 +15,14 @@ pub(crate) struct Lap {
 /// Stages in their order; none are noted while nobody looks.
 #[derive(Clone, Debug, Default)]
 pub struct Laps {
-    pub(crate) is_on: bool,
+    is_on: bool,
     laps: Vec<Lap>,
 }
 
 impl Laps {
-    /// Begins anew; whether anybody looks.
-    pub(crate) fn begin(&mut self, is_on: bool) {
-        self.is_on = is_on;
+    /// Somebody looks: the stages of a request are noted until they are told.
+    pub(crate) fn begin(&mut self) {
+        self.is_on = true;
         self.laps.clear();
     }
 

@@ -4,7 +4,7 @@ use super::config::{Config, RowPolicy};
 use crate::memory_scheduling::{Access, MemoryScheduler};
 use nacre_kernel::state::State;
 use nacre_kernel::{Activity, Ledger, Operations, Time, UnderWay};
-use nacre_media::dram::{Channel, Command, Kind, Part, Place};
+use nacre_media::dram::{Channel, Command, Kind, Part, Place, Whole};
 use std::collections::VecDeque;
 
 /// How accesses went.
@@ -164,8 +164,12 @@ impl MemoryChannel {
     /// Reads or writes what came together at `from`.
     #[inline]
     pub(super) fn serve(&mut self, from: Time, accesses: &mut [Access], is_write: bool) -> Served {
-        let channel = &self.channel;
-        self.scheduler.order(accesses, &|place| channel.open_row(place) == Some(place.row));
+        if self.rows == RowPolicy::Closed {
+            self.scheduler.order(accesses, &|_| false);
+        } else {
+            let channel = &self.channel;
+            self.scheduler.order(accesses, &|place| channel.open_row(place) == Some(place.row));
+        }
         let from = self.channel.part().clocks(from);
         let mut served = Served {
             begun: Time::MAX,
@@ -226,6 +230,12 @@ impl MemoryChannel {
             }
             return;
         }
+        if let &[place] = places
+            && self.closes(is_write)
+            && self.channel.open_row(place).is_none()
+        {
+            return self.access_whole(kind, place, from, bursts, is_first, served);
+        }
         let mut opening = Opening::default();
         for &place in places {
             let one = self.open(place, from);
@@ -239,6 +249,24 @@ impl MemoryChannel {
                 served.closed = served.closed.max(self.clocks.time(clock + self.clocks.precharge));
             }
         }
+    }
+
+    /// Reads or writes a row of a bank without an open row, and has it closed.
+    #[inline]
+    fn access_whole(
+        &mut self,
+        kind: Kind,
+        place: Place,
+        from: u64,
+        bursts: u64,
+        is_first: bool,
+        served: &mut Served,
+    ) {
+        let Whole { opened, first, last, closed } = self.channel.give_whole(kind, place, from, bursts);
+        let activation = self.clocks.activate_to_access;
+        let opening = Opening { activation, activated: opened, ..Opening::default() };
+        self.moved(kind, [first, last], bursts, is_first.then_some(opening), served);
+        served.closed = served.closed.max(self.clocks.time(closed + self.clocks.precharge));
     }
 
     /// Reads or writes a row before it is closed for an earlier access, where the scheduler wants that and there is time.
@@ -255,7 +283,7 @@ impl MemoryChannel {
 
     /// So many `bursts` were given from the `first` clock to the `last`. Only the first access of several waits for its row
     /// where nothing is in the way, which took it its `opening`.
-    #[inline]
+    #[inline(always)]
     fn moved(
         &mut self,
         kind: Kind,

@@ -4,7 +4,7 @@ use super::backup::Backup;
 use super::channel::{First, Served};
 use super::config::{Config, Written};
 use super::memory::Memory;
-use crate::host_interface::{HostInterface, Lap, Step};
+use crate::host_interface::{HostInterface, Lap, Laps, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Stage, Time,
@@ -66,6 +66,8 @@ struct Piece {
 pub(super) struct Way {
     pub(super) step: Step,
     medium: Time,
+    /// Whether the interface notes the stages.
+    is_noted: bool,
 }
 
 impl<S: Store> NvramCard<S> {
@@ -102,21 +104,19 @@ impl<S: Store> NvramCard<S> {
     /// The host's request is on its way, and a processor of the card has worked on it.
     #[inline]
     pub(super) fn begin(&mut self, now: Time, request: &Request, is_close: bool) -> Way {
-        if let Some(laps) = self.interface.laps() {
-            laps.begin(is_close);
-        }
+        let is_noted = is_close && self.interface.laps().map(Laps::begin).is_some();
         let begun = self.interface.begin(now.max(self.ready), request);
         let processing = self.config.processing;
         if processing.is_zero() || !self.interface.has_commands() {
-            return Way { step: begun, medium: Time::ZERO };
+            return Way { step: begun, medium: Time::ZERO, is_noted };
         }
         let done = self.processors.reserve(begun.there, processing) + processing;
         self.book.processors.charge(Activity::Software, processing);
-        if let Some(laps) = self.interface.laps() {
+        if is_noted && let Some(laps) = self.interface.laps() {
             laps.note(Stage::Controller, Activity::Software, done, processing);
         }
         let worked = Step { there: done, software: processing, ..Step::default() };
-        Way { step: begun.then(worked), medium: Time::ZERO }
+        Way { step: begun.then(worked), medium: Time::ZERO, is_noted }
     }
 
     /// All pieces of a read or write that is known since `begun`: the way of the one that is done last.
@@ -126,26 +126,27 @@ impl<S: Store> NvramCard<S> {
         let is_write = request.op == Op::Write;
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
         let mut last = begun;
-        let fork = self.interface.laps().map_or(0, |laps| laps.len());
+        let is_noted = begun.is_noted;
+        let fork = if is_noted { self.laps_noted() } else { 0 };
         while address < end {
             let bytes = (piece - address % piece).min(end - address);
-            let at = self.interface.laps().map_or(0, |laps| laps.len());
+            let at = if is_noted { self.laps_noted() } else { 0 };
             let brought = self.interface.bring(begun.step.there, request.op, bytes);
             let served = self.memory.serve(brought.there, address, bytes, is_write);
             let done = match self.config.written {
                 Written::Closed if is_write => served.closed,
                 _ => served.done,
             };
-            if let Some(laps) = self.interface.laps().filter(|laps| laps.is_on) {
+            if is_noted && let Some(laps) = self.interface.laps() {
                 laps.add(&stages(&served, done, is_write));
             }
             let answered = self.interface.answer(done, request.op, bytes);
-            if let Some(laps) = self.interface.laps() {
+            if is_noted && let Some(laps) = self.interface.laps() {
                 laps.join(fork, at, answered.there >= last.step.there);
             }
             if answered.there >= last.step.there {
                 let medium = (served.alone + (done - served.done)).min(done - brought.there);
-                last = Way { step: begun.step.then(brought).then(answered), medium };
+                last = Way { step: begun.step.then(brought).then(answered), medium, is_noted };
             }
             if is_write {
                 self.closed = self.closed.max(served.closed);
@@ -159,11 +160,16 @@ impl<S: Store> NvramCard<S> {
         last
     }
 
+    /// Stages noted so far.
+    fn laps_noted(&mut self) -> usize {
+        self.interface.laps().map_or(0, |laps| laps.len())
+    }
+
     /// The request has come so far: when the host knows, and where the time went.
     #[inline]
     pub(super) fn end(&mut self, now: Time, way: Way, op: Op, breakdown: &mut Breakdown) -> Time {
         let ended = self.interface.end(way.step.there, op);
-        if breakdown.is_close()
+        if way.is_noted
             && let Some(laps) = self.interface.laps()
         {
             laps.tell(self.id, now, ended.there, breakdown);

@@ -121,23 +121,30 @@ impl Intervals {
         duration: Time,
         forgotten: Time,
     ) -> Result<(), Time> {
+        if self.takes(earliest, duration, forgotten) {
+            return Ok(());
+        }
+        Err(self.first_gap(earliest, duration))
+    }
+
+    /// Reserves `duration` from `earliest` on if nothing is busy then; says whether it did.
+    #[inline]
+    pub(super) fn takes(&mut self, earliest: Time, duration: Time, forgotten: Time) -> bool {
         let end = earliest + duration;
         if let Some((near, at)) = self.near(earliest) {
             let busy_from = near[at % WINDOW].0;
             if end < busy_from {
                 self.insert_near(at, (earliest, end), forgotten);
-                return Ok(());
+                return true;
             } else if end > busy_from {
-                return Err(self.gap(earliest, duration).1);
+                return false;
             }
         }
-        match self.first_gap(earliest, duration) {
-            start if start == earliest => {
-                self.reserve_far(earliest, duration, forgotten);
-                Ok(())
-            }
-            start => Err(start),
+        let is_free = self.first_gap(earliest, duration) == earliest;
+        if is_free {
+            self.reserve_far(earliest, duration, forgotten);
         }
+        is_free
     }
 
     /// The intervals at the end of the row, and which of them is the first that ends after `time`; none if that

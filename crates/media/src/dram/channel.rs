@@ -26,6 +26,19 @@ pub enum Unready {
     NeedsNoRefresh,
 }
 
+/// A row that was opened, read or written, and closed: the clocks of its commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// When it was opened.
+    pub opened: u64,
+    /// The first read or write.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// When it closed by itself.
+    pub closed: u64,
+}
+
 /// A channel with equal ranks.
 ///
 /// Commands to a bank are given in the order of their clocks, and refreshes of a rank after what was given before.
@@ -106,14 +119,29 @@ impl Channel {
             return self.give_bursts(kind, &[place], from, 1).0;
         }
         debug_assert_eq!(self.allowed(command), Ok(()), "{command:?}");
-        let spot = self.spot(place);
+        self.give_to_row(kind, self.spot(place), place.row, from)
+    }
+
+    #[inline(always)]
+    fn give_to_row(&mut self, kind: Kind, spot: Spot, row: u32, from: u64) -> u64 {
         let clock = self.first_clock_of_row(kind, spot, from);
         self.slots.take(clock);
         if kind == Kind::Precharge {
             self.banks[spot.bank].pass(clock.cast_signed());
         }
-        self.note(kind, spot, place.row, clock.cast_signed(), 1);
+        self.note(kind, spot, row, clock.cast_signed(), 1);
         clock
+    }
+
+    /// Opens the row of `place` from `from` on, gives `count` reads or writes of it, and has it close by itself: all as
+    /// early as possible. The bank has no open row.
+    #[inline]
+    pub fn give_whole(&mut self, kind: Kind, place: Place, from: u64, count: u64) -> Whole {
+        debug_assert_eq!(self.open_row(place), None, "{place:?}");
+        let spot = self.spot(place);
+        let opened = self.give_to_row(Kind::Activate, spot, place.row, from);
+        let (first, last) = self.give_train(kind, spot, place, from, count);
+        Whole { opened, first, last, closed: self.close_spot(spot, place.row, first) }
     }
 
     /// Gives `count` reads or writes of the open rows of `places`, which lie in as many groups of a rank and are taken
@@ -121,6 +149,9 @@ impl Channel {
     /// [`Channel::give`] does one by one, and faster, where they do not go before others; there they go together.
     #[inline]
     pub fn give_bursts(&mut self, kind: Kind, places: &[Place], from: u64, count: u64) -> (u64, u64) {
+        if let &[place] = places {
+            return self.give_train(kind, self.spot(place), place, from, count);
+        }
         let (ready, train) = self.train(kind, places, from, count);
         let behind = self.behind_all(kind, places, ready);
         if behind.cast_signed() > ready
@@ -142,13 +173,42 @@ impl Channel {
         }
     }
 
+    /// The same of one place.
+    #[inline(always)]
+    fn give_train(&mut self, kind: Kind, spot: Spot, place: Place, from: u64, count: u64) -> (u64, u64) {
+        debug_assert_eq!(self.allowed(Command { kind, place }), Ok(()), "{kind:?} of {place:?}");
+        let (spacing, bank) = (self.slots.spacing(1), &self.banks[spot.bank]);
+        let train = Train::new(kind, place, spot.group_in_rank, ((count - 1) * spacing).cast_signed());
+        let ready = from.cast_signed().max(bank.earliest[kind as usize]).max(bank.accessed + 1);
+        let behind = self.behind_ranks(kind, spot.rank, self.earliest_beyond_bank(kind, spot, ready));
+        let room = if behind.cast_signed() > ready { self.room(train, ready, 1, count) } else { None };
+        let (mut clock, mut left) = (room.unwrap_or_else(|| self.slots.first_free(behind)), count);
+        let first = clock;
+        loop {
+            let given = self.slots.take_train(clock, left, 1);
+            let length = ((given - 1) * spacing).cast_signed();
+            let train = Train::new(kind, place, spot.group_in_rank, length).at(clock.cast_signed());
+            self.moved.note(train);
+            self.note(kind, spot, place.row, train.last, given);
+            left -= given;
+            if left == 0 {
+                return (first, train.last.cast_unsigned());
+            }
+            clock = self.slots.first_free(train.last.cast_unsigned() + spacing);
+        }
+    }
+
     /// The reads or writes that were given last have the row of `place` close by itself, as early as it may from
     /// `from` on; gives the clock. It takes no command of its own.
     #[inline]
     pub fn close_by_itself(&mut self, place: Place, from: u64) -> u64 {
-        let spot = self.spot(place);
+        self.close_spot(self.spot(place), place.row, from)
+    }
+
+    #[inline(always)]
+    fn close_spot(&mut self, spot: Spot, row: u32, from: u64) -> u64 {
         let clock = self.earliest(Kind::Precharge, spot, from.cast_signed());
-        self.note(Kind::Precharge, spot, place.row, clock, 1);
+        self.note(Kind::Precharge, spot, row, clock, 1);
         clock.cast_unsigned()
     }
 
@@ -254,6 +314,10 @@ impl Channel {
         let opened = &self.opened[spot.rank];
         let mut clock = earliest;
         loop {
+            if let Some(allowed) = opened.behind_all(clock, spot.group_in_rank) {
+                // Later clocks are allowed too.
+                return self.slots.first_free(allowed.cast_unsigned());
+            }
             let allowed = opened.earliest(clock, spot.group_in_rank);
             let free = self.slots.first_free(allowed.cast_unsigned());
             clock = free.cast_signed();
@@ -269,6 +333,12 @@ impl Channel {
         let kind = kind as usize;
         let near = self.banks[spot.bank].earliest[kind].max(self.groups[spot.group][kind]);
         from.max(self.ranks[spot.rank][kind]).max(near)
+    }
+
+    /// The same without regard to the bank.
+    #[inline(always)]
+    fn earliest_beyond_bank(&self, kind: Kind, spot: Spot, from: i64) -> i64 {
+        from.max(self.groups[spot.group][kind as usize]).max(self.ranks[spot.rank][kind as usize])
     }
 
     /// Reads or writes of `places` in turn: when their banks are ready, and what they take.
@@ -313,13 +383,19 @@ impl Channel {
         let mut first = ready;
         for (turn, &place) in (0..).zip(places) {
             let spot = self.spot(place);
-            let earliest = self.groups[spot.group][kind as usize].max(self.ranks[spot.rank][kind as usize]);
+            let earliest = self.earliest_beyond_bank(kind, spot, ready + turn * spacing);
             first = first.max(earliest - turn * spacing);
         }
+        self.behind_ranks(kind, places[0].rank as usize, first)
+    }
+
+    /// The same from `first` on behind what other ranks than `rank` were given.
+    #[inline(always)]
+    fn behind_ranks(&self, kind: Kind, rank: usize, mut first: i64) -> u64 {
         if self.ranks.len() > 1 {
             for (latest, earlier) in self.latest.iter().zip([Kind::Read, Kind::Write]) {
                 let held = self.holds[earlier as usize].other_ranks[kind as usize];
-                first = first.max(latest.in_others(places[0].rank as usize).max(NEVER_BINDS) + held);
+                first = first.max(latest.in_others(rank).max(NEVER_BINDS) + held);
             }
         }
         first.cast_unsigned()

@@ -41,7 +41,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{Channel, Unready};
+pub use channel::{Channel, Unready, Whole};
 pub use command::{Command, Place};
 pub use kind::Kind;
 pub use part::{Part, Rounding};

@@ -58,19 +58,18 @@ impl Opened {
         }
     }
 
-    /// The first clock from `from` on at which a row of `group` may be opened.
+    /// The first clock from `from` on at which a row of `group` may be opened behind all others, if none is opened before
+    /// any of them.
     #[inline]
-    pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
+    pub(super) fn behind_all(&self, from: i64, group: u32) -> Option<i64> {
         let clock = from.max(self.begin);
-        if clock >= self.filled_from {
-            return self.after(self.log.len(), clock, group);
-        }
-        self.earliest_between(clock, group)
+        (clock >= self.filled_from).then(|| self.after(self.log.len(), clock, group))
     }
 
-    /// The same where there may be room before one that was opened.
-    fn earliest_between(&self, from: i64, group: u32) -> i64 {
-        let mut clock = from;
+    /// The first clock from `from` on at which a row of `group` may be opened where there may be room before one that was
+    /// opened.
+    pub(super) fn earliest(&self, from: i64, group: u32) -> i64 {
+        let mut clock = from.max(self.begin);
         let mut next = self.log.len();
         while next > 0 && self.log[next - 1].clock > clock {
             next -= 1;

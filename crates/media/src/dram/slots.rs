@@ -1,6 +1,7 @@
 //! The command bus: one command a clock, in clocks not long before the newest one.
 
 use nacre_kernel::state::State;
+use std::hint::select_unpredictable;
 
 /// Clocks that are kept: what comes earlier than so many before the newest command is given as late as that.
 pub(super) const CLOCKS: u64 = 1 << 16;
@@ -45,15 +46,21 @@ impl Slots {
     /// The first clock from `from` on without a command.
     #[inline]
     pub(super) fn first_free(&self, from: u64) -> u64 {
-        let mut clock = from.max(self.end - CLOCKS);
-        while clock < self.end {
-            let word = !self.taken[word_of(clock)] >> (clock % 64);
-            if word != 0 {
-                return clock + u64::from(word.trailing_zeros());
-            }
-            clock = (clock / 64 + 1) * 64;
+        let clock = from.max(self.end - CLOCKS);
+        // Whether it is that late is not to be guessed by a processor.
+        let taken = select_unpredictable(clock < self.end, self.taken[word_of(clock)], 0);
+        let free = !taken >> (clock % 64);
+        if free != 0 {
+            return clock + u64::from(free.trailing_zeros());
         }
-        clock
+        self.first_free_word((clock / 64 + 1) * 64)
+    }
+
+    /// The same where no clock is free before the word that begins at `clock`.
+    fn first_free_word(&self, clock: u64) -> u64 {
+        let free_in = |&clock: &u64| clock >= self.end || self.taken[word_of(clock)] != u64::MAX;
+        let clock = (clock..).step_by(64).find(free_in).expect("there is an end");
+        if clock < self.end { clock + u64::from(self.taken[word_of(clock)].trailing_ones()) } else { clock }
     }
 
     /// A command is given at `clock`, which [`Slots::first_free`] named.

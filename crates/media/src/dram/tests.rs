@@ -349,6 +349,26 @@ fn many_bursts_at_once_are_as_many_one_by_one() {
     }
 }
 
+#[test]
+fn a_row_as_a_whole_takes_the_clocks_of_its_commands() {
+    let mut random = Streams::new(4).stream("whole rows");
+    for part in [ddr3(), ddr4(), st_ddr3()] {
+        let (mut whole, mut singly) = (Channel::new(part.clone(), 2), Channel::new(part.clone(), 2));
+        let mut from = 0;
+        for _ in 0..2000 {
+            let command = random_command(&part, &mut random);
+            let (place, count) = (command.place, 1 + random.below(20));
+            let kind = if command.kind == Write { Write } else { Read };
+            let given = whole.give_whole(kind, place, from, count);
+            let opened = singly.give(Command { kind: Activate, place }, from);
+            let (first, last) = singly.give_bursts(kind, &[place], from, count);
+            let closed = singly.close_by_itself(place, first);
+            assert_eq!(given, Whole { opened, first, last, closed }, "{kind:?} of {place:?}");
+            from += random.below(40);
+        }
+    }
+}
+
 /// tCCD_S of four clocks and not tCCD_L of six, since the next burst of a group is the fourth.
 #[test]
 fn rows_of_four_groups_are_read_in_turn() {

@@ -279,7 +279,7 @@ impl HostInterface for Nvme {
     }
 
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
-        self.pair = (self.pair + 1) % self.pairs.len();
+        self.pair = if self.pair + 1 < self.pairs.len() { self.pair + 1 } else { 0 };
         let placed = self.place(now);
         let submitted = self.processors.work_in_parts(placed, self.config.driver);
         let (bell, flight) = (self.packets.register, self.express.flight);
