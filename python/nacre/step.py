@@ -22,7 +22,7 @@ _BYTES_MAX = 2**32 - 1
 class Spent(View):
     """Time of one request: how much, of which component, doing what, at which stage of its way.
 
-    NVRAM cards behind NVMe tell stages, such as "doorbell" or "row activate"; others have None.
+    NVRAM cards tell stages, such as "doorbell", "link to host" or "row activate"; others have None.
     """
 
     component: str

@@ -31,6 +31,18 @@ def test_a_card_tells_its_stages() -> None:
     assert all(one.stage is None for one in disk.spent)
 
 
+@pytest.mark.parametrize(
+    ("host", "back"), [("memory_window", "fence"), ("cxl_mem", "link to host")]
+)
+def test_loads_and_stores_tell_their_stages(host: str, back: str) -> None:
+    (write,) = nacre.step("nvram-card", [("write", 8192, 64)], {"stack.host.kind": host})
+    stages = list(dict.fromkeys(one.stage for one in write.spent))
+    assert [stage for stage in stages if stage != "scheduler"] == [
+        *("load or store", "link to device", "row activate", "column", "data bus", back),
+    ]
+    assert math.isclose(sum(one.ns for one in write.spent), write.latency_ns, abs_tol=1e-6)
+
+
 def test_overrides_change_the_device() -> None:
     dram, mram = (
         nacre.step("nvram-card", [("read", 0, 64)], {"stack.preset": preset})[0].latency_ns

@@ -11,6 +11,10 @@ pub enum Stage {
     QueuePair,
     /// The driver builds the command.
     Driver,
+    /// The host's CPU issues a load or a store.
+    LoadStore,
+    /// A load or a store crosses the link to the device, with its data where it is a store.
+    LinkDown,
     /// The doorbell crosses the link.
     Doorbell,
     /// The device reads the command from the host's memory.
@@ -37,6 +41,10 @@ pub enum Stage {
     RowClose,
     /// The data of a read crosses the link.
     DmaOut,
+    /// The data of a load, or the answer to a store, crosses the link to the host.
+    LinkUp,
+    /// A load behind the last store, which says that all of them have arrived, crosses the link there and back.
+    Fence,
     /// The completion crosses the link.
     Completion,
     /// The interrupt is held back for others, and crosses the link.
@@ -52,6 +60,8 @@ impl Stage {
             Stage::Untold => return None,
             Stage::QueuePair => "queue pair",
             Stage::Driver => "driver",
+            Stage::LoadStore => "load or store",
+            Stage::LinkDown => "link to device",
             Stage::Doorbell => "doorbell",
             Stage::CommandFetch => "command fetch",
             Stage::HostMemory => "host memory",
@@ -65,6 +75,8 @@ impl Stage {
             Stage::DataBus => "data bus",
             Stage::RowClose => "row close",
             Stage::DmaOut => "DMA out",
+            Stage::LinkUp => "link to host",
+            Stage::Fence => "fence",
             Stage::Completion => "completion",
             Stage::Interrupt => "interrupt",
             Stage::Reap => "reap",

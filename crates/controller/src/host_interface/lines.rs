@@ -2,9 +2,10 @@
 
 use super::express::{Express, ExpressConfig, Way};
 use super::processors::Processors;
-use super::{HostInterface, Step};
+use super::{HostInterface, Laps, Mark, Step};
+use nacre_kernel::Activity::{Link, Software};
 use nacre_kernel::state::State;
-use nacre_kernel::{Op, Request, Resource, Time};
+use nacre_kernel::{Op, Request, Resource, Stage, Time};
 use std::collections::VecDeque;
 
 /// What crosses the link for a line, each way.
@@ -38,16 +39,18 @@ pub(super) struct Lines {
     processors: Processors,
     /// The answers to the latest lines of the request.
     #[state(skip = "of no meaning between two requests")]
-    answers: VecDeque<Step>,
+    answers: VecDeque<(Step, Mark)>,
     /// The CPU, when it can turn to the next line.
     #[state(skip = "of no meaning between two requests")]
-    issued: Step,
+    issued: (Step, Mark),
     /// The line that is with the device.
     #[state(skip = "of no meaning between two requests")]
     line: Step,
     /// Whether the device owes its answer.
     #[state(skip = "of no meaning between two requests")]
     is_owed: bool,
+    #[state(skip = "of no meaning between two requests")]
+    laps: Laps,
 }
 
 impl Lines {
@@ -57,9 +60,10 @@ impl Lines {
             express: Express::new(express),
             processors: Processors::new(cpus),
             answers: VecDeque::new(),
-            issued: Step::default(),
+            issued: <(Step, Mark)>::default(),
             line: Step::default(),
             is_owed: false,
+            laps: Laps::default(),
         }
     }
 
@@ -87,20 +91,26 @@ impl HostInterface for Lines {
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
         self.answers.clear();
         // What is only answered was brought when it was asked for.
-        (self.issued, self.line, self.is_owed) = (Step::none(now), Step::none(now), false);
+        (self.line, self.is_owed) = (Step::none(now), false);
+        self.issued = (Step::none(now), self.laps.mark());
         Step::none(now)
     }
 
     fn bring(&mut self, at: Time, op: Op, _bytes: u64) -> Step {
-        if self.issued.there < at {
-            self.issued = Step::none(at);
+        if self.issued.0.there < at {
+            self.issued = (Step::none(at), self.laps.mark());
         }
         let is_full = self.answers.len() == self.rules.outstanding as usize;
         let answered = if is_full { self.answers.pop_front() } else { None };
-        let before = answered.filter(|answered| answered.there > self.issued.there).unwrap_or(self.issued);
-        self.issued = before.then(self.processors.work_in_parts(before.there, self.rules.issue));
-        let (there, link) = self.cross(Way::ToDevice, self.issued.there, self.crossing(op).down);
-        self.line = self.issued.then(Step { there, link, ..Step::default() });
+        let waits = |(answered, _): &(Step, Mark)| answered.there > self.issued.0.there;
+        let (before, mark) = answered.filter(waits).unwrap_or(self.issued);
+        self.laps.go_on_from(mark);
+        let issued = before.then(self.processors.work_in_parts(before.there, self.rules.issue));
+        self.laps.note(Stage::LoadStore, Software, issued.there, self.rules.issue);
+        self.issued = (issued, self.laps.mark());
+        let (there, link) = self.cross(Way::ToDevice, issued.there, self.crossing(op).down);
+        self.laps.note(Stage::LinkDown, Link, there, link);
+        self.line = issued.then(Step { there, link, ..Step::default() });
         self.is_owed = op == Op::Write && self.rules.is_answered;
         self.line
     }
@@ -111,9 +121,10 @@ impl HostInterface for Lines {
         }
         self.is_owed = false;
         let (there, link) = self.cross(Way::ToHost, at, self.crossing(op).up);
+        self.laps.note(Stage::LinkUp, Link, there, link);
         let answer = Step { there, link, ..Step::default() };
         let device = at - self.line.there;
-        self.answers.push_back(self.line.then(Step { device, ..answer }));
+        self.answers.push_back((self.line.then(Step { device, ..answer }), self.laps.mark()));
         answer
     }
 
@@ -125,16 +136,23 @@ impl HostInterface for Lines {
         };
         if self.is_owed {
             let (there, link) = self.cross(Way::ToHost, at, self.rules.write.up);
+            self.laps.note(Stage::LinkUp, Link, there, link);
             return Step { there, link, ..Step::default() };
         }
         if knows {
             return Step::none(at);
         }
         let read = self.rules.read;
-        let (asked, _) = self.cross(Way::ToDevice, self.issued.there, read.down);
+        let (asked, _) = self.cross(Way::ToDevice, self.issued.0.there, read.down);
         let (there, answer) = self.cross(Way::ToHost, asked.max(at), read.up);
         // What the question takes beyond the last of what it follows.
-        Step { there, link: asked.saturating_sub(at) + answer, ..Step::default() }
+        let link = asked.saturating_sub(at) + answer;
+        self.laps.note(Stage::Fence, Link, there, link);
+        Step { there, link, ..Step::default() }
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
     }
 
     fn advance(&mut self, to: Time) {

@@ -19,7 +19,7 @@ mod processors;
 pub(crate) mod tests;
 
 pub(crate) use laps::Lap;
-pub use laps::Laps;
+pub use laps::{Laps, Mark};
 pub(crate) use places::Places;
 pub(crate) use plain::Plain;
 pub(crate) use processors::Processors;

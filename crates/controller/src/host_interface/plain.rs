@@ -1,9 +1,9 @@
 //! A driver, its CPUs, and a link: what a device has of its own that says nothing else of its host.
 
 use super::processors::Processors;
-use super::{HostInterface, Step};
+use super::{HostInterface, Laps, Step};
 use nacre_kernel::state::State;
-use nacre_kernel::{Bandwidth, Link, Op, Request, Resource, Time};
+use nacre_kernel::{Activity, Bandwidth, Link, Op, Request, Resource, Stage, Time};
 
 /// A driver, its CPUs, and a link that carries data and nothing else.
 #[derive(State)]
@@ -18,6 +18,8 @@ pub(crate) struct Plain {
     /// What the links are called, from the host and to it.
     #[state(skip = "names")]
     links: [&'static str; 2],
+    #[state(skip = "of no meaning between two requests")]
+    laps: Laps,
 }
 
 impl Plain {
@@ -31,6 +33,7 @@ impl Plain {
             to_host: Link::out_of_order(link),
             piece: u64::MAX,
             links,
+            laps: Laps::default(),
         }
     }
 
@@ -55,19 +58,35 @@ impl HostInterface for Plain {
     }
 
     fn begin(&mut self, now: Time, _request: &Request) -> Step {
-        self.processors.work(now, self.driver)
+        let worked = self.processors.work(now, self.driver);
+        self.laps.note(Stage::Driver, Activity::Software, worked.there, worked.software);
+        worked
     }
 
     fn bring(&mut self, at: Time, op: Op, bytes: u64) -> Step {
-        if op == Op::Write { cross(&mut self.from_host, at, bytes) } else { Step::none(at) }
+        if op != Op::Write {
+            return Step::none(at);
+        }
+        let crossed = cross(&mut self.from_host, at, bytes);
+        self.laps.note(Stage::LinkDown, Activity::Link, crossed.there, crossed.link);
+        crossed
     }
 
     fn answer(&mut self, at: Time, op: Op, bytes: u64) -> Step {
-        if op == Op::Read { cross(&mut self.to_host, at, bytes) } else { Step::none(at) }
+        if op != Op::Read {
+            return Step::none(at);
+        }
+        let crossed = cross(&mut self.to_host, at, bytes);
+        self.laps.note(Stage::LinkUp, Activity::Link, crossed.there, crossed.link);
+        crossed
     }
 
     fn end(&mut self, at: Time, _op: Op) -> Step {
         Step::none(at)
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
     }
 
     fn advance(&mut self, to: Time) {

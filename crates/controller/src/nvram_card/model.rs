@@ -4,7 +4,7 @@ use super::backup::Backup;
 use super::channel::{First, Served};
 use super::config::{Config, Written};
 use super::memory::Memory;
-use crate::host_interface::{HostInterface, Lap, Laps, Step};
+use crate::host_interface::{HostInterface, Lap, Laps, Mark, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
     Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Stage, Time,
@@ -127,10 +127,10 @@ impl<S: Store> NvramCard<S> {
         let (mut address, end) = (request.address, request.address + u64::from(request.bytes));
         let mut last = begun;
         let is_noted = begun.is_noted;
-        let fork = if is_noted { self.laps_noted() } else { 0 };
+        let (fork, mut way) = (self.mark(is_noted), self.mark(is_noted));
         while address < end {
             let bytes = (piece - address % piece).min(end - address);
-            let at = if is_noted { self.laps_noted() } else { 0 };
+            self.go_on_from(is_noted, fork);
             let brought = self.interface.bring(begun.step.there, request.op, bytes);
             let served = self.memory.serve(brought.there, address, bytes, is_write);
             let done = match self.config.written {
@@ -141,10 +141,8 @@ impl<S: Store> NvramCard<S> {
                 laps.add(&stages(&served, done, is_write));
             }
             let answered = self.interface.answer(done, request.op, bytes);
-            if is_noted && let Some(laps) = self.interface.laps() {
-                laps.join(fork, at, answered.there >= last.step.there);
-            }
             if answered.there >= last.step.there {
+                way = self.mark(is_noted);
                 let medium = (served.alone + (done - served.done)).min(done - brought.there);
                 last = Way { step: begun.step.then(brought).then(answered), medium, is_noted };
             }
@@ -157,12 +155,26 @@ impl<S: Store> NvramCard<S> {
             }
             address += bytes;
         }
+        self.go_on_from(is_noted, way);
         last
     }
 
-    /// Stages noted so far.
-    fn laps_noted(&mut self) -> usize {
-        self.interface.laps().map_or(0, |laps| laps.len())
+    /// Where the stages are that are noted.
+    #[inline]
+    fn mark(&mut self, is_noted: bool) -> Mark {
+        if is_noted {
+            self.interface.laps().map_or_else(Mark::default, |laps| laps.mark())
+        } else {
+            Mark::default()
+        }
+    }
+
+    /// The stages that are noted next come behind `mark`.
+    #[inline]
+    fn go_on_from(&mut self, is_noted: bool, mark: Mark) {
+        if is_noted && let Some(laps) = self.interface.laps() {
+            laps.go_on_from(mark);
+        }
     }
 
     /// The request has come so far: when the host knows, and where the time went.

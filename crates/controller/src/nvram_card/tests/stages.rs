@@ -42,6 +42,9 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
         ),
         format!("{DDR3}[device.host]\nkind = \"nvme\"\ncoalescing = \"8 us\"\n"),
         format!("{DDR3}[device.host]\nkind = \"memory_window\"\n"),
+        format!("{MRAM}written = \"closed\"\n[device.host]\nkind = \"memory_window\"\nloads = 3\n"),
+        format!("{DDR3}[device.host]\nkind = \"cxl_mem\"\ncpus = 1\n"),
+        format!("{DDR3}[device.host]\nkind = \"direct\"\ndriver = \"1 us\"\nlink = \"2 GB/s\"\n"),
     ] {
         let (mut close, mut plain) = (built(&toml), built(&toml));
         let mut now = Time::ZERO;
@@ -54,6 +57,7 @@ fn stages_add_up_to_the_latency_and_change_nothing() {
             let (same, spans) = ask(&mut *plain, now, request, Breakdown::new());
             assert_eq!(done, same, "{toml}");
             assert_eq!(stages.total_from(0), done - now, "{toml}: {stages:?}");
+            assert!(stages.spans().iter().all(|span| span.stage != Stage::Untold), "{toml}: {stages:?}");
             assert_eq!(spans.total_from(0), done - now);
             assert!(spans.spans().iter().all(|span| span.stage == Stage::Untold));
         }
@@ -99,6 +103,46 @@ fn a_request_alone_goes_through_every_stage() {
         assert_close("row activate", ns(Stage::Activate), 7.0 * 1.875, 1e-9);
         assert_close("column", ns(Stage::Column), latency * 1.875, 1e-9);
         assert_close("data bus", ns(Stage::DataBus), 256.0 * 1.875, 1e-9);
+    }
+}
+
+/// A line by load or store: its way down, the memory, and its way back; 32 lines that wait for each other have 32 times
+/// that, and what the memory and the link take of one is told of each.
+#[test]
+fn loads_and_stores_tell_their_stages_too() {
+    let memory = [Stage::Activate, Stage::Column, Stage::DataBus];
+    for (host, op, back) in [
+        ("\"memory_window\"", Op::Read, Stage::LinkUp),
+        ("\"memory_window\"", Op::Write, Stage::Fence),
+        ("\"cxl_mem\"\nlines = 1", Op::Read, Stage::LinkUp),
+        ("\"cxl_mem\"\nlines = 1", Op::Write, Stage::LinkUp),
+    ] {
+        let toml = format!("{}[device.host]\nkind = {host}\n", unrefreshed());
+        let told = |bytes, breakdown| ask(&mut *built(&toml), Time::ZERO, (op, 8192, bytes), breakdown).1;
+        let line = told(64, Breakdown::close());
+        let spans = |breakdown: &Breakdown| -> Vec<(Stage, f64)> {
+            stages(breakdown).into_iter().filter(|(stage, _)| *stage != Stage::Scheduler).collect()
+        };
+        let names: Vec<_> = spans(&line).into_iter().map(|(stage, _)| stage).collect();
+        assert_eq!(names, [&[Stage::LoadStore, Stage::LinkDown][..], &memory, &[back]].concat(), "{toml}");
+        let plain = told(64, Breakdown::new());
+        for activity in Activity::ALL {
+            let of = |breakdown: &Breakdown| {
+                let spans = breakdown.spans().iter().filter(|span| span.activity == activity);
+                spans.fold(Time::ZERO, |sum, span| sum + span.time)
+            };
+            assert_eq!(of(&line), of(&plain), "{toml}: {activity:?}");
+        }
+        if back == Stage::Fence {
+            continue;
+        }
+        let sum = |breakdown: &Breakdown, stage| -> f64 {
+            spans(breakdown).into_iter().filter(|(other, _)| *other == stage).map(|(_, ns)| ns).sum()
+        };
+        let many = told(2048, Breakdown::close());
+        for stage in [Stage::LoadStore, Stage::LinkDown, Stage::DataBus, back] {
+            assert_close(&format!("{toml}: {stage:?}"), sum(&many, stage), 32.0 * sum(&line, stage), 1e-6);
+        }
     }
 }
 
