@@ -1,7 +1,7 @@
 //! What a queue reaches that serves ready banks first, against a scheduler that looks at every clock.
 
 use super::*;
-use nacre_kernel::{Breakdown, Data};
+use nacre_kernel::{Breakdown, Data, Random};
 use nacre_media::dram::{Channel, Command, Kind, Part, Place};
 use nacre_testkit::assert_close;
 
@@ -62,6 +62,97 @@ fn small_requests_at_random_reach_what_a_queue_reaches_that_serves_ready_banks_f
                 assert_close(&what, found, expected, tolerance);
             }
         }
+    }
+}
+
+/// Banks at random, each going on in its row with a chance of one half.
+struct Runs {
+    random: Random,
+    rows: [u64; 8],
+}
+
+impl Runs {
+    fn new() -> Runs {
+        Runs { random: Streams::new(11).stream("runs"), rows: [0; 8] }
+    }
+
+    /// The next bank and its row.
+    fn next(&mut self) -> (u64, u64) {
+        let bank = self.random.below(8);
+        if self.random.chance(0.5) {
+            self.rows[bank as usize] = self.random.below(512);
+        }
+        (bank, self.rows[bank as usize])
+    }
+}
+
+/// Clocks of a read of 64 B by a controller with so many `entries` that is never without requests, of rows that stay open:
+/// in every clock the oldest read whose row is open goes first, also before older ones to its bank, whose row is closed for
+/// them when no read of it is left; then the oldest one whose bank can be opened or closed.
+fn hits_first(part: &Part, entries: usize) -> f64 {
+    const COUNT: u64 = 8000;
+    let mut runs = Runs::new();
+    let mut any = || {
+        let (bank, row) = runs.next();
+        Place { rank: 0, bank: bank as u32, row: row as u32 }
+    };
+    let mut channel = Channel::new(part.clone(), 1);
+    let mut queue: Vec<Place> = (0..entries).map(|_| any()).collect();
+    let (mut clock, mut served) = (0, 0);
+    while served < COUNT {
+        let can = |kind, place| {
+            channel.probe(Command { kind, place }, clock).is_ok_and(|earliest| earliest == clock)
+        };
+        let is_hit = |place: Place| channel.open_row(place) == Some(place.row);
+        let hit = queue.iter().position(|&place| is_hit(place) && can(Kind::Read, place));
+        if let Some(number) = hit {
+            let place = queue.remove(number);
+            channel.issue(Command { kind: Kind::Read, place }, clock);
+            queue.push(any());
+            served += 1;
+        } else {
+            let is_wanted = |bank| queue.iter().any(|&place| place.bank == bank && is_hit(place));
+            let next = queue.iter().find_map(|&place| match channel.open_row(place) {
+                None if can(Kind::Activate, place) => Some(Command { kind: Kind::Activate, place }),
+                Some(row) if row != place.row && !is_wanted(place.bank) && can(Kind::Precharge, place) => {
+                    Some(Command { kind: Kind::Precharge, place })
+                }
+                _ => None,
+            });
+            if let Some(command) = next {
+                channel.issue(command, clock);
+            }
+        }
+        clock += 1;
+    }
+    clock as f64 / COUNT as f64
+}
+
+/// A read of an open row that would put an older one off waits for it here, since what that takes was said: where banks go
+/// on in their rows half of the time, a queue that puts older reads off serves some more: with one, four and 32 entries this
+/// one takes 1.00, 1.04 and 1.09 times its clocks.
+#[test]
+fn reads_that_find_their_row_open_come_near_a_queue_that_puts_older_ones_off_for_them() {
+    let card = unrefreshed();
+    let part = part(&card);
+    for (entries, most) in [(1, 1.02), (4, 1.05), (32, 1.12)] {
+        let mut device = built(&format!(
+            "{card}rows = \"open\"\nprocessing = \"0 s\"\n{NO_HOST}[device.scheduler]\nkind = \"fr_fcfs\"\nqueue = {entries}\n"
+        ));
+        let mut runs = Runs::new();
+        let seen = closed_loop(&mut *device, 128, 10_000, |_| {
+            let (bank, row) = runs.next();
+            Request {
+                arrival: Time::ZERO,
+                address: (row * 8 + bank) << 13,
+                bytes: 64,
+                volume: 0,
+                op: Op::Read,
+            }
+        });
+        let found = 1e9 / seen.per_second() / (part.clock.as_ps() as f64 / 1e3);
+        let share = found / hits_first(&part, entries);
+        assert!((0.98..most).contains(&share), "{entries} entries take {share} times the clocks: {found}");
     }
 }
 
