@@ -4,7 +4,7 @@ use super::config::{Config, Dump};
 use crate::ecc::{self, Ecc};
 use nacre_config::{Families, Problem, Problems};
 use nacre_kernel::state::State;
-use nacre_kernel::{Energy, Power, Time};
+use nacre_kernel::{Energy, Power, Random, Time};
 
 /// The flash and the capacitor; nothing where the memory keeps its content by itself.
 #[derive(State)]
@@ -14,6 +14,8 @@ pub(super) struct Backup {
     plan: Plan,
     /// A bit for each page of flash: whether the memory differs from it.
     changed: Vec<u64>,
+    /// A bit for each page that was saved since the card was new: the others hold nothing that can be lost.
+    held: Vec<u64>,
     /// What the capacitor held at `since`, from when on it is charged.
     charge: Energy,
     since: Time,
@@ -129,7 +131,8 @@ impl Backup {
         let plan = Plan::new(config, ecc);
         let words = if plan.is_volatile { plan.pages.div_ceil(64) } else { 0 };
         let charge = plan.stored.unwrap_or_default();
-        Backup { plan, changed: vec![0; words as usize], charge, since: Time::ZERO }
+        let changed = vec![0; words as usize];
+        Backup { plan, held: changed.clone(), changed, charge, since: Time::ZERO }
     }
 
     /// Whether a loss of power may take something of the card that `config` describes. Errors: its capacitor is too
@@ -153,9 +156,25 @@ impl Backup {
         &self.plan
     }
 
-    /// Whether a loss of power may take something.
+    /// Whether a dump may not save everything.
     pub(super) fn loses(&self) -> bool {
         self.plan.may_lose()
+    }
+
+    /// Whether pages of a dump may be lost because they cannot be read back.
+    pub(super) fn misreads(&self) -> bool {
+        self.plan.is_volatile && self.plan.unreadable > 0.0
+    }
+
+    /// Pages that cannot be read back, of all that the host ever wrote: each by itself, as chance has it.
+    pub(super) fn misread(&mut self, chance: &mut Random) -> Vec<u64> {
+        if !self.misreads() {
+            return Vec::new();
+        }
+        self.held.iter_mut().zip(&self.changed).for_each(|(held, changed)| *held |= changed);
+        let (held, share) = (&self.held, self.plan.unreadable);
+        let is_held = |&page: &u64| held[(page / 64) as usize] >> (page % 64) & 1 == 1;
+        (0..self.plan.pages).filter(is_held).filter(|_| chance.chance(share)).collect()
     }
 
     /// The host wrote `bytes` from `address` on.
@@ -232,7 +251,8 @@ impl Backup {
 
     fn check(&mut self) -> Result<(), String> {
         let beyond = self.plan.pages % 64;
-        let last = self.changed.last().copied().unwrap_or(0);
+        let last = [&self.changed, &self.held].map(|bits| bits.last().copied().unwrap_or(0));
+        let last = last[0] | last[1];
         let is_legal = (beyond == 0 || last >> beyond == 0) && self.charge.0 >= 0.0;
         if is_legal { Ok(()) } else { Err("changes beyond the memory, or no charge".into()) }
     }

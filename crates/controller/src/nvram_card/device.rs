@@ -32,6 +32,9 @@ impl<S: Store> Device for NvramCard<S> {
             self.backup.change(request.address, u64::from(request.bytes));
         }
         let done = self.end(now, way, request.op, breakdown);
+        if !self.is_readable(request, done) {
+            return Completion { done, status: Status::MediaError };
+        }
         if S::CARRIES_BYTES && matches!(request.op, Op::Read | Op::Write) {
             self.carry(request, data, done);
         }
@@ -42,6 +45,7 @@ impl<S: Store> Device for NvramCard<S> {
         self.interface.advance(to);
         self.processors.forget_before(to);
         self.bytes.settle(to);
+        self.settle_rewritten(to);
         self.memory.channels.iter_mut().for_each(|channel| channel.settle(to));
     }
 
@@ -51,7 +55,7 @@ impl<S: Store> Device for NvramCard<S> {
 
     fn capabilities(&self) -> Capabilities {
         let persistence = match (self.config.volatile, self.config.written) {
-            (true, _) if self.backup.loses() => Persistence::WithStoredEnergy,
+            (true, _) if self.backup.loses() || self.backup.misreads() => Persistence::WithStoredEnergy,
             (true, _) | (false, Written::Closed) => Persistence::OnAcknowledgement,
             (false, Written::InRow) => Persistence::OnFlush,
         };
@@ -97,6 +101,7 @@ impl<S: Store> Device for NvramCard<S> {
         self.book.processors.give_back(Activity::Software, self.processors.busy_after(at));
         self.processors = Pool::new(self.config.processors);
         let mut lost = self.bytes.power_fail(at, chance).bytes_lost;
+        self.lose_rewritten(at);
         // A dump that is still under way goes on.
         let at = at.max(self.dumped);
         let dumped = self.backup.dump(at);
@@ -104,6 +109,7 @@ impl<S: Store> Device for NvramCard<S> {
         if S::CARRIES_BYTES && self.backup.loses() {
             self.copy_pages(at, dumped.end);
         }
+        lost += self.misread(dumped.end, chance);
         self.backup.dumped(at, &dumped);
         lost += dumped.lost << self.backup.plan().page_shift;
         self.interrupted = Recovery {

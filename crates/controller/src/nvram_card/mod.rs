@@ -14,8 +14,9 @@
 //! and for every page of flash, with the bytes and the time of its error correction (`flash_ecc`). What has changed since the flash was last as
 //! the memory is saved in the order of addresses, `dump = "all"` the rest too; where the energy ends the rest is what
 //! the flash had before. When the power is back the dump ends, then the card boots, reads the flash back and charges
-//! its capacitor; of its bits `flash_error_rate` are wrong, which takes the decoder's time, and pages with more of them
-//! than are put right are counted as they are on average. Requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
+//! its capacitor; of its bits `flash_error_rate` are wrong, which takes the decoder's time. A page that the host ever wrote is lost
+//! where more of them are wrong than are put right, each page by itself as chance has it: recovery tells its bytes as
+//! lost, and it is not read until it is written again. Requests wait until it is ready, with `wait_for_charge` until it is charged too. The capacitor has
 //! lost `capacitor_fade` for every 1,000 hours of its service.
 //!
 //! *Non-volatile memory* needs neither. A write is durable when its row is closed and tRP is over: `written` says
@@ -25,7 +26,7 @@
 //! A later request puts off no earlier one: it goes before it only where the memory leaves room. A refresh is given when
 //! the first command after it comes, as many as 32 accesses late. Error correction of the memory itself, and reads of bursts that are
 //! written in part. Data that leaves for the link while the rest of its piece is read. Power-down. Failing capacitors.
-//! The bytes of pages that cannot be read back, which are counted but come back. Changes within a page of flash that the capacitor could not save are lost as a whole.
+//! Changes within a page of flash that the capacitor could not save are lost as a whole.
 //!
 //! # Sources
 //! zuolo-2017 for the two cards; jesd79-3 and the data sheets of the memory parts; everspin-emd3d256m for what makes
@@ -34,7 +35,7 @@
 //! # Checks
 //! With memory that takes no time, the closed form of the link; bandwidths of the constraint that binds; the cap of
 //! the link within 1 %; the closed-loop and Little's laws; refreshing's share of the time; the energy, time and bytes
-//! of a dump; every byte after losses of power at random moments.
+//! of a dump; mean and spread of the pages that cannot be read back; every byte after losses of power at random moments.
 
 mod backup;
 mod channel;
@@ -65,7 +66,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "nvram_card",
         "an NVRAM card: DRAM that is saved to flash, or MRAM, behind NVMe or a memory window",
         &["zuolo-2017", "jesd79-3", "everspin-emd3d256m"],
-        4,
+        5,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

@@ -7,10 +7,12 @@ use super::memory::Memory;
 use crate::host_interface::{HostInterface, Lap, Laps, Mark, Step};
 use nacre_kernel::state::{State, Value};
 use nacre_kernel::{
-    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Recovery, Request, Stage, Time,
+    Activity, Breakdown, ComponentId, Data, HostCounts, Ledger, Op, Pool, Random, Ranges, Recovery, Request,
+    Stage, Time,
 };
 use nacre_media::persistence::{Landing, Linear};
 use nacre_media::store::Store;
+use std::ops::Range;
 
 /// An NVRAM card over its bytes.
 #[derive(State)]
@@ -31,6 +33,13 @@ pub(super) struct NvramCard<S> {
     /// Host addresses, and after them, where a dump may not save everything, what the flash holds.
     pub(super) bytes: Linear<S>,
     pub(super) has_failed: bool,
+    /// Bytes that could not be read back from the flash, until they are written again.
+    pub(super) unreadable: Ranges,
+    /// Parts of them that are being written: lost again where the power fails before that is done.
+    #[state(varies)]
+    rewritten: Vec<Rewritten>,
+    /// Pages that could not, since the card was new.
+    pub(super) lost_pages: u64,
     /// Since when it is ready.
     pub(super) ready: Time,
     /// When all rows that were written are closed.
@@ -50,6 +59,14 @@ pub(super) struct NvramCard<S> {
 pub(super) struct Book {
     pub(super) host: HostCounts,
     pub(super) processors: Ledger,
+}
+
+/// Bytes that could not be read, until a write of them that is done at `done`.
+#[derive(Clone, Copy, Debug, Value)]
+struct Rewritten {
+    first: u64,
+    end: u64,
+    done: Time,
 }
 
 /// A piece of a write, and when it landed.
@@ -91,6 +108,9 @@ impl<S: Store> NvramCard<S> {
             backup,
             bytes: Linear::new(store, config.burst_bytes() as u32),
             has_failed: false,
+            unreadable: Ranges::default(),
+            rewritten: Vec::new(),
+            lost_pages: 0,
             ready: Time::ZERO,
             closed: Time::ZERO,
             dumped: Time::ZERO,
@@ -214,6 +234,65 @@ impl<S: Store> NvramCard<S> {
             let landing = Landing { begin, end, acknowledged: done };
             self.bytes.write(&part, &data.part(first..first + bytes as usize), landing);
         }
+    }
+
+    /// Whether what is asked for, and done at `done`, can be given; what is written can again.
+    #[inline]
+    pub(super) fn is_readable(&mut self, request: &Request, done: Time) -> bool {
+        let range = request.address..request.address + u64::from(request.bytes);
+        match request.op {
+            Op::Read => self.unreadable.is_empty() || !self.unreadable.overlaps(&range),
+            Op::Write | Op::Trim if !self.unreadable.is_empty() => {
+                self.rewrite(range, request.op, done);
+                true
+            }
+            Op::Write | Op::Trim | Op::Flush => true,
+        }
+    }
+
+    /// Bytes of `range` that could not be read are replaced.
+    fn rewrite(&mut self, range: Range<u64>, op: Op, done: Time) {
+        let mut first = range.start;
+        while op == Op::Write && first < range.end {
+            let (was_lost, count) = self.unreadable.run(first, range.end);
+            if was_lost {
+                self.rewritten.push(Rewritten { first, end: first + count, done });
+            }
+            first += count;
+        }
+        self.unreadable.remove(range);
+    }
+
+    /// No loss of power comes before `to`.
+    #[inline]
+    pub(super) fn settle_rewritten(&mut self, to: Time) {
+        if !self.rewritten.is_empty() {
+            self.rewritten.retain(|write| write.done > to);
+        }
+    }
+
+    /// The power fails at `at`: writes that are not done replace nothing.
+    pub(super) fn lose_rewritten(&mut self, at: Time) {
+        for Rewritten { first, end, .. } in self.rewritten.drain(..).filter(|write| write.done > at) {
+            self.unreadable.insert(first..end);
+        }
+    }
+
+    /// Pages that cannot be read back after a dump which saved what comes before page `end`; gives the bytes that are lost
+    /// with them, but for those that were not saved.
+    pub(super) fn misread(&mut self, end: u64, chance: &mut Random) -> u64 {
+        let shift = self.backup.plan().page_shift;
+        let mut lost = 0;
+        for page in self.backup.misread(chance) {
+            let range = page << shift..(page + 1) << shift;
+            let was_saved = page < end || !self.backup.is_changed(page);
+            if was_saved {
+                lost += self.unreadable.gaps(range.clone()).map(|gap| gap.end - gap.start).sum::<u64>();
+            }
+            self.unreadable.insert(range);
+            self.lost_pages += 1;
+        }
+        lost
     }
 
     /// Copies what differs between memory and flash: to the flash before page `end`, back from it after.

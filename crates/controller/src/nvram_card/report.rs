@@ -2,6 +2,7 @@
 
 use super::channel::{Book, COUNTED};
 use super::model::NvramCard;
+use nacre_kernel::ledger::LOST_PAGES;
 use nacre_kernel::{Activity, Bytes, Column, ComponentReport, Energy, Ledger, Op, Resource, Time};
 use nacre_media::dram::Kind;
 
@@ -77,6 +78,9 @@ fn counters<S>(card: &NvramCard<S>) -> Vec<(&'static str, u64)> {
     counters.extend(COUNTED.map(|(_, name)| name).into_iter().zip(commands(card)));
     counters
         .extend([("row_hits", sum(|book| book.row_hits)), ("row_conflicts", sum(|book| book.row_conflicts))]);
+    if card.backup.misreads() {
+        counters.push((LOST_PAGES, card.lost_pages));
+    }
     counters
 }
 

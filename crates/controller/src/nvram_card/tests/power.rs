@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::crashes::crash;
-use nacre_kernel::{Breakdown, Data, Energy, Persistence, Recovery};
+use nacre_kernel::{Breakdown, Data, Energy, Persistence, Recovery, Status};
 
 /// 64 MiB, whose dump to flash of 400 MB/s at 10 W takes 1 ms and 4,096 pages of 40.96 us: 1.6877 J.
 const SMALL: &str = "chips = 8\nflash_page = \"16 KiB\"\nwrite_latency = 6\n";
@@ -41,6 +41,7 @@ fn a_card_with_dram_keeps_its_bytes() {
     crash(&small(""));
     crash(&small("capacitor = \"2 J\"\nrows = \"open_for_reads\"\n"));
     crash(&small("capacitor = \"2 J\"\nwait_for_charge = false\n"));
+    crash(&small("flash_error_rate = \"0.00008 %\"\n"));
     crash(&small("capacitor = \"10.2 mJ\"\nmay_lose_writes = true\ndump = \"changed\"\nboot = \"10 us\"\n"));
 }
 
@@ -178,4 +179,96 @@ fn error_correction_takes_its_share_of_the_dump_and_what_it_cannot_put_right_is_
     let found = column("flash_error_rate = \"0.0001 %\"\n", "dump.unreadable_pages");
     let expected = 4096.0 * (1.0 - libm::exp(-16_384.0 * 8.0 * rate));
     assert!((found / expected - 1.0).abs() < 1e-4, "{found} pages, expected {expected}");
+}
+
+/// Of n pages, each lost with probability p, n p are on average, and their variance is n p (1 - p).
+#[test]
+fn pages_that_cannot_be_read_back_are_drawn_told_and_not_read() {
+    const PAGES: u64 = 4096;
+    const ROUNDS: u64 = 64;
+    let p = 1.0 - libm::exp(-16_384.0 * 8.0 * 8e-7);
+    let mut device = built(&small("flash_error_rate = \"0.00008 %\"\n"));
+    assert_eq!(device.capabilities().persistence, Persistence::WithStoredEnergy);
+    let ask = |device: &mut dyn Device, now, op, page| {
+        let request = Request { arrival: now, address: page * 16_384, bytes: 16_384, volume: 0, op };
+        device.submit(now, &request, Data::None, &mut Breakdown::new())
+    };
+    let lost_pages = |device: &dyn Device| {
+        let counters = device.report(Time::ZERO).counters;
+        counters.iter().find(|(name, _)| *name == "lost_pages").expect("it is counted").1
+    };
+    let (mut now, mut losses) = (Time::ZERO, Vec::new());
+    for round in 0..ROUNDS {
+        for page in 0..PAGES {
+            now = now.max(ask(&mut *device, now, Op::Write, page).done);
+            device.advance(now);
+        }
+        let before = lost_pages(&*device);
+        device.power_fail(now, &mut Streams::new(round).stream("chance"));
+        let recovery = device.recover(now + Time::from_s(1));
+        now = recovery.done;
+        let lost = lost_pages(&*device) - before;
+        assert_eq!(recovery.bytes_lost, lost * 16_384, "what is lost is told");
+        let unread = (0..PAGES).filter(|&page| ask(&mut *device, now, Op::Read, page).status != Status::Done);
+        assert_eq!(unread.count() as u64, lost);
+        losses.push(lost as f64);
+    }
+    let mean = losses.iter().sum::<f64>() / ROUNDS as f64;
+    let variance = losses.iter().map(|lost| (lost - mean).powi(2)).sum::<f64>() / (ROUNDS - 1) as f64;
+    let expected = PAGES as f64 * p;
+    let expected_variance = expected * (1.0 - p);
+    // Four times what mean and variance of so many rounds are known to.
+    let of_mean = (expected_variance / ROUNDS as f64).sqrt();
+    assert!((mean - expected).abs() < 4.0 * of_mean, "{mean} pages of {expected}");
+    let of_variance = expected_variance * (2.0 / (ROUNDS - 1) as f64).sqrt();
+    assert!((variance - expected_variance).abs() < 4.0 * of_variance, "{variance} of {expected_variance}");
+}
+
+/// What the host never wrote holds nothing that can be lost, and what is written anew is read again.
+#[test]
+fn only_pages_that_were_written_are_lost_and_only_until_they_are_written_again() {
+    let mut device = with_bytes(&small("flash_error_rate = \"10 %\"\n"));
+    let at = write(&mut *device, Time::ZERO, 8192, 1);
+    let recovery = fail(&mut *device, at + Time::from_us(1));
+    assert_eq!(recovery.bytes_lost, 16_384);
+    let status = |device: &mut dyn Device, address| {
+        let mut found = [0xAA; 4096];
+        let at = recovery.done;
+        let request = Request { arrival: at, address, bytes: 4096, volume: 0, op: Op::Read };
+        device.submit(at, &request, Data::Read(&mut found), &mut Breakdown::new()).status
+    };
+    let statuses = [8192, 12_288, 16_384].map(|address| status(&mut *device, address));
+    assert_eq!(statuses, [Status::MediaError, Status::MediaError, Status::Done]);
+    let at = write(&mut *device, recovery.done, 8192, 2);
+    assert_eq!(read(&mut *device, at, 8192), 2);
+    assert_eq!(status(&mut *device, 12_288), Status::MediaError);
+}
+
+/// A write that a loss of power undoes leaves what it was to replace lost, which is not read as it was before. Each page is
+/// lost with a chance of one half, so that it is not always lost anew.
+#[test]
+fn what_is_lost_stays_lost_where_the_write_that_was_to_replace_it_is_undone() {
+    let mut tried = 0;
+    for seed in 0..16 {
+        let mut device = with_bytes(&small("flash_error_rate = \"0.00053 %\"\n"));
+        let mut chance = Streams::new(seed).stream("chance");
+        let mut lose = |device: &mut dyn Device, at| {
+            device.power_fail(at, &mut chance);
+            device.recover(at + Time::from_s(1))
+        };
+        let at = write(&mut *device, Time::ZERO, 0, 1);
+        let first = lose(&mut *device, at);
+        if first.bytes_lost == 0 {
+            continue;
+        }
+        write(&mut *device, first.done, 0, 2);
+        let second = lose(&mut *device, first.done);
+        let mut found = [0xAA; 4096];
+        let request = Request { arrival: second.done, address: 0, bytes: 4096, volume: 0, op: Op::Read };
+        let read = device.submit(second.done, &request, Data::Read(&mut found), &mut Breakdown::new());
+        assert_eq!(read.status, Status::MediaError);
+        assert_eq!(second.bytes_lost, 0, "it was told before");
+        tried += 1;
+    }
+    assert!(tried > 3, "{tried} of 16");
 }
