@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Where the journal begins in the file.
+const JOURNAL_START: usize = crate::superblock::JOURNAL_START as usize;
 /// So small that a checkpoint is due every 30 steps.
 const JOURNAL_BYTES: u64 = 2048;
 /// Bytes of a record of the toy.
@@ -229,7 +231,6 @@ proptest! {
 
 /// Bytes of the journal that `image` has used on `tape`.
 fn records(tape: &Tape) -> usize {
-    const JOURNAL_START: usize = 128 << 10;
     let reel = tape.reel();
     let journal = &reel.bytes[JOURNAL_START..JOURNAL_START + JOURNAL_BYTES as usize];
     JOURNAL_START + journal.iter().rposition(|&byte| byte != 0).expect("there are records")
@@ -249,7 +250,7 @@ fn a_record_that_is_missing_is_damage_where_it_was_synced_and_torn_where_it_was_
             }
         }
         let mut bytes = tape.reel().bytes.clone();
-        bytes[(128 << 10) + 9 * RECORD..][..RECORD].fill(0);
+        bytes[JOURNAL_START + 9 * RECORD..][..RECORD].fill(0);
         let opened = recover(&Arc::new(Tape::with(bytes)));
         if opens {
             let (_, toy) = opened.expect("none was synced");
@@ -277,7 +278,7 @@ fn a_page_of_the_journal_that_the_machine_lost_before_others_is_torn() {
     (6..28).for_each(|number| toy.serve(&image, Step::Program(number, number)).expect("nothing fails"));
     let last = records(&tape);
     let mut bytes = tape.reel().bytes.clone();
-    let lost = (128 << 10) + 5 * RECORD..last - 100;
+    let lost = JOURNAL_START + 5 * RECORD..last - 100;
     bytes[lost.clone()].copy_from_slice(&before[lost]);
     let (_, toy) = recover(&Arc::new(Tape::with(bytes))).expect("nothing that was synced is missing");
     assert_eq!(toy.done, 5);
@@ -291,14 +292,14 @@ fn bytes_that_look_like_a_record_are_none() {
     image.append(b"abc").expect("nothing fails");
     image.sync().expect("nothing fails");
     image.append(b"def").expect("nothing fails");
-    let journal = tape.reel().bytes[(128 << 10) + RECORD..(128 << 10) + 2 * RECORD].to_vec();
+    let journal = tape.reel().bytes[JOURNAL_START + RECORD..JOURNAL_START + 2 * RECORD].to_vec();
     let other = Arc::new(Tape::default());
     let image = create(&other).expect("created");
     image.append(&journal).expect("nothing fails");
     let mut bytes = other.reel().bytes.clone();
     // Neither end of the record was written.
-    bytes[128 << 10..][..24].fill(0);
-    bytes[(128 << 10) + 24 + RECORD..][..8].fill(0);
+    bytes[JOURNAL_START..][..24].fill(0);
+    bytes[JOURNAL_START + 24 + RECORD..][..8].fill(0);
     let opened = Image::open_on(Arc::new(Tape::with(bytes)), Path::new("tape"), IDENTITY, GEOMETRY);
     assert_eq!(opened.expect("its only record is torn").records.count(), 0);
 }
@@ -306,7 +307,6 @@ fn bytes_that_look_like_a_record_are_none() {
 #[test]
 fn a_torn_record_is_not_made_whole_by_another_one_in_its_place() {
     // A program writes again what it wrote before the first loss of power; at the second one the head of that is lost.
-    const JOURNAL_START: usize = 128 << 10;
     const SECTOR: usize = 512;
     let tape = Arc::new(Tape::default());
     create(&tape).expect("created").append(&[7; 900]).expect("nothing fails");
