@@ -24,8 +24,9 @@ class FittedWorkload:
     """The table `[workload]` of a scenario, and how close it comes to the trace it is fitted to."""
 
     def __init__(self, text: str, found: Mapping[str, Any]) -> None:
-        self.text = _HEAD + "\n" + text
         self._found = View(found)
+        notes = "".join(f"# note: {line}\n" for line in self.warnings)
+        self.text = f"{_HEAD}{notes}\n{text}"
 
     @property
     def zipf_theta(self) -> float | None:
@@ -41,6 +42,11 @@ class FittedWorkload:
     def workload(self) -> View:
         """What the workload is like."""
         return View(self._found["workload"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was assumed of the trace, or is not as it should be."""
+        return list(self._found.warnings)
 
     @property
     def closeness(self) -> dict[str, float]:

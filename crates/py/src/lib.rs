@@ -7,6 +7,7 @@
 
 use pyo3::prelude::*;
 
+mod arrays;
 mod bugs;
 mod catalog;
 mod cleaning;

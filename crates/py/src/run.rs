@@ -1,5 +1,6 @@
 //! Running and checking scenarios.
 
+use crate::arrays;
 use crate::bugs::detached;
 use crate::cleaning::{Functions, WithFunctions};
 use crate::errors::{config_error, error, memory_error, os_error};
@@ -43,6 +44,9 @@ pub(crate) fn run(
 ) -> PyResult<(String, RunColumns)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
+    if cleaners.is_some() {
+        arrays::load(py)?;
+    }
     let files = WithFunctions::new(files, cleaners);
     let mut reporter = Reporter::new(progress);
     let started = start.as_deref().map(|path| start_state(py, path, &checked, &files)).transpose()?;
@@ -198,6 +202,7 @@ pub(crate) fn mixes<'py>(
 ) -> PyResult<Option<(String, Bound<'py, PyDict>)>> {
     let checked = checked(py, scenario, name, &overrides, None)?;
     let files = scenario_files(py, directory)?;
+    arrays::load(py)?;
     let mut reporter = Reporter::new(progress);
     let found = detached(py, || {
         nacre_machine::stack::mixes(&checked, &files, steps, &mut |progress| {
@@ -278,6 +283,7 @@ impl RunColumns {
 }
 
 pub(crate) fn columns_dict<'py>(py: Python<'py>, columns: &Columns) -> PyResult<Bound<'py, PyDict>> {
+    arrays::load(py)?;
     let dict = PyDict::new(py);
     for (name, values) in &columns.floats {
         dict.set_item(name, PyArray1::from_slice(py, values))?;

@@ -283,6 +283,8 @@ def fit(
     write_line(f"{output}: {numbered(_requests(found), 'request')}")
     rows = [[curve, percent(distance)] for curve, distance in found.closeness.items()]
     write_table(Table("", ["farthest apart in", "by"], [False, True], rows))
+    for line in found.warnings:
+        write_prose(f"note: {line}")
 
 
 @app.command()

@@ -6,7 +6,7 @@ use nacre_config::Reader;
 use nacre_kernel::Bytes;
 
 /// Physical units are told apart by four bytes, with one value for nowhere.
-const NUMBERS_MAX: u64 = u32::MAX as u64;
+const NUMBERS_MAX: u128 = u32::MAX as u128;
 /// Units of a superblock begin at a whole word of bits.
 const SUPERBLOCK_MIN: u64 = 64;
 
@@ -44,6 +44,10 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("unit", &config.unit.to_string(), "a page holds no whole number of units", &remedy);
         return;
     }
+    // First, since the sizes that all others compare have no overflow then.
+    if !check_numbers(config, reader) {
+        return;
+    }
     check_buffer(config, reader);
     if config.spare_blocks + config.reserve + 2 > config.blocks {
         let most = config.blocks.saturating_sub(config.reserve + 2);
@@ -52,10 +56,8 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("spare_blocks", &given, "no blocks are left for data", &remedy);
         return;
     }
-    if check_numbers(config, reader) {
-        check_space(config, reader);
-        check_idle_cleaning(config, reader);
-    }
+    check_space(config, reader);
+    check_idle_cleaning(config, reader);
 }
 
 /// Superblocks that hold less than others are filled by the host alone.
@@ -103,6 +105,7 @@ fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
+/// Whether the units can be told apart, and a superblock has enough of them.
 fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
     let units = config.units_per_superblock();
     let given = config.pages.to_string();
@@ -111,7 +114,7 @@ fn check_numbers(config: &Config, reader: &mut Reader<'_>) -> bool {
         reader.conflict("pages", &given, &problem, "give more pages, planes or dies, or a smaller unit");
         return false;
     }
-    let numbers = units.next_power_of_two().saturating_mul(u64::from(config.blocks));
+    let numbers = u128::from(units.next_power_of_two()) * u128::from(config.blocks);
     if numbers > NUMBERS_MAX {
         let problem = format!("the flash has {numbers} units, and {NUMBERS_MAX} are the most");
         reader.conflict("unit", &config.unit.to_string(), &problem, "use a larger unit, or less flash");

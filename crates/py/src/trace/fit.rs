@@ -35,7 +35,8 @@ pub(crate) fn trace_fit(
         fit.add(batch);
         Ok(true)
     })?;
-    let has_times = input.reader.tally().time_unit.is_some();
+    let tally = input.reader.tally();
+    let (has_times, warnings) = (tally.time_unit.is_some(), tally.notes.clone());
     let mut interrupted = None;
     let fitted = detached(py, || {
         fit.fit(has_times, |text, limit| {
@@ -57,6 +58,7 @@ pub(crate) fn trace_fit(
         "closeness": closeness,
         "trace": trace,
         "workload": workload,
+        "warnings": warnings,
     });
     Ok((text, report.to_string()))
 }

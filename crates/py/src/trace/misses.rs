@@ -2,6 +2,7 @@
 
 use super::input::{each_batch, open};
 use super::wishes::{Wishes, option_error};
+use crate::arrays;
 use crate::errors::trace_error;
 use nacre_kernel::{Op, Request};
 use nacre_shape::{Curve, Estimate, ExactCurve, Rate, SampledCurve};
@@ -29,6 +30,7 @@ pub(crate) fn trace_misses<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Bound<'py, PyDict>)> {
     let wishes = Wishes::read(py, options)?;
+    arrays::load(py)?;
     let mut input = open(py, &paths, &wishes.options)?;
     let rate = share.map(Rate::Share).or(blocks.map(Rate::Blocks));
     let mut follower = match rate {

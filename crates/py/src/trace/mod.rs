@@ -11,6 +11,7 @@ pub(crate) use fit::trace_fit;
 pub(crate) use misses::trace_misses;
 pub(crate) use policies::trace_policies;
 
+use crate::arrays;
 use crate::errors::trace_error;
 use input::{each_batch, open};
 use nacre_kernel::{Op, Request, Time};
@@ -101,6 +102,7 @@ pub(crate) fn trace_columns<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let wishes = Wishes::read(py, options)?;
+    arrays::load(py)?;
     let mut input = open(py, &paths, &wishes.options)?;
     let (mut arrivals, mut addresses) = (Vec::new(), Vec::new());
     let (mut bytes, mut volumes, mut ops) = (Vec::new(), Vec::new(), Vec::new());

@@ -31,6 +31,11 @@ fn impossible_drives_are_refused_with_what_is_possible() {
         ("buffer = \"4 GiB\"", "it is larger than the flash"),
         ("pages = 8", "a superblock has 32 units, and 64 are the fewest"),
         ("blocks = 1000000\npages = 8192", "use a larger unit, or less flash"),
+        // 2^53 units, and 2^66 bytes, which no whole number of 64 bits holds.
+        (
+            "channels = 1024\nways = 1024\nblocks = 1048576\npages = 65536",
+            "units, and 4294967295 are the most",
+        ),
         ("factory_bad = \"20 %\"", "too many blocks are bad from the start"),
         ("mapping_cache = \"8 KiB\"\nstreams = \"mixed\"", "a mapping table in flash needs superblocks"),
         ("mapping_cache = \"8 KiB\"\ncleaning = \"hybrid\"", "a mapping table in flash needs superblocks"),
