@@ -128,6 +128,29 @@ def test_an_interrupt_while_the_commands_are_loaded_is_quiet(tmp_path: Path) -> 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+@pytest.mark.parametrize("command", ["mixes tiers", "trace mrc pgbench"])
+@pytest.mark.parametrize("place", ["numpy", "NumpyVersion"])
+def test_an_interrupt_while_numpy_is_loaded_is_no_bug(
+    tmp_path: Path, command: str, place: str
+) -> None:
+    impatient = (
+        "class Impatient:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'numpy': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        if place == "numpy"
+        else "import numpy.lib\n"
+        "def impatient(_):\n"
+        "    raise KeyboardInterrupt\n"
+        "numpy.lib.NumpyVersion = impatient\n"
+    )
+    (tmp_path / "early.py").write_text(
+        f"import sys\nfrom nacre.cli import main\n{impatient}main()\n"
+    )
+    done = shell(f'"{sys.executable}" early.py {command}', tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
 def test_a_narrow_encoding_gets_escapes_and_json_that_is_the_same(tmp_path: Path) -> None:
     done = shell("nacre run named.toml --out d", tmp_path, PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// Imports NumPy, which the first array would do otherwise, where an import that fails (as under Ctrl-C) is a panic.
+/// Loads NumPy, which the first array would do otherwise, where what ends an import (as Ctrl-C does) is a panic.
 pub(crate) fn load(py: Python<'_>) -> PyResult<()> {
-    py.import("numpy").map(drop)
+    numpy::get_array_module(py).map(drop)
 }

@@ -3,6 +3,7 @@
 //! A policy's mistake is its author's, and is told once the run has stopped: until then, decisions come from
 //! here.
 
+use crate::arrays;
 use crate::errors::{Failure, error};
 use crate::policies;
 use nacre_controller::cleaning::{Cleaner, Decision, Place, View};
@@ -30,13 +31,17 @@ impl WithFunctions {
         WithFunctions { scenario, functions: functions.unwrap_or_default(), failure: Failure::default() }
     }
 
-    /// The function of this name: one that came along, or one to import.
+    /// The function of this name: one that came along, or one to import. What it will be asked comes in arrays.
     fn function(&self, name: &str) -> Option<Py<PyAny>> {
         let given = self.functions.iter().find(|(known, _)| known == name);
-        Python::attach(|py| match given {
-            Some((_, function)) => Some(function.clone_ref(py)),
-            None if name.contains(':') => self.imported(py, name),
-            None => None,
+        Python::attach(|py| {
+            let found = match given {
+                Some((_, function)) => function.clone_ref(py),
+                None if name.contains(':') => self.imported(py, name)?,
+                None => return None,
+            };
+            arrays::load(py).map_err(|error| self.failure.remember(error)).ok()?;
+            Some(found)
         })
     }
 

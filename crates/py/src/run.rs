@@ -44,9 +44,6 @@ pub(crate) fn run(
 ) -> PyResult<(String, RunColumns)> {
     let checked = checked(py, scenario, name, &overrides, seed)?;
     let files = scenario_files(py, directory)?;
-    if cleaners.is_some() {
-        arrays::load(py)?;
-    }
     let files = WithFunctions::new(files, cleaners);
     let mut reporter = Reporter::new(progress);
     let started = start.as_deref().map(|path| start_state(py, path, &checked, &files)).transpose()?;
