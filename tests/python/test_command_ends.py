@@ -166,6 +166,10 @@ CASES = {
 }
 
 
+MORE = {"trace mrc --policy": Case("trace mrc pgbench --policy all -o out.csv", check=is_nothing)}
+"""Commands that do other work with an option."""
+
+
 def commands(group: TyperGroup, before: str = "") -> Iterator[str]:
     """The words that lead to each command."""
     for name, command in group.commands.items():
@@ -246,7 +250,7 @@ BOTH = [signal.SIGINT, signal.SIGTERM]
 """Commands take both alike (`nacre.cli.interrupt`), so that each is ended by one of them here."""
 
 
-@pytest.mark.parametrize(("name", "number"), list(zip(CASES, cycle(BOTH), strict=False)))
+@pytest.mark.parametrize(("name", "number"), list(zip(CASES | MORE, cycle(BOTH), strict=False)))
 def test_it_ends_and_leaves_what_it_finished(
     name: str,
     number: signal.Signals,
@@ -254,7 +258,7 @@ def test_it_ends_and_leaves_what_it_finished(
     tmp_path: Path,
     record_property: Callable[[str, object], None],
 ) -> None:
-    case = CASES[name]
+    case = (CASES | MORE)[name]
     for path in inputs.iterdir():
         (tmp_path / path.name).symlink_to(path)
     with socket.socket(socket.AF_UNIX) as mute:

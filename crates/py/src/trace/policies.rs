@@ -11,6 +11,7 @@ use pyo3::types::PyMapping;
 use serde_json::{Value, json};
 use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
@@ -47,6 +48,9 @@ pub(crate) fn trace_policies(
     let simulations =
         simulations(&policies, &sizes, share).map_err(|problems| config_error(py, &problems))?;
     let mut follower = Follower::new(block_bytes, share, seed);
+    // Whether nobody waits for the result any longer.
+    let stopped = AtomicBool::new(false);
+    let stopped = &stopped;
     let (complete, simulations) = thread::scope(|scope| -> PyResult<_> {
         let mut workers = Vec::new();
         let mut ways: Vec<SyncSender<Arc<Followed>>> = Vec::new();
@@ -55,7 +59,9 @@ pub(crate) fn trace_policies(
             ways.push(way);
             let simulate = move || {
                 for followed in coming {
-                    own.iter_mut().for_each(|(_, simulation)| simulation.add(&followed));
+                    own.iter_mut()
+                        .take_while(|_| !stopped.load(Ordering::Relaxed))
+                        .for_each(|(_, simulation)| simulation.add(&followed));
                 }
                 own
             };
@@ -75,7 +81,11 @@ pub(crate) fn trace_policies(
             }
             Ok(true)
         });
-        hand(&mut followed);
+        if complete.is_ok() {
+            hand(&mut followed);
+        } else {
+            stopped.store(true, Ordering::Relaxed);
+        }
         drop(ways);
         let done = py.detach(|| workers.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>());
         let mut all = Vec::new();
