@@ -406,6 +406,10 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
     }
 }
 
+/// From where a file is looked for.
+const RELATIVE: &str =
+    "relative to the scenario (or, where it is set from outside, to the working directory)";
+
 /// A trace that cannot be opened: perhaps the name of a shipped one is misspelt.
 fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) -> Problem {
     let problem = file_problem(path, file, error);
@@ -415,16 +419,14 @@ fn trace_problem(path: &str, file: &str, error: &io::Error, shipped: &[String]) 
     let known = shipped.join(", ");
     let meant = nearest(file, shipped.iter().map(String::as_str));
     let meant = meant.map_or_else(String::new, |name| format!("did you mean \"{name}\"? "));
-    problem.remedy(format!(
-        "{meant}give a file, relative to the scenario, or the name of a shipped trace: {known}"
-    ))
+    problem.remedy(format!("{meant}give a file, {RELATIVE}, or the name of a shipped trace: {known}"))
 }
 
 fn file_problem(path: &str, file: &str, error: &io::Error) -> Problem {
     let remedy = match error.kind() {
-        io::ErrorKind::NotFound => "give a file that exists, relative to the scenario",
-        io::ErrorKind::PermissionDenied => "make it readable",
-        _ => "check the file",
+        io::ErrorKind::NotFound => format!("give a file that exists, {RELATIVE}"),
+        io::ErrorKind::PermissionDenied => "make it readable".into(),
+        _ => "check the file".into(),
     };
     Problem::new(path, None, format!("the file cannot be read: {error}"))
         .given(format!("{file:?}"))
