@@ -55,6 +55,9 @@ def test_times_are_said_to_be_taken_for_what_no_file_says(tmp_path: Path) -> Non
     told = nacre.run(given, {"workload.time_unit": "100ns"})
     assert told.simulated_s > record.simulated_s
     assert not any(assumed in line for line in facts(told))
+    fitted = nacre.trace.fit(path, format="ssdsim")
+    assert any(assumed in line for line in fitted.warnings)
+    assert f"# note: {assumed}" in fitted.text
     warned = nacre.trace.info(path, format="ssdsim", time_unit="100ns").warnings
     assert not any(assumed in line for line in warned)
 
