@@ -144,6 +144,7 @@ macro_rules! quantity_field {
                 let text = match node.value {
                     Value::Text(ref text) => text.clone(),
                     Value::Integer(number) if plain => number.to_string(),
+                    Value::Float(number) if !number.is_finite() => return reader.expected(node, &Self::shape()),
                     Value::Float(number) if plain => format!("{number}"),
                     Value::Integer(_) | Value::Float(_) => {
                         reader.wrong(node, "it has no unit", &format!("write {} in quotes", <$type as Quantity>::WANTED));
@@ -235,10 +236,6 @@ impl FieldType for f64 {
         match node.value {
             Value::Float(number) if number.is_finite() => Some(number),
             Value::Integer(number) => Some(number as f64),
-            Value::Float(_) => {
-                reader.wrong(node, "it is not finite", "give a number");
-                None
-            }
             _ => reader.expected(node, &Shape::Float),
         }
     }

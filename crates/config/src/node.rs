@@ -144,6 +144,7 @@ impl Node {
         match self.value {
             Value::Text(_) => "text",
             Value::Integer(_) => "a whole number",
+            Value::Float(number) if !number.is_finite() => "not finite",
             Value::Float(_) => "a number",
             Value::Flag(_) => "true or false",
             Value::List(_) => "a list",

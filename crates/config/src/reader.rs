@@ -97,7 +97,13 @@ impl<'a> Reader<'a> {
 
     /// Reports that `node` is not of the expected shape.
     pub fn expected<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
-        self.wrong(node, &format!("it is {}", node.kind_name()), &format!("give {}", shape.expected()));
+        let problem = match node.value {
+            Value::Float(number) if number.is_finite() && matches!(shape, Shape::Integer { .. }) => {
+                "it is no whole number".into()
+            }
+            _ => format!("it is {}", node.kind_name()),
+        };
+        self.wrong(node, &problem, &format!("give {}", shape.expected()));
         None
     }
 

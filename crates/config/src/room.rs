@@ -136,7 +136,9 @@ impl<F: Family> FieldType for Slot<F> {
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Slot<F>> {
         let in_full = in_full::<F>(node);
         let node = in_full.as_ref().unwrap_or(node);
-        if let Value::Integer(_) | Value::Float(_) = node.value {
+        if matches!(node.value, Value::Integer(_))
+            || matches!(node.value, Value::Float(number) if number.is_finite())
+        {
             // What may be short for a quantity lacks its unit; other rooms have names.
             let with_unit = format!("{} us", node.brief());
             if F::shorthand(&with_unit).is_some() {
@@ -220,17 +222,13 @@ impl Reader<'_> {
                 Some(kind) => kind,
                 // A preset without a kind is unknown, which whoever resolves presets has reported.
                 None if node.get("preset").is_some() => return None,
-                None => {
-                    let kinds = self.families.kinds(family);
-                    let remedy =
-                        format!("give `kind`, one of {}, or a `preset` from the catalogue", kinds.join(", "));
-                    self.wrong(node, &format!("it does not say which {family}"), &remedy);
-                    return None;
-                }
+                None => return self.nameless(node, &format!("it does not say which {family}"), family),
             },
-            _ => return self.expected(node, &Shape::Text),
+            _ => return self.nameless(node, &format!("it is {}", node.kind_name()), family),
         };
-        let Some(word) = kind.text() else { return self.expected(kind, &Shape::Text) };
+        let Some(word) = kind.text() else {
+            return self.nameless(kind, &format!("it is {}", kind.kind_name()), family);
+        };
         let Some(descriptor) = self.families.descriptor(family, word) else {
             let remedy = known_names(word, &self.families.kinds(family));
             self.wrong(kind, &format!("there is no {family} called {word:?}"), &remedy);
@@ -243,6 +241,14 @@ impl Reader<'_> {
         let before = self.problems.len();
         (descriptor.check)(&settings(node), self);
         (self.problems.len() == before).then_some(descriptor)
+    }
+
+    /// Reports that `node` names no room of `family`.
+    fn nameless(&mut self, node: &Node, problem: &str, family: &str) -> Option<&'static Descriptor> {
+        let kinds = self.families.kinds(family).join(", ");
+        let remedy = format!("give `kind`, one of {kinds}, or a `preset` from the catalogue");
+        self.wrong(node, problem, &remedy);
+        None
     }
 }
 

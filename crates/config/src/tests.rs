@@ -454,6 +454,18 @@ fn whole_numbers_may_have_an_exponent_or_a_prefix() {
     for wrong in ["6.5", "\"6\"", "\"6.0001k\"", "nan"] {
         assert!(parallel(wrong).is_err_and(|problem| problem.contains("give a whole number")), "{wrong}");
     }
+    assert!(parallel("6.5").is_err_and(|problem| problem.contains("it is no whole number, given 6.5")));
+}
+
+#[test]
+fn what_is_no_finite_number_is_said_not_to_be() {
+    let (_, _, problems) = read("hit = nan\nparallelism = inf\n[[level]]\ncapacity = -inf\n");
+    let said = |path: &str| problems.iter().find(|problem| problem.starts_with(path)).unwrap();
+    assert!(said("hit").contains("it is not finite, given NaN; give a duration"), "{problems:?}");
+    let (_, _, nameless) = read("hit = \"2 us\"\n[[level]]\ncapacity = \"1 MiB\"\npolicy = 5\n");
+    assert!(nameless[0].contains("it is a whole number, given 5; give `kind`, one of "), "{nameless:?}");
+    assert!(said("parallelism").contains("it is not finite, given inf; give a whole number"));
+    assert!(said("level[0].capacity").contains("it is not finite, given -inf; give a size"));
 }
 
 #[test]
