@@ -31,7 +31,7 @@ def test_sectors_fail_as_long_as_somebody_wishes(
     assert client.read(1024 * KIB, 4096) == b"m" * 4096
     client.write(1024 * KIB + 4096, b"n" * 512)
     assert client.read(1024 * KIB + 4096, 1024) == b"n" * 512 + b"m" * 512
-    ended = json.loads(told("media-error", server.image, "1 MiB", "1 KiB", "--json"))
+    ended = json.loads(told("media-error", server.image, "1 MiB", "1.024e3", "--json"))
     assert ended == {"offset": 1024 * KIB, "length": 1024, "harm": "reads"}
     assert json.loads(told("media-error", server.image, 100, 10, "--heal", "--json")) == {
         "offset": 0,

@@ -57,9 +57,7 @@ Export = Annotated[
 
 def _bytes(text: str) -> int:
     """An amount of bytes, with a unit or without."""
-    quantity = maybe(text)
-    if text.strip().isdecimal():
-        return int(text)
+    quantity = maybe(text) or maybe(f"{text} B")
     if quantity is None or quantity.base != "bytes" or quantity.value % 1:
         raise typer.BadParameter(f'"{text}" is no number of bytes; write 4096 or "4 KiB"')
     return int(quantity.value)
