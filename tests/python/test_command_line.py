@@ -311,6 +311,24 @@ def test_a_file_of_a_setting_lies_where_the_user_stands(run: Runner, tmp_path: P
     assert str(tmp_path / "far" / "io.cvs") in missing.stderr
 
 
+def test_a_setting_in_place_of_a_table_says_what_goes_with_the_table(run: Runner) -> None:
+    table = 'workload={kind="zipf", footprint="1 MiB", requests=100}'
+    done = run("run", "small.toml", "--set", table, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "--set workload stands in place of the whole table" in done.stderr
+    assert "no workload.read_share, workload.arrival any longer" in done.stderr
+    assert json.loads(done.stdout)["requests"]["completed"] == 100
+    whole = (
+        "--set",
+        "workload.arrival={kind='periodic', rate='1 kHz'}",
+        "--set",
+        'stack={preset="pcm_ssd"}',
+    )
+    assert run("check", "small.toml", *whole).stderr == "", "nothing but names goes"
+    first = ("--set", "run.warm_up=5", "--set", "run={seed=2}")
+    assert "no run.warm_up any longer" in run("check", "small.toml", *first).stderr
+
+
 def test_a_report_of_what_is_no_record_is_the_users_mistake(run: Runner, tmp_path: Path) -> None:
     done = run("report", "small.toml", "--html", "page.html")
     assert done.returncode == 2

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from nacre.cli import completing
+from nacre.cli.failure import warn
+from nacre.cli.replaced import replaced
 from nacre.errors import ConfigError, Problem, config_error
 from nacre.run import check
 
@@ -49,7 +51,10 @@ def place(text: str) -> Path:
 
 
 def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
-    """The settings by path; raises `ConfigError` with their mistakes and the scenario's."""
+    """The settings by path; raises `ConfigError` with their mistakes and the scenario's.
+
+    What a setting takes away with the table it replaces is said.
+    """
     overrides: dict[str, object] = {}
     problems: list[Problem] = []
     for given in settings or []:
@@ -62,11 +67,14 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
                     path="--set",
                     problem="not a setting",
                     given=f'"{given}"',
-                    hint='write PATH=VALUE, as in --set workload.rate="20 kHz"',
+                    hint='write PATH=VALUE, as in --set workload.arrival.rate="20 kHz"',
                 )
             )
     if problems:
         raise _with_those_of(scenario, overrides, config_error(problems))
+    if overrides:
+        for line in replaced(scenario, overrides):
+            warn(line)
     return overrides
 
 
