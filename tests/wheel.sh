@@ -19,6 +19,10 @@ fi
 
 environment/bin/nacre run server-cache --json > record.json
 test -s environment/share/man/man1/nacre-run.1
+environment/bin/nacre new cache_for_the_money.toml -o money.toml > /dev/null
+for example in first_look.ipynb equal_cost_caches.py crash_database.py remount.sh; do
+    environment/bin/nacre new "$example" > /dev/null
+done
 environment/bin/python - <<'EOF'
 import json
 import pathlib

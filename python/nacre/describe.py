@@ -12,6 +12,7 @@ from nacre import _core, toml
 from nacre.catalog import catalog
 from nacre.errors import config_error, unknown
 from nacre.scenario import scenarios
+from nacre.shipped_examples import EXAMPLES
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def new(kind: str) -> str:
     A kind of device, or a device of the catalogue; raises `ConfigError` for what is neither.
     """
     if kind not in stacks():
-        problem = unknown("there is no kind of stack or device called", kind, stacks())
+        known = [*stacks(), *EXAMPLES]
+        problem = unknown("there is no kind of stack, device or example called", kind, known)
         raise config_error([problem])
     entry = None if _is_device(kind) else catalog()[kind]
     model = next(each for each in family("device") if each.kind == (entry.kind if entry else kind))

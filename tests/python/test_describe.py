@@ -10,6 +10,7 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre import describe
+from nacre.shipped_examples import EXAMPLES, FOLDER
 from serving import NACRE
 
 ROOT = Path(__file__).parents[2]
@@ -67,6 +68,15 @@ def test_the_commands_print_what_there_is(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["my.toml"]
 
 
+def test_examples_come_with_the_package(tmp_path: Path) -> None:
+    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == set(EXAMPLES)
+    for name in EXAMPLES:
+        written = command("new", name, "-o", name, where=tmp_path)
+        assert written.returncode == 0, written.stderr
+        assert written.stdout.startswith(f"{name}: run it with: ")
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+
+
 def test_without_a_name_everything_is_listed() -> None:
     listed = command("describe")
     assert listed.returncode == 0
@@ -75,6 +85,7 @@ def test_without_a_name_everything_is_listed() -> None:
     policies = json.loads(command("describe", "replacement", "--json").stdout)
     assert {policy["family"] for policy in policies} == {"replacement"}
     kinds = command("new").stdout.splitlines()
+    assert {line.split()[1] for line in kinds if line.startswith("example")} == set(EXAMPLES)
     assert {line.split()[1] for line in kinds if line.startswith("device")} == set(DEVICES)
     with pytest.raises(nacre.ConfigError, match=r"it is a setting of uniform, .*describe uniform"):
         describe.describe("read_share")

@@ -23,10 +23,11 @@ def models(incomplete: str) -> list[str]:
 
 
 def stacks(incomplete: str) -> list[str]:
-    """What `nacre new` writes a scenario of."""
+    """What `nacre new` writes."""
     from nacre.describe import stacks as known
+    from nacre.shipped_examples import EXAMPLES
 
-    return _beginning(incomplete, known())
+    return _beginning(incomplete, [*known(), *EXAMPLES])
 
 
 def shipped(incomplete: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from nacre import _core
+from nacre import _core, shipped_examples
 from nacre import describe as made_of
 from nacre.cli import completing
 from nacre.cli.arguments import Json, place
@@ -19,6 +19,7 @@ from nacre.cli.terminal import write_json, write_line, write_prose, write_table,
 from nacre.describe import Model
 from nacre.errors import Problem, config_error
 from nacre.saving import write_file
+from nacre.shipped_examples import EXAMPLES
 from nacre.summary import Table
 
 
@@ -66,26 +67,25 @@ def new(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help="Of the stack, as ssd or tiers, or a device of the catalogue, as tlc_nvme. "
-            "Default: a list of the kinds.",
+            help="Of the stack, as ssd or tiers; a device of the catalogue, as tlc_nvme; or an "
+            "example, as first_look.ipynb. Default: a list of kinds and examples.",
             autocompletion=completing.stacks,
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", parser=place, help="The scenario to write, as TOML."
-        ),
+        typer.Option("-o", "--output", metavar="FILE", parser=place, help="The file to write."),
     ] = None,
 ) -> None:
-    """Write a commented scenario to begin with."""
+    """Write a commented scenario, or an example, to begin with."""
     if kind is None:
         if output is not None:
             hint = f'name one, as "nacre new ssd -o {output}"; nacre new lists them'
             raise config_error([Problem(path="KIND", problem="it is not given", hint=hint)])
-        _list(made_of.family("device"), as_json=False)
+        examples = [["example", *row] for row in EXAMPLES.items()]
+        _list(made_of.family("device"), as_json=False, more=examples)
         return
-    text = made_of.new(kind)
+    text = shipped_examples.text(kind) if kind in EXAMPLES else made_of.new(kind)
     if output is None:
         write_text(text)
         return
@@ -93,7 +93,8 @@ def new(
         problem = Problem(path=str(output), problem="it is there already", hint="give another name")
         raise config_error([problem])
     write_file(output, text.encode())
-    write_line(f"{output}: run it with: nacre run {output}")
+    runs = shipped_examples.runs_with(kind, output) if kind in EXAMPLES else f"nacre run {output}"
+    write_line(f"{output}: run it with: {runs}")
 
 
 @guarded
@@ -106,11 +107,11 @@ def schema(
     write_json(json.loads(_core.schema_of(of is Document.RECORD)))
 
 
-def _list(models: Sequence[Model], *, as_json: bool) -> None:
+def _list(models: Sequence[Model], *, as_json: bool, more: Sequence[list[str]] = ()) -> None:
     if as_json:
         write_json([model.to_dict() for model in models])
         return
-    rows = [[model.family, model.kind, model.summary] for model in models]
+    rows = [*([model.family, model.kind, model.summary] for model in models), *more]
     write_table(Table("", ["family", "model", "summary"], [False] * 3, rows, prose=["summary"]))
 
 
