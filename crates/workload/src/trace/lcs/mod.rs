@@ -5,7 +5,8 @@
 //! Version 1: `u32 clock, u64 obj_id, u32 size, i64 next_access`. Version 2 adds, before the last, an operation of 8
 //! bits and a tenant of 24. Version 3 has sizes of 64 bits, and `u32 ttl` behind the tenant; versions 4 to 8 are version 3
 //! with 1, 2, 4, 8 and 16 features of 32 bits behind.
-//! get, gets and read are reads, delete is a trim, and the other operations write; `nop` is skipped.
+//! get, gets and read are reads, delete is a trim, and the other operations write. `nop` is what libCacheSim writes where
+//! the trace that it converts has no operations: it reads, as in libCacheSim's caches, and is counted in a note.
 //! An object id is opaque and becomes a place, as in `oracle_general`: object `i` begins at `i * 4096` bytes, or `i`
 //! times the distance the user gives.
 //!
@@ -17,7 +18,8 @@
 //! libCacheSim, `traceReader/customizedReader/lcs.h` and `include/libCacheSim/enum.h`.
 //!
 //! # Checks
-//! Records by hand in all versions, truncated headers and records.
+//! Records by hand in all versions, records as libCacheSim 0.3.5 wrote them, truncated headers and records. A trace that
+//! libCacheSim converted into all versions reads like the original.
 
 use crate::trace::clock::Clock;
 use crate::trace::decode::{Decoder, RecordFormat, Records};
@@ -65,6 +67,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Decoder>, TraceError> {
         unit_ps: options.unit.picoseconds(),
         place_bytes: options.page_bytes,
         wrapped: 0,
+        unknown: 0,
         clock: Clock::default(),
     };
     Ok(match version {
@@ -124,6 +127,8 @@ struct Lcs {
     unit_ps: u64,
     place_bytes: u64,
     wrapped: u64,
+    /// Records without an operation.
+    unknown: u64,
     clock: Clock,
 }
 
@@ -137,18 +142,17 @@ impl<const N: usize> RecordFormat<N> for Lcs {
         if self.version >= 3 {
             size |= u64::from(u32::from_le_bytes(word(record, 16))) << 32;
         }
-        let op = match self.version {
-            1 => Op::Read,
+        let known = match self.version {
+            1 => Some(Op::Read),
             2 => operation(record[OPERATION_V2])?,
             _ => operation(record[OPERATION_V3])?,
         };
-        if op == Op::Flush {
-            return Ok(None);
-        }
+        let op = known.unwrap_or(Op::Read);
         let (address, is_cut) = object_place(id, self.place_bytes);
         let ps = u128::from(clock) * u128::from(self.unit_ps);
         let made = request(&mut self.clock, ps, op, 0, address, size)?;
         self.wrapped += u64::from(is_cut);
+        self.unknown += u64::from(known.is_none());
         Ok(Some(made))
     }
 
@@ -161,6 +165,9 @@ impl<const N: usize> RecordFormat<N> for Lcs {
         if self.version == 1 {
             notes.insert(0, "version 1 has no operations: all requests read".into());
         }
+        if self.unknown > 0 {
+            notes.insert(0, format!("records without an operation (nop), which read: {}", self.unknown));
+        }
         if self.wrapped > 0 {
             notes.push("some object ids are too large to be places and lost their upper bits".into());
         }
@@ -172,13 +179,13 @@ fn word<const N: usize>(record: &[u8; N], at: usize) -> [u8; 4] {
     record[at..at + 4].try_into().expect("four bytes")
 }
 
-/// What an operation of libCacheSim is; a flush stands for none.
-fn operation(number: u8) -> Result<Op, Fault> {
+/// What an operation of libCacheSim is, where there is one.
+fn operation(number: u8) -> Result<Option<Op>, Fault> {
     match number {
-        0 => Ok(Op::Flush),
-        1 | 2 | 12 => Ok(Op::Read),
-        3..=8 | 10 | 11 | 13 | 14 => Ok(Op::Write),
-        9 => Ok(Op::Trim),
+        0 => Ok(None),
+        1 | 2 | 12 => Ok(Some(Op::Read)),
+        3..=8 | 10 | 11 | 13 | 14 => Ok(Some(Op::Write)),
+        9 => Ok(Some(Op::Trim)),
         _ => Err(Fault("the operation is none of libCacheSim's, 0 to 14")),
     }
 }
