@@ -168,12 +168,13 @@ impl Node {
         }
         match &mut self.value {
             Value::List(nodes) => {
-                let count = nodes.len();
-                step.parse::<usize>().ok().and_then(|place| nodes.get_mut(place)).ok_or_else(|| {
-                    (
-                        format!("there is no place {step} in this list"),
-                        format!("it has places 0 to {}", count.saturating_sub(1)),
-                    )
+                let last = nodes.len().saturating_sub(1);
+                let Ok(place) = step.parse::<usize>() else {
+                    let remedy = format!("say which of its entries is meant, [0] to [{last}]: [0].{step}");
+                    return Err(("it stands behind a list".into(), remedy));
+                };
+                nodes.get_mut(place).ok_or_else(|| {
+                    (format!("there is no place {step} in this list"), format!("it has places 0 to {last}"))
                 })
             }
             Value::Table(entries) => {
