@@ -17,12 +17,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, cast
 
 from nacre import _core, quantity, toml
 from nacre.cache_curves import CacheCurves
 from nacre.describe import family
-from nacre.errors import SEED_MAX, TraceError, nearest
+from nacre.errors import SEED_MAX, ConfigError, Problem, TraceError, config_error, nearest
 from nacre.fitted import FittedWorkload
 from nacre.miss_ratio import MissRatioCurve
 from nacre.saving import look, look_apart, write_file
@@ -145,9 +145,13 @@ def caches(
         if not named:
             raise TraceError('there is no policy to simulate; give one, as "lru"')
         blocks = _in_blocks(bytes_, block, share)
-        text = _core.trace_policies(
-            files, chosen, named, blocks, block, share, _seed(seed), _answering(progress)
-        )
+        given = (files, chosen, named, blocks, block, share, _seed(seed), _answering(progress))
+        try:
+            text = _core.trace_policies(*given)
+        except ConfigError as error:
+            # A policy is read as a setting would be, which nobody gave.
+            said = [cast("Problem", {**problem, "where": ""}) for problem in error.problems]
+            raise config_error(said) from None
     return CacheCurves(_name(paths), json.loads(text))
 
 
@@ -283,7 +287,7 @@ def _sizes(sizes: Sequence[str | int]) -> list[int]:
         elif known is not None and known.base == "bytes":
             found.append(int(known.value))
         else:
-            raise TraceError(f'{given!r} is not the size of a cache; give text as "64 MiB"')
+            raise TraceError(f'{given!r} is not the size of a cache; write one as "64 MiB"')
     return sorted(set(found))
 
 

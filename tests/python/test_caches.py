@@ -72,7 +72,7 @@ def test_a_sample_says_how_far_off_it_may_be(curves: CacheCurves) -> None:
 
 
 def test_mistakes_are_said() -> None:
-    with pytest.raises(ConfigError, match='there is no replacement called "lruu"'):
+    with pytest.raises(ConfigError, match=r'^policy: there is no replacement called "lruu"'):
         trace.caches("pgbench", ["lruu"], ["1 MiB"])
     with pytest.raises(TraceError, match="is not the size of a cache"):
         trace.caches("pgbench", ["lru"], ["1 ms"])

@@ -112,6 +112,16 @@ def test_a_setting_that_is_given_as_an_option_is_told_how_it_is_given(run: Runne
     assert "--set" not in run("report", "small.toml", "--requests", "10").stderr
 
 
+def test_a_setting_without_its_table_is_told_where_it_is(run: Runner) -> None:
+    wrong = ("--set", "policy=arc", "--set", "run.seeed=1")
+    said = run("run", "server-cache-zipf", *wrong).stderr
+    assert "policy (--set policy=arc): there is no such setting; write its whole path:" in said
+    assert "whole path: stack.level[0].policy\n" in said
+    assert 'did you mean "seed"?' in said, "with all other mistakes"
+    inside = run("check", "server-cache-zipf", "--set", "stack.level.policy=arc").stderr
+    assert "it stands behind a list; say which of its entries is meant, [0] to [0]" in inside
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

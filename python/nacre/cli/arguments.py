@@ -39,6 +39,10 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a file that is the
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
+_ROOTS = ("schema", "name", "summary", "workload", "stack", "run")
+"""What a scenario has itself."""
+
+
 def place(text: str) -> Path:
     """The path of a file or directory to write."""
     if not text:
@@ -72,10 +76,37 @@ def settings_of(scenario: str, settings: list[str] | None) -> dict[str, object]:
             )
     if problems:
         raise _with_those_of(scenario, overrides, config_error(problems))
+    meant = _without_their_tables(scenario, overrides)
+    if meant:
+        rest = {path: value for path, value in overrides.items() if path not in meant}
+        raise _with_those_of(scenario, rest, config_error(list(meant.values())))
     if overrides:
         for line in replaced(scenario, overrides):
             warn(line)
     return overrides
+
+
+def _without_their_tables(scenario: str, overrides: dict[str, object]) -> dict[str, Problem]:
+    """The settings that were given by their last name alone, with where the scenario has them."""
+    names = {path: overrides[path] for path in overrides if "." not in path and path not in _ROOTS}
+    if not names:
+        return {}
+    try:
+        origins = check(scenario).origins
+    except (ConfigError, OSError):
+        return {}
+    paths = [origin.path.removesuffix(".kind") for origin in origins]
+    found: dict[str, Problem] = {}
+    for name, value in names.items():
+        places = [path for path in dict.fromkeys(paths) if path.endswith(f".{name}")]
+        if places:
+            found[name] = Problem(
+                path=name,
+                where=f"--set {name}={value}",
+                problem="there is no such setting",
+                hint=f"write its whole path: {', '.join(places[:4])}",
+            )
+    return found
 
 
 def _with_those_of(

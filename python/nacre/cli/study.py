@@ -125,7 +125,7 @@ def _show(result: StudyResult, end: End, directory: Path, reused: int) -> None:
     rest = ranked(result).height - BEST
     write_line()
     if rest > 0:
-        write_line(f"{rest:,} more are in the table")
+        write_line(f"{rest:,} more {'is' if rest == 1 else 'are'} in the table")
     write_line(f"results are in {directory}")
 
 
