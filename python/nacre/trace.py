@@ -117,8 +117,8 @@ def mrc(
 
 def caches(
     paths: Paths,
-    policies: Sequence[str | Mapping[str, object]] = ("lru", "arc", "s3_fifo", "sieve"),
-    sizes: Sequence[str | int] | None = None,
+    policies: str | Sequence[str | Mapping[str, object]] = ("lru", "arc", "s3_fifo", "sieve"),
+    sizes: str | int | Sequence[str | int] | None = None,
     *,
     block: int = 4096,
     sample: float | None = None,
@@ -129,16 +129,18 @@ def caches(
     """What caches of every policy and size miss, simulated side by side in one pass on all cores.
 
     A policy is a name or a table of its settings, and `"all"` every one that Nacre has; a size is
-    text as `"64 MiB"`, or bytes. Without sizes there are ten, each twice the one before, up to what
-    the trace touches, which takes a look beforehand. With `sample=0.01`, caches are simulated in
-    miniature: of each block all accesses are followed or none, in a cache of a hundredth of the
-    size.
+    text as `"64 MiB"`, or bytes; one of each needs no list. Without sizes there are ten, each twice
+    the one before, up to what the trace touches, which takes a look beforehand. With `sample=0.01`,
+    caches are simulated in miniature: of each block all accesses are followed or none, in a cache
+    of a hundredth of the size.
     """
     chosen = _options(options)
     share = 1.0 if sample is None else sample
     if not 0 < share <= 1:
         raise TraceError(f"the share of blocks to follow is {sample}; it is above 0, at most 1")
     block = _block(block)
+    policies = [policies] if isinstance(policies, str) else policies
+    sizes = [sizes] if isinstance(sizes, str | int) else sizes
     with _readable(paths) as files:
         bytes_ = _default_sizes(files, chosen, block) if sizes is None else _sizes(sizes)
         named = [name for each in policies for name in _named(each)]

@@ -38,6 +38,13 @@ def test_policies_differ_and_a_frame_has_a_row_for_each(curves: CacheCurves) -> 
     assert repr(curves).startswith("<nacre.CacheCurves pgbench: lru, arc, s3_fifo, sieve at 2 ")
 
 
+def test_one_policy_and_one_size_need_no_list() -> None:
+    alone = trace.caches("pgbench", "lru", "1 MiB", limit=1000)
+    assert (alone.policies, alone.sizes) == (["lru"], [MiB])
+    every = trace.caches("pgbench", "all", MiB, limit=1000)
+    assert len(every.policies) > 5
+
+
 def test_bytes_weigh_what_was_asked_for_of_a_block(tmp_path: Path) -> None:
     # By hand, a cache of two blocks: 512 B of block 0, all of 1, of 0 again, of 2 (1 leaves), of 1.
     rows = [(0, 512), (1, 4096), (0, 4096), (2, 4096), (1, 1024)]
