@@ -409,6 +409,16 @@ fn a_device_that_memory_cannot_hold_is_refused_before_it_is_built() {
         said.starts_with("stack: its tables take 11.9 GiB of memory, and 1.0 GiB are free; use a"),
         "{said}"
     );
+    let rows = [("stack", "{ kind = \"onyx\", ranks = 256, chip = \"64 GiB\" }")];
+    // 8 controllers of 256 ranks of 4 chips have 2^37 rows of 4 KiB and some gaps, each of 4 bytes once its neighbours are
+    // written; 4096 of them take 8 bytes at once.
+    let said = refused(&rows, 1024, 2048).expect_err("it is too large");
+    assert!(
+        said.starts_with("stack: its tables take 512.3 GiB of memory when all of it is written"),
+        "{said}"
+    );
+    let said = refused(&rows, 128, 1 << 20).expect_err("what is there at once is too large");
+    assert!(said.starts_with("stack: its tables take 0.3 GiB of memory, and 0.1 GiB are free"), "{said}");
     assert_eq!(refused(&[("stack.blocks", "150")], 1, 1024), Ok(()), "one unit of it is written");
     assert!(refused(&[("stack.blocks", "150")], 1, 512).is_err());
 }

@@ -67,6 +67,7 @@ use controller::Controller;
 use model::Onyx;
 use nacre_config::{Descriptor, Families, Problems, Room, Slot};
 use nacre_device::{Builder, DeviceFamily};
+use nacre_media::pcm::Rows;
 use nacre_media::store::{Layout, Nothing, Store};
 
 /// This room.
@@ -80,6 +81,8 @@ pub const ROOM: Room<DeviceFamily> = Room {
     ),
     build: |slot, builder| {
         let layout = layout(slot, builder.families())?;
+        let (at_once, in_all) = Rows::memory_bytes(layout.pages);
+        builder.take_memory_as_touched(slot.path(), at_once, in_all)?;
         Ok(match builder.store(slot.path(), layout) {
             Some(store) => Box::new(build(slot, builder, store)?),
             None => Box::new(build(slot, builder, Nothing)?),
@@ -97,7 +100,7 @@ fn layout(slot: &Slot<DeviceFamily>, families: &dyn Families) -> Result<Layout, 
     Ok(Layout {
         page_bytes: config.row.0 as u32,
         pages_per_extent: (EXTENT_BYTES / config.row.0).max(1),
-        pages: rows * u64::from(config.controllers),
+        pages: rows.saturating_mul(u64::from(config.controllers)),
     })
 }
 

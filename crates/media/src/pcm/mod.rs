@@ -75,6 +75,14 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Bytes of memory that so many rows take: before any is written, and when all are.
+    pub fn memory_bytes(count: u64) -> (u64, u64) {
+        let places = count.div_ceil(ROWS_PER_PART as u64);
+        let (place, part) =
+            (size_of::<Option<Box<[u32; ROWS_PER_PART]>>>(), size_of::<[u32; ROWS_PER_PART]>());
+        (places.saturating_mul(place as u64), places.saturating_mul((place + part) as u64))
+    }
+
     /// `count` rows that were never written and are made for `endurance` programs.
     pub fn new(count: u64, endurance: u64) -> Rows {
         let parts = (0..count.div_ceil(ROWS_PER_PART as u64)).map(|_| None).collect();
