@@ -16,7 +16,7 @@ const NAMED: usize = 1000;
 /// What was found in an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// The device in it, as lines `key = value`.
+    /// The device in it, as lines `path = value`.
     pub identity: String,
     /// The form of its pages.
     pub geometry: Geometry,

@@ -1,6 +1,6 @@
 //! What can be wrong with an image, and what to do about it.
 
-use std::fmt;
+use nacre_kernel::identity::Difference;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -202,32 +202,11 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// A setting that has one value in the image and another in what was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Its name.
-    pub key: String,
-    /// Its value in the image; `None` where the image does not have it.
-    pub image: Option<String>,
-    /// Its value as asked for; `None` where it was not.
-    pub asked: Option<String>,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |value: &Option<String>| value.as_deref().unwrap_or("nothing").to_string();
-        write!(f, "`{}` is {} in it, {} was asked for", self.key, shown(&self.image), shown(&self.asked))
-    }
-}
-
-/// Differences worth printing; the rest are counted.
-const LISTED: usize = 8;
-
-/// `differences` as one line of text.
-pub fn list(differences: &[Difference]) -> String {
-    let mut parts: Vec<String> = differences.iter().take(LISTED).map(Difference::to_string).collect();
-    if differences.len() > LISTED {
-        parts.push(format!("and {} more", differences.len() - LISTED));
-    }
-    parts.join("; ")
+/// `differences` as one line of text: each with its place, its value in the image and the one asked for.
+fn list(differences: &[Difference]) -> String {
+    let told = |difference: &Difference| {
+        let [kept, asked] = difference.shown();
+        format!("`{}` is {kept} in it, {asked} was asked for", difference.path)
+    };
+    differences.iter().map(told).collect::<Vec<_>>().join("; ")
 }

@@ -35,7 +35,7 @@
 //! **Superblock**: `NACREIMG`, format version (u32), CRC-32 of all that follows and of the version (u32),
 //! length of the body (u64), body. These four stay where they are in every version. The body: its own
 //! generation, the one that the journal begins with, size of the journal, geometry, whether pages have checksums, where
-//! the checkpoint is with its lengths and its CRC-32, and the device's identity as lines `key = value`.
+//! the checkpoint is with its lengths and its CRC-32, and the device's identity as lines `path = value`.
 //!
 //! **Checkpoint**: the table of extents (number, offsets of both places, which pages are programmed, which of them are
 //! in the second place, the CRC-32 of each programmed page), then the state. Pages that were programmed since have
@@ -93,9 +93,8 @@ mod tests;
 
 pub use check::{Checked, JournalFound, PagesFound, Watch, check};
 pub use disk::Disk;
-pub use error::{Difference, ImageError, Problem, list};
+pub use error::{ImageError, Problem};
 pub use extents::Geometry;
-pub use identity::differences;
 pub use image::{Image, Opened, Plan};
 pub use journal::Records;
 pub use raw::Raw;

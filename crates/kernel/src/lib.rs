@@ -24,6 +24,7 @@
 //! | [`capabilities`] | what a device can do, and what it promises |
 //! | [`power`] | what becomes of a device when its power comes back |
 //! | [`transactions`] | several writes that last as one |
+//! | [`identity`] | which device it is, compared setting by setting |
 //! | [`state`] | a device's state as bytes, for an image that outlives the process |
 //!
 //! Nothing here reads a clock, a file, the environment or a global, and the same calls give the
@@ -40,6 +41,7 @@ pub mod data;
 pub mod device;
 pub mod histogram;
 pub mod host_counts;
+pub mod identity;
 pub mod ledger;
 pub mod link;
 pub mod pcie;

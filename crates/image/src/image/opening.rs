@@ -8,6 +8,7 @@ use crate::extents::{self, Extents, Geometry};
 use crate::identity;
 use crate::journal::{self, Records};
 use crate::superblock::{self, Checkpoint, IDENTITY_BYTES, Superblock};
+use nacre_kernel::identity::differences;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +43,7 @@ pub struct Opened {
 }
 
 impl Image {
-    /// Creates the image of a device that is as new. `identity` tells devices apart: lines `key = value`,
+    /// Creates the image of a device that is as new. `identity` tells devices apart: lines `path = value`,
     /// each key once.
     ///
     /// Errors: something is at `path` already, its folder is not there, the disk is full, the identity has
@@ -175,7 +176,7 @@ fn load(
         (true, false) => return Err(Problem::HoldsRawBytes),
         _ => {}
     }
-    let differences = identity::differences(
+    let differences = differences(
         &identity::lines(&superblock.geometry, &superblock.identity),
         &identity::lines(&geometry, identity),
     );

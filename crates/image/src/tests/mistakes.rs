@@ -157,6 +157,19 @@ fn the_settings_that_differ_are_named() {
 }
 
 #[test]
+fn every_setting_that_differs_is_named() {
+    let folder = Folder::new();
+    image(&folder);
+    let identity: String =
+        (0..20).map(|number| format!("setting {number:02} = {number}\n")).chain([IDENTITY.into()]).collect();
+    let text = message_for(&folder.file(), &identity, GEOMETRY);
+    for number in 0..20 {
+        let told = format!("`setting {number:02}` is nothing in it, {number} was asked for");
+        assert!(text.contains(&told), "{number}: {text}");
+    }
+}
+
+#[test]
 fn settings_in_another_order_are_the_same_device() {
     let folder = Folder::new();
     image(&folder);

@@ -5,7 +5,7 @@ use nacre_config::{Node, Resolved, Value};
 use nacre_kernel::units::Quantity;
 use nacre_kernel::{Bytes, Ratio, Time};
 
-/// Lines `key = value` of everything that decides what the device of `checked` does: the settings of the stack,
+/// Lines `path = value` of everything that decides what the device of `checked` does: the settings of the stack,
 /// the version of the model of every room in it, and the seed. Neither the workload nor how a scenario is run
 /// has a part in it.
 pub fn identity(checked: &Checked) -> String {
@@ -31,7 +31,7 @@ fn of_stack(resolved: &[Resolved], seed: u64) -> String {
     lines.join("\n")
 }
 
-/// Lines `key = value` of the settings whose paths begin with `beginning`, and the versions of the models among
+/// Lines `path = value` of the settings whose paths begin with `beginning`, and the versions of the models among
 /// them.
 pub(crate) fn settings_of(checked: &Checked, beginning: &str) -> Vec<String> {
     of_settings(&checked.resolved, beginning)
@@ -44,7 +44,13 @@ fn of_settings(resolved: &[Resolved], beginning: &str) -> Vec<String> {
     };
     let mut lines = Vec::new();
     for Resolved { path, node, model_version } in resolved.iter().filter(|resolved| decides(&resolved.path)) {
-        lines.push(format!("{path} = {}", canonical(node)));
+        match &node.value {
+            Value::List(nodes) if !nodes.is_empty() => {
+                let placed = nodes.iter().enumerate();
+                lines.extend(placed.map(|(place, node)| format!("{path}[{place}] = {}", canonical(node))));
+            }
+            _ => lines.push(format!("{path} = {}", canonical(node))),
+        }
         if let (Some(version), Some(room)) = (model_version, path.strip_suffix(".kind")) {
             lines.push(format!("version of the model of {room} = {version}"));
         }

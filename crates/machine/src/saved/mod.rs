@@ -17,9 +17,9 @@ use crate::record::Steadiness;
 use crate::rooms::Rooms;
 use crate::scenario::Checked;
 use nacre_config::{Families, Problem, Problems};
+use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
 use nacre_kernel::{Device, Request, Time};
-use std::collections::BTreeMap;
 
 pub use preparation::{Preparations, preparation};
 
@@ -28,9 +28,6 @@ pub const MAGIC: &[u8; 8] = b"NACRERUN";
 
 /// The version of what follows.
 const VERSION: u32 = 4;
-
-/// Differences that a message names; of more it gives the number.
-const DIFFERENCES_MAX: usize = 5;
 
 /// Why bytes are no state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -114,14 +111,15 @@ impl<'a> SavedRun<'a> {
         }
         state::restored(&mut *driver.device, self.device).map_err(|error| misread("stack", &error))?;
         let workload = workload_identity(checked);
-        if self.under_way.is_some() && differ_in_version(&self.workload, &workload) {
+        let differing = differences(&self.workload, &workload);
+        if self.under_way.is_some() && differ_in_version(&differing) {
             return same("workload", &self.workload, &workload).map_err(|problems| {
                 let remedy = "save the state again with this Nacre, or change a setting of the workload: another one \
                     begins anew when the stack is quiet";
                 Problems(problems.0.into_iter().map(|problem| problem.remedy(remedy)).collect())
             });
         }
-        match self.under_way.filter(|_| self.workload == workload) {
+        match self.under_way.filter(|_| differing.is_empty()) {
             Some(under_way) => self.go_on(driver, under_way),
             None => {
                 driver.begin_at(self.quiet);
@@ -217,37 +215,24 @@ fn workload_identity(checked: &Checked) -> String {
 const MODEL_VERSION: &str = "version of the model of ";
 
 /// Whether two workloads have the same settings, and their model is not the same.
-fn differ_in_version(saved: &str, asked: &str) -> bool {
-    let given = |line: &&str| !line.starts_with(MODEL_VERSION);
-    saved != asked && saved.lines().filter(given).eq(asked.lines().filter(given))
+fn differ_in_version(differences: &[Difference]) -> bool {
+    let is_version = |difference: &Difference| difference.path.starts_with(MODEL_VERSION);
+    !differences.is_empty() && differences.iter().all(is_version)
 }
 
-/// Errors: what was saved and what is asked for differ; the settings are named.
+/// Errors: what was saved and what is asked for differ; every setting that does is named.
 fn same(path: &str, saved: &str, asked: &str) -> Result<(), Problems> {
-    if saved == asked {
+    let differences = differences(saved, asked);
+    if differences.is_empty() {
         return Ok(());
     }
-    let (saved, asked) = (settings(saved), settings(asked));
-    let mut keys: Vec<&str> = saved.keys().chain(asked.keys()).copied().collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys.retain(|key| saved.get(key) != asked.get(key));
-    let shown = |value: Option<&&str>| value.map_or_else(|| "nothing".into(), |value| (*value).to_string());
-    let differing: Vec<String> = keys
-        .iter()
-        .take(DIFFERENCES_MAX)
-        .map(|key| {
-            format!("{key} is {} in the state and {} here", shown(saved.get(key)), shown(asked.get(key)))
-        })
-        .collect();
-    let more = keys.len().saturating_sub(DIFFERENCES_MAX);
-    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-    let problem = format!("the state is of another one: {}{more}", differing.join("; "));
+    let told = |difference: &Difference| {
+        let [kept, asked] = difference.shown();
+        format!("{} is {kept} in the state and {asked} here", difference.path)
+    };
+    let told: Vec<String> = differences.iter().map(told).collect();
+    let problem = format!("the state is of another one: {}", told.join("; "));
     Err(Problem::new(path, None, problem).remedy("make them alike, or save a state of this one").into())
-}
-
-fn settings(lines: &str) -> BTreeMap<&str, &str> {
-    lines.lines().filter_map(|line| line.split_once(" = ")).collect()
 }
 
 fn misread(path: &str, error: &state::StateError) -> Problems {

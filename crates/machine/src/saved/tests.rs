@@ -150,15 +150,67 @@ fn a_state_of_another_stack_is_refused_with_the_settings() {
 }
 
 #[test]
+fn every_setting_that_differs_is_named_with_both_values() {
+    let text = format!("{HOT}{SSD}");
+    let (_, bytes) = state(&scenario(&text, ONE), None);
+    let from = SavedRun::read(&bytes).unwrap();
+    let span = Span { from: Some(&from), saves: false, preparations: None };
+    let settings = [
+        ("stack.blocks", "64", "65"),
+        ("stack.buffer", "256 KiB", "512 KiB"),
+        ("stack.bus", "400 MB/s", "500 MB/s"),
+        ("stack.channels", "2", "4"),
+        ("stack.cleaning.kind", "greedy", "fifo"),
+        ("stack.erase", "3 ms", "4 ms"),
+        ("stack.pages", "64", "65"),
+        ("stack.program[0]", "500 us", "501 us"),
+        ("stack.read[0]", "50 us", "51 us"),
+        ("stack.ways", "2", "3"),
+    ];
+    let asked = settings.map(|(path, _, asked)| (path, asked));
+    let result = run_span(&scenario(&text, &asked), &OneTrace, &span, &mut |_| ControlFlow::Continue(()));
+    let found = result.expect_err("of another stack").to_string();
+    for (path, saved, asked) in settings {
+        assert!(
+            found.contains(&format!("{path} is {saved} in the state and {asked} here")),
+            "{path}: {found}"
+        );
+    }
+}
+
+/// As another schema with the same settings would have written it.
+#[test]
+fn the_same_settings_in_another_order_are_the_same_stack_and_workload() {
+    let checked = scenario(&format!("{SSD}{HOT}"), &[("run.requests", "2048"), ("run.precondition", "100")]);
+    let (_, mut bytes) = state(&checked, None);
+    let (expected, _) = state(&checked, Some(&SavedRun::read(&bytes).expect("it is whole")));
+    let SavedRun { stack, workload, preparation, .. } = SavedRun::read(&bytes).expect("it is whole");
+    for text in [stack, workload, preparation] {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.reverse();
+        let at = bytes.windows(text.len()).position(|window| window == text.as_bytes()).expect("it is there");
+        bytes[at..at + text.len()].copy_from_slice(lines.join("\n").as_bytes());
+    }
+    seal(&mut bytes);
+    let (found, _) = state(&checked, Some(&SavedRun::read(&bytes).expect("it is whole")));
+    assert_eq!(measured(&found), measured(&expected), "it goes on where it stood");
+}
+
+/// Gives changed bytes the checksum that holds.
+fn seal(bytes: &mut [u8]) {
+    let end = bytes.len() - 4;
+    let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
+    bytes[end..].copy_from_slice(&checksum);
+}
+
+#[test]
 fn a_workload_of_another_version_is_refused() {
     let checked = scenario(&format!("{SSD}{HOT}"), &[("workload.requests", "2000")]);
     let (_, mut bytes) = state(&checked, None);
     let line = b"version of the model of zipf = ";
     let at = bytes.windows(line.len()).position(|window| window == line).expect("it says so") + line.len();
     bytes[at] = b'7';
-    let end = bytes.len() - 4;
-    let checksum = crc32fast::hash(&bytes[..end]).to_le_bytes();
-    bytes[end..].copy_from_slice(&checksum);
+    seal(&mut bytes);
     let saved = SavedRun::read(&bytes).expect("it is whole");
     let span = Span { from: Some(&saved), saves: false, preparations: None };
     let run = |checked: &Checked| run_span(checked, &OneTrace, &span, &mut |_| ControlFlow::Continue(()));

@@ -1,0 +1,108 @@
+//! Which device it is: settings as lines `path = value`, for what was kept to be compared with what is asked for.
+//!
+//! Lines are compared by their paths: neither their order nor how a schema groups its settings has a part in it. A
+//! list is its elements, each with a path of its own; older Nacre wrote it in one line, which is read as well.
+
+use std::collections::BTreeMap;
+
+/// A setting that is not the same in what was kept and in what is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Where it stands.
+    pub path: String,
+    /// Its value in what was kept; `None` where it is not there.
+    pub kept: Option<String>,
+    /// Its value as asked for; `None` where it was not.
+    pub asked: Option<String>,
+}
+
+impl Difference {
+    /// Both values as a message shows them: of what was kept, and as asked for.
+    pub fn shown(&self) -> [&str; 2] {
+        [&self.kept, &self.asked].map(|value| value.as_deref().unwrap_or("nothing"))
+    }
+}
+
+/// Every setting in which two texts of lines `path = value` differ, in the order of their paths.
+pub fn differences(kept: &str, asked: &str) -> Vec<Difference> {
+    let (kept, asked) = (settings(kept), settings(asked));
+    let mut paths: Vec<&String> = kept.keys().chain(asked.keys()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let differing = paths.into_iter().filter(|&path| kept.get(path) != asked.get(path));
+    let own = |value: Option<&&str>| value.map(|value| (*value).to_string());
+    differing
+        .map(|path| Difference { path: path.clone(), kept: own(kept.get(path)), asked: own(asked.get(path)) })
+        .collect()
+}
+
+/// The value of every path. A line without a value is a setting too: nothing differs without being named.
+fn settings(lines: &str) -> BTreeMap<String, &str> {
+    let filled = lines.lines().filter(|line| !line.trim().is_empty());
+    let pairs = filled.map(|line| line.split_once('=').unwrap_or((line, "")));
+    let mut settings = BTreeMap::new();
+    for (path, value) in pairs.map(|(path, value)| (path.trim(), value.trim())) {
+        match elements(value) {
+            Some(elements) => {
+                let placed = elements.into_iter().enumerate();
+                settings.extend(placed.map(|(place, element)| (format!("{path}[{place}]"), element)));
+            }
+            None => {
+                settings.insert(path.to_string(), value);
+            }
+        }
+    }
+    settings
+}
+
+/// The elements of a list in one line; `None` for what is no list, or an empty one.
+fn elements(value: &str) -> Option<Vec<&str>> {
+    let inside = value.strip_prefix('[')?.strip_suffix(']')?;
+    (!inside.is_empty()).then(|| inside.split(", ").map(unquoted).collect())
+}
+
+fn unquoted(element: &str) -> &str {
+    let quote = r#"\""#;
+    element.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)).unwrap_or(element)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kept: &str, asked: &str) -> Vec<String> {
+        let told = |difference: &Difference| {
+            let [kept, asked] = difference.shown();
+            format!("{}: {kept}, {asked}", difference.path)
+        };
+        differences(kept, asked).iter().map(told).collect()
+    }
+
+    #[test]
+    fn neither_the_order_nor_empty_lines_make_a_difference() {
+        assert_eq!(told("a = 1\nb.c = x = y\n", "\nb.c = x = y\na = 1"), [""; 0]);
+    }
+
+    #[test]
+    fn every_path_that_differs_is_named_with_both_values() {
+        let kept = "a = 1\nb.c = 2\nb.d = 3\ne = 4";
+        let asked = "f = 5\nb.d = 4\ne = 4\na = 1";
+        assert_eq!(told(kept, asked), ["b.c: 2, nothing", "b.d: 3, 4", "f: nothing, 5"]);
+    }
+
+    #[test]
+    fn a_line_without_a_value_is_named_too() {
+        assert_eq!(told("a = 1\nalone", "a = 1"), ["alone: , nothing"]);
+        assert_eq!(told("a = ", "a = 1"), ["a: , 1"]);
+    }
+
+    #[test]
+    fn a_list_in_one_line_is_its_elements() {
+        let [line, placed] = [r#"a = [\"60 us\", \"74 us\"]"#, "a[1] = 74 us\na[0] = 60 us"];
+        assert_eq!(told(line, placed), [""; 0]);
+        assert_eq!(told(line, "a[0] = 60 us\na[1] = 75 us"), ["a[1]: 74 us, 75 us"]);
+        assert_eq!(told(line, r#"a = [\"60 us\"]"#), ["a[1]: 74 us, nothing"]);
+        assert_eq!(told("a = [1, 2]", "a[0] = 1\na[1] = 2"), [""; 0]);
+        assert_eq!(told("a = []", "a[0] = 1"), ["a: [], nothing", "a[0]: nothing, 1"]);
+    }
+}
