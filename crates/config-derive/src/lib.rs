@@ -8,7 +8,7 @@
 //! (literals in the same form, of which the type of the field can make a value), `source` (needed with a default: `"<confidence>: <where from>"`),
 //! `flatten` (the fields of a nested configuration stand in the same table), and with it `with(field(...), ...)`: how
 //! a field of the nested configuration is used here. `name`, `doc`, `default`, `min`, `max` and `source` stand in
-//! place of its own.
+//! place of its own; with `after = "key"` it stands behind the field of that key instead of among its own.
 //! Struct attribute: `#[config(check = "path")]` names a `fn(&Self, &mut Reader)` for rules that
 //! span fields.
 
@@ -45,7 +45,9 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
         return Err(Error::new_spanned(name, "a configuration has named fields"));
     };
     let (mut described, mut reads, mut names) = (Vec::new(), Vec::new(), Vec::new());
+    let mut places = Vec::new();
     for field in &fields.named {
+        places.extend(places_of(field)?);
         let (description, read) = described_and_read(field)?;
         described.push(description);
         reads.push(read);
@@ -56,20 +58,28 @@ fn configuration(input: &DeriveInput) -> Result<Tokens> {
         quote! { #path(&config, reader); }
     });
     let count = described.len();
+    let (mark, in_order) = match places.is_empty() {
+        true => (quote!(), quote!()),
+        false => {
+            (quote! { let begin = reader.mark(); }, quote! { reader.in_order_of(begin, &Self::fields()); })
+        }
+    };
     let (impl_generics, type_generics, bounds) = input.generics.split_for_impl();
     Ok(quote! {
         impl #impl_generics ::nacre_config::Configuration for #name #type_generics #bounds {
             const DOC: &'static str = #doc;
             fn fields() -> Vec<::nacre_config::Field> {
                 let parts: [Vec<::nacre_config::Field>; #count] = [#(#described),*];
-                parts.concat()
+                ::nacre_config::placed(parts.concat(), &[#(#places),*])
             }
             fn read_fields(
                 table: &::nacre_config::Node,
                 reader: &mut ::nacre_config::Reader<'_>,
             ) -> Option<Self> {
                 let _ = (&table, &reader);
+                #mark
                 #(#reads)*
+                #in_order
                 let config = Self { #(#names: #names?),* };
                 #check
                 Some(config)
@@ -135,6 +145,15 @@ fn used((of, attributes): &(Ident, Attributes)) -> Result<Tokens> {
     })
 }
 
+/// Which fields of a flattened configuration stand behind another one: pairs of keys.
+fn places_of(field: &syn::Field) -> Result<Vec<Tokens>> {
+    let place = |(of, uses): (Ident, Attributes)| {
+        let name = uses.name.map_or_else(|| of.to_string(), |name| name.value());
+        uses.after.map(|after| quote! { (#name, #after) })
+    };
+    Ok(Attributes::of(&field.attrs)?.with.into_iter().filter_map(place).collect())
+}
+
 fn choice(input: &DeriveInput) -> Result<Tokens> {
     let name = &input.ident;
     let Data::Enum(data) = &input.data else {
@@ -175,6 +194,7 @@ struct Attributes {
     flatten: bool,
     name: Option<LitStr>,
     doc: Option<LitStr>,
+    after: Option<LitStr>,
     with: Vec<(Ident, Attributes)>,
 }
 
@@ -197,7 +217,8 @@ impl Attributes {
             () if is("source") => self.source = Some(meta.value()?.parse()?),
             () if is("name") && is_use => self.name = Some(meta.value()?.parse()?),
             () if is("doc") && is_use => self.doc = Some(meta.value()?.parse()?),
-            () if is_use => return Err(meta.error("known: name, doc, default, min, max, source")),
+            () if is("after") && is_use => self.after = Some(meta.value()?.parse()?),
+            () if is_use => return Err(meta.error("known: name, doc, default, min, max, source, after")),
             () if is("check") => self.check = Some(meta.value()?.parse()?),
             () if is("flatten") => self.flatten = true,
             () if is("with") => meta.parse_nested_meta(|field| {

@@ -27,9 +27,9 @@ pub use nacre_config_derive::{Choice, Configuration};
 pub use node::{Node, Value};
 pub use origin::Origin;
 pub use problem::{Problem, Problems, both};
-pub use reader::{Descriptor, Families, Reader, Resolved};
+pub use reader::{Descriptor, Families, Mark, Reader, Resolved};
 pub use room::{CountOr, Family, Room, Slot, Table, room_of};
-pub use shape::{Field, Literal, Shape, Use, used};
+pub use shape::{Field, Literal, Shape, Use, placed, used};
 
 // The derived code names this crate by its outside name; the tests derive inside it.
 #[cfg(test)]

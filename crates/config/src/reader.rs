@@ -145,6 +145,30 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// How far a reader was: values resolved, and mistakes found.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(usize, usize);
+
+impl Reader<'_> {
+    /// How far it is. Called by the derived code.
+    pub fn mark(&self) -> Mark {
+        Mark(self.resolved.len(), self.problems.len())
+    }
+
+    /// Brings what was read and found wrong since `mark` into the order of these fields. Called by the derived code,
+    /// where fields of a flattened configuration do not stand together.
+    pub fn in_order_of(&mut self, Mark(resolved, problems): Mark, fields: &[Field]) {
+        let keys: Vec<&str> = fields.iter().map(|field| self.key(field.name)).collect();
+        let steps = if self.path.is_empty() { 0 } else { self.path.len() + 1 };
+        let place = |path: &str| {
+            let key = path.get(steps..).and_then(|path| path.split(['.', '[']).next());
+            keys.iter().position(|&known| Some(known) == key)
+        };
+        self.resolved[resolved..].sort_by_key(|resolved| place(&resolved.path));
+        self.problems[problems..].sort_by_key(|problem| place(&problem.path));
+    }
+}
+
 /// What a room says about itself. Everything generated comes from here.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {

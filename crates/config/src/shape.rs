@@ -77,6 +77,24 @@ pub fn used(fields: Vec<Field>, uses: &[Use]) -> Vec<Field> {
     fields.into_iter().map(|field| field.used(uses)).collect()
 }
 
+/// The fields of a configuration with the first of each pair right behind the second. Called by the derived code.
+///
+/// # Panics
+/// If there is no such field.
+#[must_use]
+pub fn placed(mut fields: Vec<Field>, places: &[(&str, &str)]) -> Vec<Field> {
+    let index = |fields: &[Field], key: &str| {
+        let found = fields.iter().position(|field| field.name == key);
+        found.unwrap_or_else(|| panic!("there is no setting {key} to be placed"))
+    };
+    for (key, after) in places {
+        let moved = fields.remove(index(&fields, key));
+        let place = index(&fields, after) + 1;
+        fields.insert(place, moved);
+    }
+    fields
+}
+
 /// A value written in the code of a room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
