@@ -159,7 +159,7 @@ impl Config {
 
     /// The rows of controller `number`, for wear levelling.
     pub(super) fn region(&self, number: u32) -> Region {
-        Region { number, rows: self.rows(), endurance: self.chips.endurance }
+        Region { number, rows: self.rows(), endurance: self.chips.cells.endurance }
     }
 
     /// Chunks of a row: what one rank programs at one time.
@@ -176,7 +176,7 @@ impl Config {
     pub(super) fn emptying(&self) -> Option<Energy> {
         let rows = u64::from(self.controllers) * u64::from(self.buffered_writes);
         let programs = rows * self.chunks() * u64::from(self.chips.count());
-        self.chips.program_energy.map(|each| Energy(each.0 * programs as f64))
+        self.chips.cells.program_energy.map(|each| Energy(each.0 * programs as f64))
     }
 }
 
@@ -205,7 +205,7 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
             &remedy,
         );
     }
-    if config.capacitors.is_some() && config.chips.program_energy.is_none() {
+    if config.capacitors.is_some() && config.chips.cells.program_energy.is_none() {
         let remedy = "give program_energy, the energy of one program of one chip";
         let given = config.capacitors.map_or_else(String::new, |held| held.to_string());
         reader.conflict(

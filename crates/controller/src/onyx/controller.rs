@@ -83,7 +83,7 @@ impl Controller {
             ranks: vec![Timeline::new(); config.ranks as usize],
             forgotten: Time::ZERO,
             buffer: Places::new(config.writes_at_a_time()),
-            rows: Rows::new(leveller.physical_rows(), config.chips.endurance),
+            rows: Rows::new(leveller.physical_rows(), config.chips.cells.endurance),
             leveller,
             programs: Vec::new(),
             keeps_programs,

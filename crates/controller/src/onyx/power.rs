@@ -35,7 +35,7 @@ impl<S: Store> Onyx<S> {
 
     /// Programs of a chunk that the capacitors have energy for; `None` where it is enough for all.
     pub(super) fn powered_programs(&self) -> Option<u64> {
-        match (self.config.capacitors, self.config.chips.program_energy) {
+        match (self.config.capacitors, self.config.chips.cells.program_energy) {
             (Some(held), Some(each)) if each.0 > 0.0 => {
                 // A budget of exactly so many programs is not to fall short by a rounding of floats.
                 Some((held.0 / (each.0 * f64::from(self.config.chips.count())) * (1.0 + 1e-12)) as u64)

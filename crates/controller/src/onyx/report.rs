@@ -20,7 +20,7 @@ pub(super) fn of<S>(onyx: &Onyx<S>, elapsed: Time) -> ComponentReport {
         path: onyx.path.clone(),
         resources: resources(onyx),
         is_energy_modelled: config.chips.energies().is_known(),
-        idle_energy: config.chips.idle_power.map(|power| power.over(elapsed)),
+        idle_energy: config.chips.cells.idle_power.map(|power| power.over(elapsed)),
         counters: counters(onyx),
         cost: config.price.map(|price| price.of(capacity)),
         area_mm2: None,
@@ -39,7 +39,7 @@ fn wear<S>(onyx: &Onyx<S>) -> Wear {
     Wear {
         host: sum(onyx, |book| book.host_rows),
         levelled: sum(onyx, |book| book.moved_rows),
-        endurance: Some(onyx.config.chips.endurance),
+        endurance: Some(onyx.config.chips.cells.endurance),
         worn_out_at: onyx.worn_out_at,
         row_programs: Spread::of(onyx.controllers.iter().flat_map(|controller| controller.rows.counts())),
         ..Wear::default()
@@ -49,7 +49,7 @@ fn wear<S>(onyx: &Onyx<S>) -> Wear {
 /// Programs all rows are made for over programs a day: what even wear would give.
 fn lifetime_days<S>(onyx: &Onyx<S>, wear: &Wear, elapsed: Time) -> Option<f64> {
     let rows: u64 = onyx.controllers.iter().map(|controller| controller.rows.count()).sum();
-    let capacity = rows as f64 * onyx.config.chips.endurance as f64;
+    let capacity = rows as f64 * onyx.config.chips.cells.endurance as f64;
     let programs = wear.programs();
     (programs > 0).then(|| capacity / programs as f64 * (elapsed.as_secs_f64() / 86_400.0))
 }

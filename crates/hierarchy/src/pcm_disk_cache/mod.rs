@@ -44,9 +44,9 @@ use nacre_config::{Configuration, Descriptor, Problem, Reader, Room, Slot};
 use nacre_controller::ecc::{self, EccFamily, Page};
 use nacre_controller::wear_levelling::{self, Region, WearLevellingFamily};
 use nacre_device::DeviceFamily;
-use nacre_kernel::{BitArea, Bytes, Energy, Power, Price, Time};
-use nacre_media::charge::check_energies;
+use nacre_kernel::{BitArea, Bytes, Price, Time};
 use nacre_media::dual_mode_flash::ErrorLaw;
+use nacre_media::pcm::Cells;
 use nacre_media::store::{Layout, Nothing};
 use pcm::Pcm;
 
@@ -71,33 +71,39 @@ pub struct Config {
     /// Pages that are read or written at one time.
     #[config(default = 4, min = 1, max = 1024, source = "assumed: as many banks as the flash has dies")]
     pub banks: u32,
-    /// Reading a page.
-    #[config(
+    /// What its cells take, and are made for.
+    #[config(flatten)]
+    #[config(with(read(
+        doc = "Reading a page.",
         default = "125 ns",
-        max = "1 s",
         source = "paper: roberts-2009 section II: over 200 times faster than 25 us"
-    )]
-    pub read: Time,
-    /// Writing a page.
-    #[config(
+    )))]
+    #[config(with(program(
+        name = "write",
+        doc = "Writing a page.",
         default = "50 us",
-        max = "1 s",
         source = "paper: roberts-2009 section II: over 5 times faster than 250 us"
-    )]
-    pub write: Time,
+    )))]
+    #[config(with(endurance(
+        doc = "Writes that a frame is made for.",
+        default = 10_000_000_000,
+        max = 1_000_000_000_000_000,
+        source = "paper: roberts-2009 table I, 2009",
+        after = "ecc"
+    )))]
+    #[config(with(read_energy(doc = "Energy to read a page.", after = "wear_levelling")))]
+    #[config(with(program_energy(
+        name = "write_energy",
+        doc = "Energy to write a page.",
+        after = "read_energy"
+    )))]
+    #[config(with(idle_power(doc = "Power of all of it at rest.", after = "write_energy")))]
+    pub cells: Cells,
     /// Looking a page up in the tables.
     #[config(default = "125 ns", max = "1 s", source = "assumed: one read of the memory")]
     pub lookup: Time,
     /// The code of a page.
     pub ecc: Slot<EccFamily>,
-    /// Writes that a frame is made for.
-    #[config(
-        default = 10_000_000_000,
-        min = 1,
-        max = 1_000_000_000_000_000,
-        source = "paper: roberts-2009 table I, 2009"
-    )]
-    pub endurance: u64,
     /// How bits go wrong with wear.
     #[config(flatten)]
     #[config(with(bit_error_rate(
@@ -119,12 +125,6 @@ pub struct Config {
         source = "assumed: roberts-2009 section IV finds levelling necessary and does not say which"
     )]
     pub wear_levelling: Slot<WearLevellingFamily>,
-    /// Energy to read a page.
-    pub read_energy: Option<Energy>,
-    /// Energy to write a page.
-    pub write_energy: Option<Energy>,
-    /// Power of all of it at rest.
-    pub idle_power: Option<Power>,
     /// Area of a bit of its cells; spare bytes are not counted.
     pub area: Option<BitArea>,
     /// Price of its capacity.
@@ -136,8 +136,7 @@ pub struct Config {
 }
 
 fn check(config: &Config, reader: &mut Reader<'_>) {
-    let energies = [("read_energy", config.read_energy), ("write_energy", config.write_energy)];
-    check_energies(reader, &energies, config.idle_power);
+    config.cells.check_energies(reader, ["read_energy", "write_energy"]);
     if !config.page.0.is_power_of_two() {
         let remedy = format!("the next one is {}", Bytes(config.page.0.next_power_of_two()));
         reader.conflict("page", &config.page.to_string(), "it is not a power of two", &remedy);
@@ -163,7 +162,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         let path = slot.path().to_string();
         let code = ecc::build(&config.ecc, Page { families: builder.families(), bytes: config.page });
         let frames = (config.capacity.0 / config.page.0) as u32;
-        let region = Region { number: 0, rows: u64::from(frames), endurance: config.endurance };
+        let region = Region { number: 0, rows: u64::from(frames), endurance: config.cells.endurance };
         let leveller = wear_levelling::build(&config.wear_levelling, region, builder);
         let backing = builder.device(&config.backing);
         let (code, leveller, backing) = match (code, leveller, backing) {

@@ -8,13 +8,14 @@ use nacre_kernel::state::State;
 use nacre_kernel::{
     Activity, Cancelled, Ledger, Operations, Pool, Random, Resource, Spread, Time, Timeline, UnderWay, Wear,
 };
-use nacre_media::charge::{Charges, Energies};
+use nacre_media::charge::Charges;
+use nacre_media::pcm::Operation;
 use nacre_media::store::Store;
 use nacre_media::worn_cells::WornCells;
 
 /// What the banks do, by number.
-const READ: usize = 0;
-const WRITE: usize = 1;
+const READ: usize = Operation::Read as usize;
+const WRITE: usize = Operation::Program as usize;
 
 /// Phase change memory: banks, a port for look-ups, a decoder.
 #[derive(State)]
@@ -34,7 +35,7 @@ pub(super) struct Pcm<S> {
     banks: Pool,
     port: Timeline,
     decoder: Timeline,
-    bank_charges: Charges<2>,
+    bank_charges: Charges<{ Operation::COUNT }>,
     port_ledger: Ledger,
     decoder_ledger: Ledger,
     writes: u64,
@@ -63,7 +64,7 @@ impl<S: Store> Pcm<S> {
             bits: (layout.codeword_bits * u64::from(layout.codewords)) as u32,
             code,
             leveller,
-            cells: WornCells::new(rows, config.endurance, config.errors, random),
+            cells: WornCells::new(rows, config.cells.endurance, config.errors, random),
             banks: Pool::new(config.banks),
             port: Timeline::new(),
             decoder: Timeline::new(),
@@ -132,7 +133,7 @@ impl<S: Store> Pcm<S> {
                 self.store.erase(u64::from(to), 1);
             }
         }
-        let time = self.config.read + self.config.write;
+        let time = self.config.cells.read + self.config.cells.program;
         self.bank_charges.charge(Activity::LevelWear, time);
         for kind in [READ, WRITE] {
             self.bank_charges.count(kind, Activity::LevelWear, 1);
@@ -166,7 +167,7 @@ impl<S: Store> Memory for Pcm<S> {
         }
         self.bank_charges.count(READ, Activity::Read, 1);
         self.corrected += u64::from(matches!(verdict, Verdict::Corrected(_)));
-        let read = self.config.read * u64::from(1 + decoding.senses);
+        let read = self.config.cells.read * u64::from(1 + decoding.senses);
         let sensed = self.banks.reserve(now, read) + read;
         if S::CARRIES_BYTES {
             let operations = Operations { kind: wrong, count: 1 };
@@ -206,20 +207,20 @@ impl<S: Store> Memory for Pcm<S> {
         let begin = now + encoding.time;
         // The bank moves a row behind the write that brought it about.
         let moving = self.leveller.written(u64::from(frame)).map_or(Time::ZERO, |moved| self.move_row(moved));
-        let start = self.banks.reserve(begin, self.config.write + moving);
-        self.bank_charges.charge(Activity::Write, self.config.write);
+        let start = self.banks.reserve(begin, self.config.cells.program + moving);
+        self.bank_charges.charge(Activity::Write, self.config.cells.program);
         self.bank_charges.count(WRITE, Activity::Write, 1);
         if S::CARRIES_BYTES {
-            let (written, one) = (start + self.config.write, Operations { kind: 0, count: 1 });
+            let (written, one) = (start + self.config.cells.program, Operations { kind: 0, count: 1 });
             self.under_way.add(Activity::Write, start, written, one);
             self.under_way.add(Activity::LevelWear, written, written + moving, one);
         }
         let spans = [
             (Activity::Correct, encoding.time),
             (Activity::Queue, start - begin),
-            (Activity::Write, self.config.write),
+            (Activity::Write, self.config.cells.program),
         ];
-        Access { done: start + self.config.write, spans, is_good: true }
+        Access { done: start + self.config.cells.program, spans, is_good: true }
     }
 
     #[inline]
@@ -276,10 +277,10 @@ impl<S: Store> Memory for Pcm<S> {
 
     fn report(&self, elapsed: Time) -> MemoryReport {
         let config = &self.config;
-        let energies = Energies::of([config.read_energy, config.write_energy]);
+        let energies = config.cells.energies();
         let banks = self.bank_charges.ledger(&energies);
         let frames = self.cells.programs();
-        let life = frames.len() as f64 * config.endurance as f64;
+        let life = frames.len() as f64 * config.cells.endurance as f64;
         let days = elapsed.as_secs_f64() / 86_400.0;
         MemoryReport {
             resources: vec![
@@ -288,7 +289,7 @@ impl<S: Store> Memory for Pcm<S> {
                 Resource { name: "decoder", servers: 1, ledger: self.decoder_ledger.clone() },
             ],
             is_energy_modelled: energies.is_known(),
-            idle_energy: config.idle_power.map(|power| power.over(elapsed)),
+            idle_energy: config.cells.idle_power.map(|power| power.over(elapsed)),
             counters: vec![
                 ("frame_writes", self.writes),
                 ("moved_frames", self.moves),
@@ -300,7 +301,7 @@ impl<S: Store> Memory for Pcm<S> {
             wear: Some(Wear {
                 host: self.writes,
                 levelled: self.moves,
-                endurance: Some(config.endurance),
+                endurance: Some(config.cells.endurance),
                 row_programs: Spread::of(frames.iter().copied()),
                 ..Wear::default()
             }),

@@ -17,9 +17,11 @@
 //! # Checks
 //! Beats and chunks of unaligned accesses; bandwidths as the product of their parts; programs conserved.
 
+mod cells;
 mod chips;
 
-pub use chips::{Chips, Operation};
+pub use cells::{Cells, Operation};
+pub use chips::Chips;
 
 use nacre_kernel::Time;
 use nacre_kernel::state::State;

@@ -1,0 +1,53 @@
+//! Cells of phase change memory: what their operations take, and what they are made for.
+
+use crate::charge::{Energies, check_energies};
+use nacre_config::{Configuration, Reader};
+use nacre_kernel::{Energy, Power, Time};
+
+/// What phase change memory does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads what is read as a whole.
+    Read,
+    /// Programs what is programmed as a whole.
+    Program,
+}
+
+impl Operation {
+    /// How many kinds there are.
+    pub const COUNT: usize = 2;
+}
+
+/// Times, wear and energy of phase change memory.
+#[derive(Clone, Debug, Configuration)]
+pub struct Cells {
+    /// How long a read takes.
+    #[config(max = "1 s")]
+    pub read: Time,
+    /// How long a program takes.
+    #[config(max = "1 s")]
+    pub program: Time,
+    /// Programs a row is made for.
+    #[config(min = 1)]
+    pub endurance: u64,
+    /// Energy of a read, above idling.
+    pub read_energy: Option<Energy>,
+    /// Energy of a program, above idling.
+    pub program_energy: Option<Energy>,
+    /// Power that flows whether or not it works.
+    pub idle_power: Option<Power>,
+}
+
+impl Cells {
+    /// By [`Operation`].
+    #[must_use]
+    pub fn energies(&self) -> Energies<{ Operation::COUNT }> {
+        Energies::of([self.read_energy, self.program_energy])
+    }
+
+    /// Reports energies that are given in part; documents call those of a read and of a program so.
+    pub fn check_energies(&self, reader: &mut Reader<'_>, [read, program]: [&str; 2]) {
+        let energies = [(read, self.read_energy), (program, self.program_energy)];
+        check_energies(reader, &energies, self.idle_power);
+    }
+}
