@@ -23,6 +23,8 @@ fn a_part_of_the_energies_is_a_mistake() {
         (flash, "active_power = \"1 W\"", "idle_power", code),
         (dram, "idle_power = \"1 W\"", "active_power", ""),
         (dram, "power_down_power = \"1 W\"", "active_power, idle_power", ""),
+        (pcm, "", "encode_energy", &format!("{code}decode_energy = \"1 nJ\"\n")),
+        (flash, "", "decode_energy", "[device.ecc]\nkind = \"ldpc\"\nencode_energy = \"1 nJ\"\n"),
     ] {
         let backing = if device == measured || !device.contains("cache") { "" } else { BACKING };
         let settings = format!("{device}{given}\n{below}{backing}");

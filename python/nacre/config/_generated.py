@@ -1001,12 +1001,12 @@ class HddDeviceStandby(Table):
 
     after: str
     """Rest after which they stop."""
-    power: str
-    """Power while they stand."""
+    power: str | None = None
+    """Power while they stand; given with those of the drive that turns."""
     spin_up: str | None = None
     """Time they need to come up to speed. Default: 10 s."""
-    spin_up_energy: str
-    """Energy to stop them and bring them up to speed, beyond idling."""
+    spin_up_energy: str | None = None
+    """Energy to stop them and bring them up to speed, beyond idling; given with the power while they stand."""
 
 
 @dataclass(frozen=True, kw_only=True)

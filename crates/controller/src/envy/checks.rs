@@ -5,13 +5,13 @@ use super::geometry::Geometry;
 use super::page_table::PageTable;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
-use nacre_media::charge::check_energies;
+use nacre_media::charge::check_work;
 
 /// Reports every mistake that no single setting shows.
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     let [access, program, erase] = config.energy.each();
     let energies = [("access_energy", access), ("program_energy", program), ("erase_energy", erase)];
-    check_energies(reader, &energies, None);
+    check_work(reader, &energies);
     // What does not fit a page that is no page either would be a second word about one mistake.
     if !power_of_two(reader, "page", config.page, "bytes of a page") {
         return;

@@ -11,6 +11,7 @@
 //! the last one.
 //!
 //! With `standby`, a drive that rested so long stands, at a lower power; the next access waits for `spin_up`.
+//! Powers while it turns and stands and the energy to spin up are given together, or none of them.
 //!
 //! With `scheduling = "nearest"` the drive chooses among `queue` requests. When a request is told when it is done
 //! the ones that will come later are not known, so that the choice is made the other way round: the new request
@@ -48,9 +49,10 @@ mod queue;
 mod tests;
 
 use model::Hdd;
-use nacre_config::{Choice, Configuration, Descriptor, Room};
+use nacre_config::{Choice, Configuration, Descriptor, Reader, Room};
 use nacre_device::DeviceFamily;
 use nacre_kernel::{Bandwidth, Bytes, Energy, Power, Price, Time};
+use nacre_media::charge::check_together;
 use nacre_media::disk::Mechanics;
 use nacre_media::persistence::Linear;
 use nacre_media::store::Nothing;
@@ -66,6 +68,7 @@ pub enum Scheduling {
 
 /// A hard disk drive.
 #[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
 pub struct Config {
     /// Arm and platters.
     #[config(flatten)]
@@ -114,8 +117,8 @@ pub struct Standby {
     /// Rest after which they stop.
     #[config(min = "1 ms", max = "30 d")]
     pub after: Time,
-    /// Power while they stand.
-    pub power: Power,
+    /// Power while they stand; given with those of the drive that turns.
+    pub power: Option<Power>,
     /// Time they need to come up to speed.
     #[config(
         default = "10 s",
@@ -123,8 +126,23 @@ pub struct Standby {
         source = "assumed: what data sheets of disks of 2008 say, typical"
     )]
     pub spin_up: Time,
-    /// Energy to stop them and bring them up to speed, beyond idling.
-    pub spin_up_energy: Energy,
+    /// Energy to stop them and bring them up to speed, beyond idling; given with the power while they stand.
+    pub spin_up_energy: Option<Energy>,
+}
+
+/// What the drive takes while its platters turn, stand and begin to turn is known together or not at all.
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    let Mechanics { idle_power, seek_power, active_power, .. } = config.mechanics;
+    let turning = [("idle_power", idle_power), ("seek_power", seek_power), ("active_power", active_power)];
+    let given = turning.iter().filter(|(_, power)| power.is_some()).count();
+    // What is missing among those of the drive that turns was reported.
+    let (Some(standby), true) = (&config.standby, given == 0 || given == turning.len()) else { return };
+    let turning = turning.map(|(name, power)| (name, power.map(|power| power.to_string())));
+    let standing = [
+        ("standby.power", standby.power.map(|power| power.to_string())),
+        ("standby.spin_up_energy", standby.spin_up_energy.map(|energy| energy.to_string())),
+    ];
+    check_together(reader, turning.into_iter().chain(standing));
 }
 
 /// This room.

@@ -138,7 +138,7 @@ impl<S: Store> Hdd<S> {
     fn idle_energy(&self, elapsed: Time) -> Option<Energy> {
         let idle = self.config.mechanics.idle_power?;
         let standing = self.book.standing.min(elapsed);
-        let standby = self.config.standby.as_ref().map_or(idle, |standby| standby.power);
+        let standby = self.config.standby.as_ref().and_then(|standby| standby.power).unwrap_or(idle);
         Some(Energy(idle.over(elapsed - standing).0 + standby.over(standing).0))
     }
 
@@ -149,7 +149,8 @@ impl<S: Store> Hdd<S> {
         if let Some(standby) = &self.config.standby {
             let busy = u128::from(standby.spin_up.as_ps()) * u128::from(ups);
             let busy = busy.saturating_sub(u128::from(self.book.spin_ups_cut.as_ps()));
-            ledger.charge_sum(Activity::SpinUp, busy, Energy(standby.spin_up_energy.0 * ups as f64));
+            let each = standby.spin_up_energy.unwrap_or_default();
+            ledger.charge_sum(Activity::SpinUp, busy, Energy(each.0 * ups as f64));
         }
         ledger
     }

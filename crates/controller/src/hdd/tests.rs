@@ -343,6 +343,35 @@ fn platters_that_stand_take_time_and_energy_to_turn() {
     assert_close("idling and standing", idle, 9.0 * (110.0 - standing) + standing, 0.01);
 }
 
+/// The time is modelled without the energies, and these are known together or not at all.
+#[test]
+fn a_drive_that_stands_has_all_energies_or_none() {
+    let standby = |energies: &str| format!("standby = {{ after = \"1 s\", spin_up = \"2 s\"{energies} }}\n");
+    let turning = "idle_power = \"9 W\"\nseek_power = \"9 W\"\nactive_power = \"9 W\"\n";
+    let [power, energy] = [", power = \"1 W\"", ", spin_up_energy = \"50 J\""];
+    for (settings, missing, given) in [
+        (standby(power), "idle_power, seek_power, active_power, standby.spin_up_energy", "1 W"),
+        (standby(energy), "idle_power, seek_power, active_power, standby.power", "50 J"),
+        (standby(&format!("{power}{energy}")), "idle_power, seek_power, active_power", "1 W"),
+        (format!("{turning}{}", standby("")), "standby.power, standby.spin_up_energy", "9 W"),
+        (format!("{turning}{}", standby(power)), "standby.spin_up_energy", "9 W"),
+        (format!("{turning}{}", standby(energy)), "standby.power", "9 W"),
+        (format!("idle_power = \"9 W\"\n{}", standby(power)), "seek_power, active_power", "9 W"),
+    ] {
+        let problems = workbench(1).build(&format!("{DRIVE}{settings}")).err().expect(&settings).to_string();
+        let expected = format!(
+            "energy is not known without {missing}, given {given}; give {missing} too, or none of them"
+        );
+        assert!(problems.contains(&expected) && problems.lines().count() == 1, "{settings}: {problems}");
+    }
+    let mut disk = drive(&standby(""));
+    latency(&mut *disk, Time::ZERO, Op::Read, 0, BLOCK);
+    assert!(latency(&mut *disk, Time::from_s(10), Op::Read, 0, BLOCK) >= Time::from_s(2));
+    let report = disk.report(Time::from_s(20));
+    assert!(!report.is_energy_modelled && report.idle_energy.is_none());
+    assert_eq!(report.energy(Activity::SpinUp), Energy(0.0));
+}
+
 /// Requests that wait when the power fails take no time and no energy: the arm was busy until then, and the interface with
 /// what had crossed.
 #[test]

@@ -49,8 +49,22 @@ pub fn check_energies(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>
 
 /// Reports powers that are given in part.
 pub fn check_powers(reader: &mut Reader<'_>, powers: &[(&str, Option<Power>)]) {
-    let missing = missing(powers.iter().map(|(name, power)| (*name, power.is_some())));
-    let given = powers.iter().find_map(|&(name, power)| Some((name, power?.to_string())));
+    check_together(reader, powers.iter().map(|(name, power)| (*name, power.map(|power| power.to_string()))));
+}
+
+/// Reports energies that are given in part, of what draws no power of its own at rest.
+pub fn check_work(reader: &mut Reader<'_>, energies: &[(&str, Option<Energy>)]) {
+    let shown = |energy: Option<Energy>| energy.map(|energy| energy.to_string());
+    check_together(reader, energies.iter().map(|&(name, energy)| (name, shown(energy))));
+}
+
+/// Reports energies and powers, shown as messages show them, that are given in part.
+pub fn check_together<'a>(
+    reader: &mut Reader<'_>,
+    settings: impl Iterator<Item = (&'a str, Option<String>)> + Clone,
+) {
+    let missing = missing(settings.clone().map(|(name, value)| (name, value.is_some())));
+    let given = settings.into_iter().find_map(|(name, value)| Some((name, value?)));
     report_missing(reader, given, &missing, "none of them");
 }
 

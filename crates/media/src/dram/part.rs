@@ -156,6 +156,10 @@ fn check(part: &Part, reader: &mut Reader<'_>) {
         }
         _ => {}
     }
+    if let (Some(energy), None, None) = (part.refresh_energy, part.refresh_every, part.refresh) {
+        let remedy = "give refresh_every and refresh too, or leave refresh_energy out";
+        reader.conflict("refresh_energy", &energy.to_string(), "the part is never refreshed", remedy);
+    }
     let energies = [
         ("activate_energy", part.activate_energy),
         ("read_energy", part.read_energy),

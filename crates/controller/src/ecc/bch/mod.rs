@@ -38,8 +38,9 @@ mod tests;
 
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Misfit, Page, Verdict, Work};
 use code::Code;
-use nacre_config::{Configuration, Descriptor, Problem, Problems, Room, Slot};
+use nacre_config::{Configuration, Descriptor, Problem, Problems, Reader, Room, Slot};
 use nacre_kernel::{Bytes, Energy, Time};
+use nacre_media::charge::check_work;
 
 /// The most bits a code corrects.
 const STRENGTH_MAX: usize = 40;
@@ -50,6 +51,7 @@ const CRC: usize = 4;
 
 /// A BCH code.
 #[derive(Clone, Debug, Configuration)]
+#[config(check = "energies_are_whole")]
 pub struct Config {
     /// Wrong bits of a codeword that are put right.
     #[config(min = 1, max = 40)]
@@ -87,6 +89,11 @@ pub struct Config {
     pub decode_energy: Option<Energy>,
     /// Energy to encode a page.
     pub encode_energy: Option<Energy>,
+}
+
+fn energies_are_whole(config: &Config, reader: &mut Reader<'_>) {
+    let energies = [("decode_energy", config.decode_energy), ("encode_energy", config.encode_energy)];
+    check_work(reader, &energies);
 }
 
 /// This room.

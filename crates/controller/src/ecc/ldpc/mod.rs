@@ -23,6 +23,7 @@
 use super::{Codec, Decoding, Ecc, EccFamily, Layout, Verdict, Work};
 use nacre_config::{Configuration, Descriptor, Problem, Reader, Room};
 use nacre_kernel::{Bytes, Energy, Ratio, Time};
+use nacre_media::charge::check_work;
 
 #[cfg(test)]
 mod tests;
@@ -83,6 +84,8 @@ fn check(config: &Config, reader: &mut Reader<'_>) {
         let problem = format!("hard decisions put {} right, soft ones cannot be weaker", config.hard.0);
         reader.conflict("soft", &config.soft.0.to_string(), &problem, "give at least the share of `hard`");
     }
+    let energies = [("decode_energy", config.decode_energy), ("encode_energy", config.encode_energy)];
+    check_work(reader, &energies);
 }
 
 /// This room.

@@ -13,7 +13,7 @@ fn ldpc() -> Ldpc {
             soft_decode: Time::from_us(10),
             encode: Time::ZERO,
             decode_energy: Some(Energy(1e-6)),
-            encode_energy: None,
+            encode_energy: Some(Energy(2e-6)),
         },
     }
 }

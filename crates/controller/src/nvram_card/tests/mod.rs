@@ -112,6 +112,7 @@ fn what_cannot_be_is_refused() {
             "energy is not known without activate_energy, write_energy",
         ),
         (format!("{MRAM}idle_power = \"1 W\"\n"), "energy is not known without activate_energy, read_energy"),
+        (format!("{MRAM}refresh_energy = \"1 nJ\"\n"), "the part is never refreshed, given"),
         (DDR3.replace("row = \"1 KiB\"", "row = \"24 B\""), "device.row"),
     ] {
         let problems = workbench(1).build(&settings).err().unwrap_or_else(|| panic!("{settings} is legal"));

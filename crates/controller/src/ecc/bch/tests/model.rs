@@ -34,6 +34,21 @@ fn energy_is_known_where_it_is_given() {
 }
 
 #[test]
+fn a_part_of_the_energies_is_a_mistake() {
+    for (given, missing) in [("decode_energy", "encode_energy"), ("encode_energy", "decode_energy")] {
+        for code in ["kind = \"bch\"\nt = 4", "kind = \"ldpc\""] {
+            let toml = format!("{code}\n{given} = \"1 uJ\"");
+            let problems = workbench::ecc(&toml, 2048).err().expect(&toml).to_string();
+            let place = format!("{given} (test.toml:");
+            let expected = format!(
+                "energy is not known without {missing}, given 0.000001 J; give {missing} too, or none of them"
+            );
+            assert!(problems.contains(&place) && problems.contains(&expected), "{code}: {problems}");
+        }
+    }
+}
+
+#[test]
 fn the_spare_bytes_of_a_page_of_64_hold_34_bits_of_strength_or_32_beside_a_crc() {
     let layout = |toml| ecc(toml, 2048).layout();
     assert_eq!(layout("t = 12"), Layout { codewords: 1, codeword_bits: 16_564, spare_bytes: 23 });
