@@ -111,6 +111,28 @@ class Latency(View):
     """Of writes."""
 
 
+class Tenant(View):
+    """What one tenant asked for, and how it was served."""
+
+    parts: ClassVar[Mapping[str, type[View]]] = {
+        "bytes": HostBytes,
+        "throughput": Throughput,
+        "latency": Latency,
+    }
+    name: str
+    """Its name."""
+    requests: int
+    """Requests that completed."""
+    errors: int
+    """Of them answered with a device error."""
+    bytes: HostBytes
+    """Bytes it asked for."""
+    throughput: Throughput
+    """Rates from the first measured arrival of any tenant to its own last completion."""
+    latency: Latency
+    """Latencies as it sees them."""
+
+
 class Activity(View):
     """A part of the mean latency."""
 
@@ -326,6 +348,7 @@ class RecordFields(View):
         "bytes": HostBytes,
         "throughput": Throughput,
         "latency": Latency,
+        "tenants": Tenant,
         "time_spent": TimeSpent,
         "components": Component,
         "worn_out": WornOut,
@@ -363,6 +386,10 @@ class RecordFields(View):
     """Served per simulated second."""
     latency: Latency
     """Latencies as the host sees them."""
+    tenants: tuple[Tenant, ...]
+    """What the requests of each tenant measured; empty where the workload does not tell them apart."""
+    fairness: float | None
+    """Jain's index of the tenants' requests per second: 1 where all are alike, and one over their number where one has all (Jain, Chiu and Hawe 1984); null where there are fewer than two."""
     time_spent: TimeSpent
     """Where the time of a mean request went."""
     components: tuple[Component, ...]
@@ -416,6 +443,7 @@ __all__ = [
     "Split",
     "SplitCopy",
     "Steadiness",
+    "Tenant",
     "Throughput",
     "TimeSpent",
     "ValueOrigin",

@@ -74,6 +74,23 @@ def latencies(record: Record) -> Table:
     return Table("", columns, [False] + [True] * 8, rows)
 
 
+def tenants(record: Record) -> Table:
+    """What each tenant was served, where the workload tells them apart."""
+    rows = []
+    for tenant in record.tenants:
+        read, write = tenant.latency.read, tenant.latency.write
+        shown = [
+            text
+            for summary in (read, write)
+            for text in (
+                [duration(summary.mean_ns), duration(summary.p99_ns)] if summary else [NOTHING] * 2
+            )
+        ]
+        rows.append([tenant.name, count(tenant.requests), si(tenant.throughput.iops) + "/s", *shown])
+    columns = ["tenant", "requests", "rate", "read mean", "p99", "write mean", "p99"]
+    return Table("", columns, [False] + [True] * 6, rows)
+
+
 def time_spent(record: Record) -> Table:
     """Where the time of an average request went, largest first within each kind."""
     rows = []
@@ -167,10 +184,15 @@ def _totals(record: Record) -> list[tuple[str, str]]:
         ("cleaning cost", _maybe(record.cleaning_cost) if erased else None),
         ("erases", count(record.erases) + _per_block(record) if erased else None),
         ("host CPU", _cpu(record.host_cpu_ns)),
+        ("fairness", _fairness(record.fairness)),
         ("lifetime", lifetime),
         ("first worn out", worn_out),
     ]
     return [(name, value) for name, value in shown if value is not None]
+
+
+def _fairness(index: float | None) -> str | None:
+    return None if index is None else f"{significant(index)} of 1, of the tenants' requests/s"
 
 
 def _unmeasured(record: Record) -> str | None:

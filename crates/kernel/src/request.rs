@@ -31,8 +31,9 @@ impl Op {
 
 /// One block request. 32 bytes, so two share a cache line.
 ///
-/// Addresses are bytes within a volume. Volumes never alias: components that keep one address space
-/// for several volumes place them apart first (see the `placement` of a trace workload).
+/// Addresses are bytes within a volume, and volumes never alias. A stack has one address space: a workload places
+/// the addresses of several volumes apart (the `placement` of a trace, the parts of `tenants`) before they come to
+/// it. The volume then only says whose data it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Value)]
 pub struct Request {
     /// When the host issues it, since the start of the workload.

@@ -23,7 +23,6 @@
 mod accesses;
 pub mod capable;
 pub mod catalog;
-mod clock;
 pub mod console;
 pub mod crash;
 mod drive;

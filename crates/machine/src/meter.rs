@@ -81,19 +81,16 @@ impl OpMeter {
         self.noted.len() == NOTED_MAX
     }
 
-    /// Adds what was noted to the sums and, by `count`, to `series`. Equal latencies in a row, which a memory
+    /// Adds what was noted to the sums, and tells `each` of it. Equal latencies in a row, which a memory
     /// that nothing disturbs gives, are one step for the histogram.
-    fn settle(&mut self, series: &mut TimeSeries, count: impl Fn(&mut Bin) -> &mut u64) {
+    fn settle(&mut self, mut each: impl FnMut(&Note)) {
         for equal in self.noted.chunk_by(|a, b| a.latency == b.latency) {
             self.latency.record_n(equal[0].latency, equal.len() as u64);
         }
         self.means.record_all(self.noted.iter().map(|note| note.latency.as_ns_f64()));
         for note in &self.noted {
             self.bytes += u64::from(note.bytes);
-            let bin = series.bin_mut(note.done);
-            *count(bin) += 1;
-            bin.bytes += u64::from(note.bytes);
-            bin.latency_ps += u128::from(note.latency.as_ps());
+            each(note);
         }
         self.noted.clear();
     }
@@ -101,6 +98,53 @@ impl OpMeter {
     /// Picoseconds all requests spent in `component` on `activity`.
     pub fn spent_ps(&self, component: usize, activity: Activity) -> u128 {
         self.spent[component][activity as usize]
+    }
+}
+
+/// What the requests of one tenant measured.
+#[derive(Clone, Debug)]
+pub struct TenantMeter {
+    /// Reads, without their paths.
+    pub reads: OpMeter,
+    /// Writes, without their paths.
+    pub writes: OpMeter,
+    /// Trims and flushes that completed.
+    pub others: u64,
+    /// Requests that a device could not serve.
+    pub errors: u64,
+    /// Its last completion, since measuring began.
+    pub done: Time,
+}
+
+impl TenantMeter {
+    fn new() -> TenantMeter {
+        TenantMeter {
+            reads: OpMeter::new(0),
+            writes: OpMeter::new(0),
+            others: 0,
+            errors: 0,
+            done: Time::ZERO,
+        }
+    }
+
+    /// Adds one request.
+    #[inline(never)]
+    fn record(&mut self, op: Op, status: Status, note: Note) {
+        self.done = self.done.max(note.done);
+        self.errors += u64::from(status != Status::Done);
+        let meter = match op {
+            Op::Read => &mut self.reads,
+            Op::Write => &mut self.writes,
+            Op::Trim | Op::Flush => return self.others += 1,
+        };
+        if meter.note(note, &Breakdown::new()) {
+            meter.settle(|_| {});
+        }
+    }
+
+    fn settle(&mut self) {
+        self.reads.settle(|_| {});
+        self.writes.settle(|_| {});
     }
 }
 
@@ -117,6 +161,8 @@ pub struct Meter {
     pub flushes: u64,
     /// Requests that a device could not serve.
     pub errors: u64,
+    /// Those of each tenant, by volume; empty where there are none.
+    pub tenants: Vec<TenantMeter>,
     /// Throughput and latency over time.
     pub series: TimeSeries,
     /// When measuring began.
@@ -126,14 +172,15 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Nothing measured yet, for a stack of `components`, from `start` on.
-    pub fn new(components: usize, start: Time) -> Meter {
+    /// Nothing measured yet, for a stack of `components` and so many `tenants`, from `start` on.
+    pub fn new(components: usize, tenants: usize, start: Time) -> Meter {
         Meter {
             reads: OpMeter::new(components),
             writes: OpMeter::new(components),
             trims: 0,
             flushes: 0,
             errors: 0,
+            tenants: vec![TenantMeter::new(); tenants],
             series: TimeSeries::new(),
             start,
             end: start,
@@ -161,6 +208,9 @@ impl Meter {
             done: completion.done.saturating_sub(self.start),
             bytes: request.bytes,
         };
+        if let Some(tenant) = self.tenants.get_mut(request.volume as usize) {
+            tenant.record(request.op, completion.status, note);
+        }
         let reads = request.op == Op::Read;
         if !reads && request.op != Op::Write {
             return self.record_other(request.op);
@@ -183,14 +233,23 @@ impl Meter {
 
     /// Adds the last requests to the sums, which are complete from here on.
     pub fn settle(&mut self) {
-        self.reads.settle(&mut self.series, |bin| &mut bin.reads);
-        self.writes.settle(&mut self.series, |bin| &mut bin.writes);
+        self.reads.settle(|note| add(&mut self.series, note, |bin| &mut bin.reads));
+        self.writes.settle(|note| add(&mut self.series, note, |bin| &mut bin.writes));
+        self.tenants.iter_mut().for_each(TenantMeter::settle);
     }
 
     /// Requests recorded and settled.
     pub fn completed(&self) -> u64 {
         self.reads.latency.count() + self.writes.latency.count() + self.trims + self.flushes
     }
+}
+
+/// Adds `note` to the interval in which it was done; `count` is what it is counted as.
+fn add(series: &mut TimeSeries, note: &Note, count: impl Fn(&mut Bin) -> &mut u64) {
+    let bin = series.bin_mut(note.done);
+    *count(bin) += 1;
+    bin.bytes += u64::from(note.bytes);
+    bin.latency_ps += u128::from(note.latency.as_ps());
 }
 
 #[cfg(test)]
@@ -200,7 +259,7 @@ mod tests {
 
     #[test]
     fn waits_may_sum_to_more_than_time_reaches() {
-        let mut meter = Meter::new(1, Time::ZERO);
+        let mut meter = Meter::new(1, 0, Time::ZERO);
         let day = Time::from_s(86_400);
         let request = Request { arrival: Time::ZERO, address: 0, bytes: 512, volume: 0, op: Op::Read };
         let mut breakdown = Breakdown::new();

@@ -217,12 +217,6 @@ struct StackBuilder<'a, 'w> {
     taken_in_all: u64,
 }
 
-impl StackBuilder<'_, '_> {
-    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
-        (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
-    }
-}
-
 impl<'a> StackBuilder<'a, '_> {
     fn new(checked: &'a Checked, files: &'a dyn Files) -> Self {
         StackBuilder {
@@ -378,6 +372,10 @@ impl WorkloadBuilder for StackBuilder<'_, '_> {
 
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems> {
         (room_of(nacre_workload::ARRIVALS, slot).build)(slot, self)
+    }
+
+    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
+        (room_of(nacre_workload::WORKLOADS, slot).build)(slot, self)
     }
 
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {

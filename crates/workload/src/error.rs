@@ -1,6 +1,7 @@
 //! What can go wrong while a workload runs. All of it is the user's to mend.
 
 use crate::trace::TraceError;
+use nacre_kernel::Bytes;
 use std::fmt;
 
 /// Why a workload cannot go on.
@@ -30,6 +31,15 @@ pub enum WorkloadError {
         /// Where it reaches, and how far it may.
         problem: String,
     },
+    /// A request of a tenant reaches past what the tenant has of the address space.
+    PastTenant {
+        /// The tenant's capacity, by its place in the scenario.
+        path: String,
+        /// The tenant's request, counted from one.
+        request: u64,
+        /// The first byte behind it, and behind the tenant's.
+        ends: [u64; 2],
+    },
 }
 
 impl WorkloadError {
@@ -38,7 +48,8 @@ impl WorkloadError {
         match self {
             WorkloadError::TooLong { path, .. }
             | WorkloadError::Trace { path, .. }
-            | WorkloadError::Placement { path, .. } => path,
+            | WorkloadError::Placement { path, .. }
+            | WorkloadError::PastTenant { path, .. } => path,
         }
     }
 
@@ -52,6 +63,11 @@ impl WorkloadError {
             WorkloadError::Placement { request, problem, .. } => {
                 format!("request {request} cannot be placed: {problem}")
             }
+            WorkloadError::PastTenant { request, ends: [end, capacity], .. } => {
+                format!(
+                    "request {request} of this tenant reaches to byte {end}, and the tenant has {capacity}"
+                )
+            }
         }
     }
 
@@ -61,6 +77,9 @@ impl WorkloadError {
             WorkloadError::TooLong { .. } => "ask for fewer requests or a higher rate".into(),
             WorkloadError::Trace { error, .. } => error.remedy(),
             WorkloadError::Placement { .. } => "use placement = \"compact\"".into(),
+            WorkloadError::PastTenant { ends: [end, _], .. } => {
+                format!("give at least {}, or use placement = \"compact\" for a trace", Bytes(*end))
+            }
         }
     }
 }

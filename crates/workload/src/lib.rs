@@ -13,9 +13,11 @@
 //! | [`specweb`] | the files of a web server |
 //! | [`server`] | clients that ask again when they have their answers, and processors they share |
 //! | [`replay`] | workloads that replay a trace |
+//! | [`tenants`] | several workloads at once, each with its own addresses and times |
 //! | [`trace`] | recorded requests, in every published format we know |
 
 pub mod arrival;
+mod clock;
 pub mod dbt2;
 pub mod error;
 pub mod kv;
@@ -23,6 +25,7 @@ pub mod replay;
 pub mod server;
 pub mod specweb;
 pub mod synthetic;
+pub mod tenants;
 pub mod tpca;
 pub mod trace;
 
@@ -30,6 +33,7 @@ pub mod trace;
 mod testing;
 
 pub use arrival::{ARRIVALS, Arrival, ArrivalFamily, Pacing};
+pub use clock::Clock;
 pub use error::WorkloadError;
 pub use synthetic::{PATTERNS, Pattern, PatternFamily};
 
@@ -67,6 +71,11 @@ pub trait Workload: State + Send {
     /// Asked for counts that never decrease and lie within the latest batch, its ends included.
     fn units(&self, _requests: u64) -> Option<Units> {
         None
+    }
+
+    /// The names of those who ask, where they are told apart: the volume of a request is the place of its name.
+    fn tenants(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// The request it gave last is done at `done`. Where its [`Workload::pacing`] is [`Pacing::CompletionDriven`] the driver
@@ -178,6 +187,9 @@ pub trait WorkloadBuilder {
     /// Builds the arrival process in `slot`.
     fn arrival(&mut self, slot: &Slot<ArrivalFamily>) -> Result<Box<dyn Arrival>, Problems>;
 
+    /// Builds the workload in `slot`, which is a part of another one.
+    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems>;
+
     /// Builds the pattern in `slot`.
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems>;
 
@@ -207,4 +219,5 @@ pub static WORKLOADS: &Table<WorkloadFamily> = &[
     dbt2::ROOM,
     specweb::ROOM,
     replay::TRACE,
+    tenants::ROOM,
 ];

@@ -62,6 +62,10 @@ impl WorkloadBuilder for Builder {
         (room_of(ARRIVALS, slot).build)(slot, self)
     }
 
+    fn workload(&mut self, slot: &Slot<WorkloadFamily>) -> Result<Box<dyn Workload>, Problems> {
+        (room_of(WORKLOADS, slot).build)(slot, self)
+    }
+
     fn pattern(&mut self, slot: &Slot<PatternFamily>) -> Result<Box<dyn Pattern>, Problems> {
         (room_of(PATTERNS, slot).build)(slot, self)
     }

@@ -26,6 +26,7 @@ from nacre.summary import (
     components,
     facts,
     latencies,
+    tenants,
     time_spent,
     time_split,
 )
@@ -261,7 +262,13 @@ def _show(record: Record) -> None:
     write_line(record.name)
     for line in facts(record):
         write_prose(line, "  ")
-    tables = (latencies(record), time_spent(record), time_split(record), components(record))
+    tables = (
+        latencies(record),
+        tenants(record),
+        time_spent(record),
+        time_split(record),
+        components(record),
+    )
     for table in tables:
         if table.rows:
             write_line()

@@ -20,7 +20,6 @@ impl<S: Store> Device for FlashCache<S> {
         data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         breakdown.add(self.id, Activity::Software, self.config.lookup);
         let start = now + self.config.lookup;
         self.host.record(request);

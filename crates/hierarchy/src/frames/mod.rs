@@ -278,7 +278,6 @@ impl<M: Memory> Device for FrameCache<M> {
         data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         let start = self.memory.look_up(now);
         breakdown.add(self.id, Activity::Translate, start - now);
         self.host.record(request);

@@ -21,7 +21,6 @@ impl Device for ServerCache {
         data: Data<'_>,
         breakdown: &mut Breakdown,
     ) -> Completion {
-        assert_eq!(request.volume, 0, "volumes are placed apart before a request comes to a stack");
         breakdown.add(self.id, Activity::Software, self.lookup);
         let mut start = now + self.lookup;
         if let Some(work) = &self.write_back {

@@ -1,6 +1,5 @@
 //! The virtual-time driver: issues requests as the workload says, as fast as the host computes.
 
-use crate::clock::Clock;
 use crate::meter::Meter;
 use crate::progress::{BATCH, Progress};
 use crate::record::{Ending, Findings, Steadiness, WornOut};
@@ -8,7 +7,7 @@ use crate::scenario::Checked;
 use crate::stack::Built;
 use nacre_config::{Problem, Problems};
 use nacre_kernel::{Breakdown, Data, Device, Request, Time};
-use nacre_workload::{Pacing, Units, WorkloadError};
+use nacre_workload::{Clock, Pacing, Units, WorkloadError};
 use std::ops::ControlFlow;
 
 /// How much longer a run is at each look at how well its means are known: looking often finds an interval that is
@@ -27,6 +26,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) workload: Box<dyn nacre_workload::Workload>,
     pub(crate) meter: Meter,
     components: usize,
+    /// Who asks, where they are told apart.
+    tenants: usize,
     breakdown: Breakdown,
     capacity: u64,
     /// When the run is over.
@@ -56,6 +57,7 @@ pub(crate) struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     pub(crate) fn new(checked: &'a Checked, built: Built) -> Driver<'a> {
+        let tenants = built.workload.tenants().len();
         Driver {
             checked,
             capacity: built.device.capacity().map_or(u64::MAX, |bytes| bytes.0),
@@ -65,8 +67,9 @@ impl<'a> Driver<'a> {
             before: 0,
             device: built.device,
             workload: built.workload,
-            meter: Meter::new(built.components, Time::ZERO),
+            meter: Meter::new(built.components, tenants, Time::ZERO),
             components: built.components,
+            tenants,
             breakdown: Breakdown::new(),
             issued: 0,
             measured: 0,
@@ -215,7 +218,7 @@ impl<'a> Driver<'a> {
 
     /// The warm-up is over: what was counted so far does not count.
     fn begin_measuring(&mut self, now: Time) {
-        self.meter = Meter::new(self.components, now);
+        self.meter = Meter::new(self.components, self.tenants, now);
         self.measured = 0;
         self.units_before = self.workload.units(self.served()).map_or(0, |units| units.done);
         self.device.restart_ledger();

@@ -1,8 +1,8 @@
 //! From where a run goes on, and where it stands at its end.
 
 use super::Driver;
-use crate::clock::Clock;
 use nacre_kernel::{Request, Time};
+use nacre_workload::Clock;
 
 impl Driver<'_> {
     /// The workload begins at `at`, on a device that was used before.

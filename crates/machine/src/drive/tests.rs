@@ -160,3 +160,44 @@ fn a_run_that_ends_before_its_mean_is_known_says_so() {
         found.text
     );
 }
+
+/// Two closed loops of so many requests outstanding at one server of 10 us.
+fn tenants(depths: [u32; 2]) -> Record {
+    let tenant = |name: &str, depth: u32| {
+        format!(
+            "[[workload.tenant]]\nname = \"{name}\"\nworkload = {{ kind = \"uniform\", requests = 1_000_000, \
+             footprint = \"1 MiB\", arrival = {{ kind = \"closed\", queue_depth = {depth} }} }}\n"
+        )
+    };
+    let text = format!(
+        "[run]\nrequests = 20_000\n[workload]\nkind = \"tenants\"\n{}{}[stack]\nkind = \"measured\"\n\
+         read = \"10 us\"\nwrite = \"10 us\"\nparallelism = 1\n",
+        tenant("few", depths[0]),
+        tenant("many", depths[1])
+    );
+    let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None });
+    let checked = checked.unwrap_or_else(|problems| panic!("{problems}"));
+    run(&checked, &NoFiles, &mut |_| ControlFlow::Continue(())).expect("it runs").record
+}
+
+#[test]
+fn tenants_at_one_server_share_it_by_their_queue_depths() {
+    for depths in [[1, 1], [1, 4], [2, 6]] {
+        let record = tenants(depths);
+        let [few, many] = &record.tenants[..] else { panic!("two tenants") };
+        assert_eq!((few.name.as_str(), many.name.as_str()), ("few", "many"));
+        assert_eq!(few.requests + many.requests, record.requests.completed);
+        assert_eq!(few.bytes.read + many.bytes.read, record.bytes.read);
+        // First come, first served: each outstanding request is served once a round.
+        let all = f64::from(depths[0] + depths[1]);
+        for (tenant, depth) in [(few, depths[0]), (many, depths[1])] {
+            let rate = 1e5 * f64::from(depth) / all;
+            assert!((tenant.throughput.iops / rate - 1.0).abs() < 1e-3, "{tenant:?} {rate}");
+            let wait = tenant.latency.read.as_ref().or(tenant.latency.write.as_ref()).unwrap().p50_ns;
+            assert!((wait / (1e4 * all) - 1.0).abs() < 0.01, "{wait}");
+        }
+        let [a, b] = depths.map(f64::from);
+        let jain = (a + b) * (a + b) / (2.0 * (a * a + b * b));
+        assert!((record.fairness.unwrap() - jain).abs() < 1e-3, "{:?} {jain}", record.fairness);
+    }
+}

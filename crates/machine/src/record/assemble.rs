@@ -2,12 +2,14 @@
 
 use super::caution::cautions;
 use super::findings::Findings;
+use super::latency::latency;
 use super::resolved::{resolved_json, value_origin};
 use super::tables::{columns, tables};
+use super::tenants::{fairness, tenants};
 use super::totals::{cost, energy_unknown, lifetime_unknown, price_basis};
 use super::wear::{total, wear};
 use super::{
-    Component, Ending, HostBytes, Latencies, Latency, Outcome, Record, Requests, Resource, Spent, Throughput,
+    Component, Ending, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, Throughput,
     TimeSpent, WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
@@ -40,6 +42,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     let seconds = elapsed.as_secs_f64();
     let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
+    let tenants = tenants(&findings.tenants, &meter.tenants);
     let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
     Record {
         schema: "nacre-record-1",
@@ -64,6 +67,8 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
             read: latency(&meter.reads, half_widths[0]),
             write: latency(&meter.writes, half_widths[1]),
         },
+        fairness: fairness(&tenants),
+        tenants,
         time_spent: TimeSpent { read: spent(&meter.reads, reports), write: spent(&meter.writes, reports) },
         write_amplification: worn.as_ref().and_then(|wear| wear.write_amplification()),
         cleaning_cost: worn.as_ref().and_then(|wear| wear.cleaning_cost()),
@@ -111,22 +116,6 @@ fn requests(meter: &Meter, issued: u64) -> Requests {
         flushes: meter.flushes,
         errors: meter.errors,
     }
-}
-
-fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latency> {
-    let histogram = &meter.latency;
-    let quantile = |q: f64| histogram.quantile(q).map(Time::as_ns_f64);
-    Some(Latency {
-        count: histogram.count(),
-        mean_ns: histogram.mean_ps()? / 1e3,
-        mean_ci95_ns: half_width,
-        min_ns: histogram.min()?.as_ns_f64(),
-        p50_ns: quantile(0.5)?,
-        p95_ns: quantile(0.95)?,
-        p99_ns: quantile(0.99)?,
-        p999_ns: quantile(0.999)?,
-        max_ns: histogram.max()?.as_ns_f64(),
-    })
 }
 
 /// The parts of the mean latency, in the order of the components.

@@ -22,6 +22,8 @@ pub(crate) struct Findings {
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
+    /// The names of those who ask, where they are told apart.
+    pub(crate) tenants: Vec<String>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,
     pub(crate) notes: Notes,
@@ -54,6 +56,7 @@ impl Findings {
             reports,
             cost_unknown,
             issued,
+            tenants: workload.tenants(),
             units,
             ending,
             notes: workload.notes(),

@@ -5,10 +5,12 @@
 mod assemble;
 mod caution;
 mod findings;
+mod latency;
 mod part;
 mod resolved;
 mod stack;
 mod tables;
+mod tenants;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -81,6 +83,11 @@ pub struct Record {
     pub throughput: Throughput,
     /// Latencies as the host sees them.
     pub latency: Latencies,
+    /// What the requests of each tenant measured; empty where the workload does not tell them apart.
+    pub tenants: Vec<Tenant>,
+    /// Jain's index of the tenants' requests per second: 1 where all are alike, and one over their number where one
+    /// has all (Jain, Chiu and Hawe 1984); null where there are fewer than two.
+    pub fairness: Option<f64>,
     /// Where the time of a mean request went.
     pub time_spent: TimeSpent,
     /// What each component did, parents before children.
@@ -239,6 +246,23 @@ pub struct Latencies {
     pub read: Option<Latency>,
     /// Of writes.
     pub write: Option<Latency>,
+}
+
+/// What one tenant asked for, and how it was served.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Tenant {
+    /// Its name.
+    pub name: String,
+    /// Requests that completed.
+    pub requests: u64,
+    /// Of them answered with a device error.
+    pub errors: u64,
+    /// Bytes it asked for.
+    pub bytes: HostBytes,
+    /// Rates from the first measured arrival of any tenant to its own last completion.
+    pub throughput: Throughput,
+    /// Latencies as it sees them.
+    pub latency: Latencies,
 }
 
 /// A latency distribution in a few numbers, in nanoseconds.

@@ -169,6 +169,7 @@ impl Findings {
         }
         let NotesPart { kind, records, bad_records, notes } = part.notes;
         Ok(Findings {
+            tenants: Vec::new(),
             meter: meter(part.meter),
             half_widths: part.half_widths.map(|width| width.map(f64::from)),
             until: None,
@@ -227,6 +228,7 @@ fn meter(part: MeterPart) -> Meter {
         trims: part.trims,
         flushes: part.flushes,
         errors: part.errors,
+        tenants: Vec::new(),
         series: TimeSeries::restored(Time::from_ps(part.width_ps), part.bins.into_iter().map(bin).collect()),
         start: Time::from_ps(part.start_ps),
         end: Time::from_ps(part.end_ps),

@@ -10,7 +10,6 @@ mod preparation;
 #[cfg(test)]
 mod tests;
 
-use crate::clock::Clock;
 use crate::drive::Driver;
 use crate::identity::{identity, settings_of};
 use crate::record::Steadiness;
@@ -20,6 +19,7 @@ use nacre_config::{Families, Problem, Problems};
 use nacre_kernel::identity::{Difference, differences};
 use nacre_kernel::state::{self, State, StateReader, StateWriter, Value};
 use nacre_kernel::{Device, Request, Time};
+use nacre_workload::Clock;
 
 pub use preparation::{Preparations, preparation};
 

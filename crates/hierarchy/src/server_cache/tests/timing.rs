@@ -168,12 +168,6 @@ fn a_foreground_fill_is_waited_for() {
 }
 
 #[test]
-#[should_panic(expected = "volumes are placed apart before a request comes to a stack")]
-fn a_request_whose_volume_was_not_placed_is_our_mistake() {
-    submit(&mut *pcm_cache(64, ""), us(0), Request { volume: 1, ..blocks(Op::Read, 0, 1) });
-}
-
-#[test]
 fn every_address_has_a_block() {
     for first in [(1 << 51) - 1, (1 << 52) - 2] {
         let mut cache = pcm_cache(64, "");

@@ -124,7 +124,7 @@ fn run(report: ComponentReport) -> Outcome {
     let text = format!("{WORKLOAD}[stack]\nkind = \"measured\"\nread = \"1 us\"\nwrite = \"1 us\"\n");
     let checked = check(&Document { text: &text, name: "test.toml", overrides: &[], seed: None }).unwrap();
     let workload = build(&checked, &NoFiles).unwrap_or_else(|problems| panic!("{problems}")).workload;
-    let meter = Meter::new(2, Time::ZERO);
+    let meter = Meter::new(2, 0, Time::ZERO);
     let findings = Findings::of(&Worn(report), &*workload, &meter, 0, None, Ending::Complete);
     outcome(&checked, &findings)
 }

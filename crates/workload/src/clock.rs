@@ -1,15 +1,15 @@
 //! When the next request is issued: at its arrival, when the one before is done, or when a place of the queue
 //! falls free. What the workload itself decides is an arrival too.
 
+use crate::arrival::Pacing;
 use nacre_kernel::state::State;
 use nacre_kernel::{Request, Time};
-use nacre_workload::Pacing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Says when each request is issued; instants never decrease.
 #[derive(Clone, Debug, State)]
-pub(crate) struct Clock {
+pub struct Clock {
     /// When the workload began: its times count from here on.
     origin: Time,
     last: Time,
@@ -38,7 +38,7 @@ struct Closed {
 
 impl Clock {
     /// The clock of a workload that begins at `origin`.
-    pub(crate) fn new(pacing: Pacing, origin: Time) -> Clock {
+    pub fn new(pacing: Pacing, origin: Time) -> Clock {
         let pace = match pacing {
             Pacing::Open | Pacing::CompletionDriven => Pace::Open,
             Pacing::Serial => Pace::Serial { done: Time::ZERO },
@@ -49,9 +49,23 @@ impl Clock {
         Clock { origin, last: origin, pace }
     }
 
+    /// When `request`, the next one, will be issued: as [`Clock::issue`] says, but for its order. In a closed loop so
+    /// many requests as may be outstanding are issued before one is completed.
+    pub fn due(&self, request: &Request) -> Time {
+        match &self.pace {
+            Pace::Open => self.origin + request.arrival,
+            Pace::Serial { done } => (self.origin + request.arrival).max(*done),
+            Pace::Closed(closed) if closed.unused > 0 => self.origin,
+            Pace::Closed(closed) => closed.free.peek().expect("each request issued was completed").0,
+        }
+    }
+
     /// When `request` is issued.
+    ///
+    /// # Panics
+    /// If that is before the one issued last, or in a closed loop if as many as may be are outstanding.
     #[inline]
-    pub(crate) fn issue(&mut self, request: &Request) -> Time {
+    pub fn issue(&mut self, request: &Request) -> Time {
         let at = match &mut self.pace {
             Pace::Open => self.origin + request.arrival,
             Pace::Serial { done } => (self.origin + request.arrival).max(*done),
@@ -67,25 +81,25 @@ impl Clock {
     }
 
     /// The request issued last, at `at`, was not served: it will be issued again.
-    pub(crate) fn take_back(&mut self, at: Time) {
+    pub fn take_back(&mut self, at: Time) {
         if let Pace::Closed(closed) = &mut self.pace {
             closed.free.push(Reverse(at));
         }
     }
 
     /// When the workload began.
-    pub(crate) fn origin(&self) -> Time {
+    pub fn origin(&self) -> Time {
         self.origin
     }
 
     /// When the last request was issued.
-    pub(crate) fn last(&self) -> Time {
+    pub fn last(&self) -> Time {
         self.last
     }
 
     /// The request issued last is done at `done`.
     #[inline]
-    pub(crate) fn complete(&mut self, done: Time) {
+    pub fn complete(&mut self, done: Time) {
         match &mut self.pace {
             Pace::Open => {}
             Pace::Serial { done: last } => *last = done,

@@ -1,0 +1,42 @@
+//! What each tenant measured, and how alike they were served.
+
+use super::latency::latency;
+use super::{HostBytes, Latencies, Tenant, Throughput};
+use crate::meter::TenantMeter;
+
+/// The tenants called `names`.
+pub(super) fn tenants(names: &[String], meters: &[TenantMeter]) -> Vec<Tenant> {
+    names.iter().zip(meters).map(|(name, meter)| tenant(name, meter)).collect()
+}
+
+fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
+    let TenantMeter { reads, writes, others, errors, done } = meter;
+    let requests = reads.latency.count() + writes.latency.count() + others;
+    let bytes = HostBytes { read: reads.bytes, written: writes.bytes };
+    let seconds = done.as_secs_f64();
+    let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    Tenant {
+        name: name.into(),
+        requests,
+        errors: *errors,
+        throughput: Throughput {
+            iops: per_second(requests),
+            bytes_per_s: per_second(bytes.read + bytes.written),
+            units_per_s: None,
+        },
+        bytes,
+        latency: Latencies {
+            read: latency(reads, reads.means.half_width_95()),
+            write: latency(writes, writes.means.half_width_95()),
+        },
+    }
+}
+
+/// Jain's index of the tenants' rates: the square of their sum over the sum of their squares and their number
+/// (Jain, Chiu and Hawe 1984). None of one tenant, and where none had a request.
+pub(super) fn fairness(tenants: &[Tenant]) -> Option<f64> {
+    let rates = || tenants.iter().map(|tenant| tenant.throughput.iops);
+    let squares: f64 = rates().map(|rate| rate * rate).sum();
+    let sum: f64 = rates().sum();
+    (tenants.len() > 1 && squares > 0.0).then(|| sum * sum / (squares * tenants.len() as f64))
+}

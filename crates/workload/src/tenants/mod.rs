@@ -1,0 +1,228 @@
+//! Tenants: several hosts at once on one stack, each with its own addresses, workload and times.
+//!
+//! # Models
+//! Every tenant has a part of the address space, as an NVMe namespace or a logical volume is one, and a workload
+//! with arrivals of its own: one may wait for its answers with a queue depth of 8 while another sends so many
+//! requests a second. All go to one stack, in the order of time; at one time, in the order of the tenants. The
+//! record has the requests, rates and latencies of each. Requests carry the number of their tenant, by which a
+//! drive with `placement_handles` tells them apart. The writes that precondition a device are given in turns,
+//! `weight` of each tenant.
+//!
+//! # Leaves out
+//! Queues with priorities: the stack serves requests as they come. Units of a tenant's workload, such as
+//! transactions. A cache passes on what it fetches and evicts without the tenant. Tenants within tenants.
+//!
+//! # Sources
+//! tavakkol-2018 (flows of MQSim); nvme-1.1 (namespaces).
+//!
+//! # Checks
+//! One tenant alone asks for what its workload asks for, at the same times; closed loops keep so many requests
+//! outstanding; times never decrease; every request lies within its tenant's addresses.
+
+mod tenant;
+
+use crate::{Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
+use nacre_config::{Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, both};
+use nacre_kernel::state::State;
+use nacre_kernel::{Bytes, Request, Time};
+use tenant::Tenant;
+
+/// Several hosts on one stack.
+#[derive(Clone, Debug, Configuration)]
+#[config(check = "check")]
+pub struct Config {
+    /// The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay.
+    pub tenant: Vec<TenantConfig>,
+}
+
+/// One host.
+#[derive(Clone, Debug, Configuration)]
+pub struct TenantConfig {
+    /// What it is called in the record.
+    pub name: String,
+    /// Its part of the address space. Absent means as much as its workload reaches; a trace has to be given it.
+    #[config(min = "512 B", max = "1024 PiB")]
+    pub capacity: Option<Bytes>,
+    /// Writes it gives in its turn when a device is preconditioned.
+    #[config(default = 1, max = 65536, source = "assumed: as many of each tenant")]
+    pub weight: u32,
+    /// Its requests and their times.
+    pub workload: Slot<WorkloadFamily>,
+}
+
+/// Tenants are told apart by a byte in a drive.
+const TENANTS_MAX: usize = 256;
+/// The part of a tenant begins at a whole number of these.
+const ALIGNMENT: u64 = 1 << 20;
+
+fn check(config: &Config, reader: &mut Reader<'_>) {
+    if config.tenant.len() > TENANTS_MAX {
+        let given = config.tenant.len().to_string();
+        reader.conflict("tenant", &given, "there are too many tenants", "at most 256 are allowed");
+    }
+    if config.tenant.iter().all(|tenant| tenant.weight == 0) {
+        let problem = "no tenant gives any write of preconditioning";
+        reader.conflict("tenant[0].weight", "0", problem, "give one of them a weight of at least 1");
+    }
+    for (place, tenant) in config.tenant.iter().enumerate() {
+        if config.tenant[..place].iter().any(|other| other.name == tenant.name) {
+            let (path, given) = (format!("tenant[{place}].name"), format!("{:?}", tenant.name));
+            reader.conflict(&path, &given, "another tenant has this name", "give each its own");
+        }
+    }
+}
+
+/// The room.
+pub const ROOM: Room<WorkloadFamily> = Room {
+    descriptor: Descriptor::of::<Config>(
+        "tenants",
+        "several hosts on one stack, each with its own addresses, workload and times",
+        &["tavakkol-2018", "nvme-1.1"],
+        1,
+        include_str!("mod.rs"),
+    ),
+    build: |slot, builder| {
+        let config: Config = slot.config(builder.families());
+        let (mut tenants, mut reach) = (Ok(Vec::new()), 0u64);
+        for (place, config) in config.tenant.iter().enumerate() {
+            let path = format!("{}.tenant[{place}]", slot.path());
+            let built = build(config, &path, builder).map(|(workload, capacity)| {
+                let tenant = Tenant::new(config, &path, workload, [reach, capacity]);
+                reach = reach.saturating_add(capacity).next_multiple_of(ALIGNMENT);
+                tenant
+            });
+            tenants = both(tenants, built).map(|(mut tenants, tenant)| {
+                tenants.push(tenant);
+                tenants
+            });
+        }
+        Ok(Box::new(Tenants { tenants: tenants?, waits: None, turn: 0, turn_left: 0 }))
+    },
+};
+
+/// The workload of a tenant, and the bytes of its part of the address space.
+fn build(
+    config: &TenantConfig,
+    path: &str,
+    builder: &mut dyn WorkloadBuilder,
+) -> Result<(Box<dyn Workload>, u64), Problems> {
+    let workload = builder.workload(&config.workload)?;
+    if !workload.tenants().is_empty() {
+        let problem = Problem::new(config.workload.path(), None, "a tenant has no tenants");
+        return Err(problem.remedy("give its tenants beside it").into());
+    }
+    let path = format!("{path}.capacity");
+    let capacity = match (config.capacity, workload.reach()) {
+        (Some(capacity), Some(reach)) if reach > capacity.0 => {
+            let problem = format!("the tenant's workload reaches to byte {reach}");
+            let problem = Problem::new(&path, None, problem).given(capacity.to_string());
+            return Err(problem.remedy(format!("give at least {}", Bytes(reach))).into());
+        }
+        (Some(capacity), _) => capacity.0,
+        (None, Some(reach)) => reach,
+        (None, None) => {
+            let problem = "how far the tenant's workload reaches is known only when all of it was read";
+            return Err(Problem::new(&path, None, problem).remedy("give it, such as \"10 GiB\"").into());
+        }
+    };
+    Ok((workload, capacity))
+}
+
+#[derive(State)]
+struct Tenants {
+    tenants: Vec<Tenant>,
+    /// The tenant whose request was given last, and when, until it is said when that was done.
+    #[state(varies)]
+    waits: Option<(usize, Time)>,
+    /// Whose turn it is to give writes for preconditioning, and how many more.
+    turn: usize,
+    turn_left: u32,
+}
+
+impl Tenants {
+    /// Whose request comes next, and when.
+    fn next(&mut self) -> Result<Option<(usize, Time)>, WorkloadError> {
+        let mut next: Option<(usize, Time)> = None;
+        for (place, tenant) in self.tenants.iter_mut().enumerate() {
+            let due = tenant.due()?;
+            if let Some(due) = due.filter(|&due| next.is_none_or(|(_, first)| due < first)) {
+                next = Some((place, due));
+            }
+        }
+        Ok(next)
+    }
+}
+
+impl Workload for Tenants {
+    fn fill(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        for _ in 0..limit {
+            if let Some((place, at)) = self.waits.take() {
+                self.tenants[place].done_unheard(at);
+            }
+            let Some((place, at)) = self.next()? else { return Ok(()) };
+            batch.push(Request { volume: place as u32, ..self.tenants[place].issue()? });
+            self.waits = Some((place, at));
+        }
+        Ok(())
+    }
+
+    fn fill_writes(&mut self, batch: &mut Vec<Request>, limit: usize) -> Result<(), WorkloadError> {
+        let full = batch.len() + limit;
+        // Tenants in a row that had no write to give.
+        let mut idle = 0;
+        while batch.len() < full && idle < self.tenants.len() {
+            if self.turn_left == 0 {
+                self.turn = (self.turn + 1) % self.tenants.len();
+                self.turn_left = self.tenants[self.turn].weight;
+            }
+            let count = (full - batch.len()).min(self.turn_left as usize);
+            let from = batch.len();
+            self.tenants[self.turn].fill_writes(batch, count)?;
+            for request in &mut batch[from..] {
+                request.volume = self.turn as u32;
+            }
+            let given = (batch.len() - from) as u32;
+            self.turn_left = if given == 0 { 0 } else { self.turn_left - given };
+            idle = if given == 0 { idle + 1 } else { 0 };
+        }
+        Ok(())
+    }
+
+    fn tenants(&self) -> Vec<String> {
+        self.tenants.iter().map(|tenant| tenant.name.clone()).collect()
+    }
+
+    fn complete(&mut self, done: Time) {
+        if let Some((place, _)) = self.waits.take() {
+            self.tenants[place].complete(done);
+        }
+    }
+
+    fn pacing(&self) -> Pacing {
+        Pacing::CompletionDriven
+    }
+
+    fn expected(&self) -> Option<u64> {
+        self.tenants
+            .iter()
+            .try_fold(0u64, |sum, tenant| Some(sum.saturating_add(tenant.workload.expected()?)))
+    }
+
+    fn reach(&self) -> Option<u64> {
+        self.tenants.iter().map(Tenant::end).max()
+    }
+
+    fn notes(&self) -> Notes {
+        let mut all = Notes { kind: "tenants", records: 0, bad_records: 0, notes: Vec::new() };
+        for tenant in &self.tenants {
+            let notes = tenant.workload.notes();
+            all.records += tenant.given;
+            all.bad_records += notes.bad_records;
+            all.notes.extend(notes.notes.into_iter().map(|note| format!("{}: {note}", tenant.name)));
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use crate::testing::{drain, problems, requests, workload, workload_over};
+use nacre_kernel::state;
+use nacre_kernel::{Request, Time};
+
+const TWO: &str = "kind = \"tenants\"\n\
+    [[workload.tenant]]\nname = \"log\"\n\
+    workload = { kind = \"sequential\", requests = 40, footprint = \"3 MiB\", read_share = \"0 %\", \
+    arrival = { kind = \"periodic\", rate = \"1 MHz\" } }\n\
+    [[workload.tenant]]\nname = \"search\"\ncapacity = \"8 MiB\"\nweight = 3\n\
+    workload = { kind = \"uniform\", requests = 60, footprint = \"1 MiB\", read_share = \"50 %\", \
+    arrival = { kind = \"closed\", queue_depth = 4, think = \"2 us\" } }\n";
+
+/// The requests of `settings` on a device that takes `latency` for each.
+fn served(settings: &str, latency: Time) -> Vec<Request> {
+    let (mut asked, mut all) = (workload(settings, 1).unwrap(), Vec::new());
+    let mut batch = Vec::new();
+    loop {
+        batch.clear();
+        asked.fill(&mut batch, 1).unwrap();
+        let [request] = batch[..] else { return all };
+        asked.complete(request.arrival + latency);
+        all.push(request);
+    }
+}
+
+#[test]
+fn a_tenant_alone_asks_for_what_its_workload_asks_for() {
+    let alone = "kind = \"sequential\"\nrequests = 40\nfootprint = \"3 MiB\"\nread_share = \"0 %\"\n\
+                 arrival = { kind = \"periodic\", rate = \"1 MHz\" }";
+    let of_log: Vec<Request> = requests(TWO).into_iter().filter(|request| request.volume == 0).collect();
+    assert_eq!(of_log, requests(alone));
+}
+
+#[test]
+fn every_request_lies_in_its_tenants_part_and_times_never_decrease() {
+    let all = served(TWO, Time::from_us(10));
+    assert_eq!(all.len(), 100);
+    assert!(all.is_sorted_by_key(|request| request.arrival));
+    for request in all {
+        let end = request.address + u64::from(request.bytes);
+        match request.volume {
+            0 => assert!(end <= 3 << 20),
+            // Of its 8 MiB from the third on, the workload touches the first.
+            _ => assert!(request.address >= 3 << 20 && end <= 4 << 20, "{request:?}"),
+        }
+    }
+    assert_eq!(workload(TWO, 1).unwrap().reach(), Some(11 << 20));
+}
+
+#[test]
+fn a_closed_loop_keeps_its_queue_depth_and_thinks() {
+    let latency = Time::from_us(10);
+    let all = served(TWO, latency);
+    let of_search: Vec<Time> = all.iter().filter(|r| r.volume == 1).map(|r| r.arrival).collect();
+    // Four at once, and each again 12 us later: 15 rounds.
+    let expected: Vec<Time> = (0..60).map(|number| Time::from_us(12) * (number / 4)).collect();
+    assert_eq!(of_search, expected);
+    let of_log: Vec<Time> = all.iter().filter(|r| r.volume == 0).map(|r| r.arrival).collect();
+    assert_eq!(of_log.last(), Some(&Time::from_us(39)), "an open loop waits for nobody");
+}
+
+#[test]
+fn a_request_nobody_says_the_end_of_is_done_at_once_however_many_are_asked_for() {
+    let mut asked = workload(TWO, 1).unwrap();
+    let all = drain(&mut *asked, 1000).unwrap();
+    let mut again = workload(TWO, 1).unwrap();
+    assert_eq!(drain(&mut *again, 1).unwrap(), all);
+    assert_eq!(all, served(TWO, Time::ZERO));
+    assert_eq!(asked.expected(), Some(100));
+    assert_eq!(asked.notes().records, 100);
+}
+
+#[test]
+fn writes_of_preconditioning_come_by_weight() {
+    let mut asked = workload(TWO, 1).unwrap();
+    let mut batch = Vec::new();
+    asked.fill_writes(&mut batch, 400).unwrap();
+    assert_eq!(batch.len(), 400);
+    let of_search = batch.iter().filter(|request| request.volume == 1).count();
+    assert_eq!(of_search, 300, "three for each of the log's");
+}
+
+#[test]
+fn it_goes_on_from_its_state() {
+    let mut asked = workload(TWO, 1).unwrap();
+    let mut begun = Vec::new();
+    for _ in 0..37 {
+        asked.fill(&mut begun, 1).unwrap();
+        asked.complete(begun.last().unwrap().arrival + Time::from_us(3));
+    }
+    let bytes = state::saved(&*asked).unwrap();
+    let mut restored = workload(TWO, 1).unwrap();
+    state::restored(&mut *restored, &bytes).unwrap();
+    assert_eq!(drain(&mut *restored, 64).unwrap(), drain(&mut *asked, 64).unwrap());
+}
+
+#[test]
+fn a_trace_needs_a_capacity_and_keeps_to_it() {
+    const TRACE: &[u8] = b"timestamp_us,op,offset,length\n0,read,0,4096\n1,write,1048576,4096\n";
+    let tenant = |capacity: &str| {
+        format!(
+            "kind = \"tenants\"\n[[workload.tenant]]\nname = \"mail\"\n{capacity}\
+             workload = {{ kind = \"trace\", file = \"mail.csv\" }}\n"
+        )
+    };
+    let files: &[(&str, &[u8])] = &[("mail.csv", TRACE)];
+    let refused = |capacity: &str| match workload_over(files, &tenant(capacity), 1) {
+        Ok(mut asked) => drain(&mut *asked, 10).unwrap_err().to_string(),
+        Err(problems) => problems.to_string(),
+    };
+    let unknown = refused("");
+    assert!(unknown.starts_with("workload.tenant[0].capacity: how far"), "{unknown}");
+    let past = refused("capacity = \"1 MiB\"\n");
+    assert_eq!(
+        past,
+        "workload.tenant[0].capacity: request 2 of this tenant reaches to byte 1052672, and the tenant has \
+         1048576; give at least 1028 KiB, or use placement = \"compact\" for a trace"
+    );
+}
+
+#[test]
+fn tenants_that_cannot_be_are_refused() {
+    let twice = TWO.replace("\"search\"", "\"log\"");
+    assert_eq!(problems(&twice).len(), 1);
+    assert!(problems(&twice)[0].contains("another tenant has this name"), "{:?}", problems(&twice));
+    let small = TWO.replace("8 MiB", "512 KiB");
+    assert!(problems(&small)[0].contains("give at least 1 MiB"), "{:?}", problems(&small));
+    let none = TWO.replace("weight = 3", "weight = 0").replace("\"log\"\n", "\"log\"\nweight = 0\n");
+    assert!(problems(&none)[0].contains("no tenant gives any write"), "{:?}", problems(&none));
+}
