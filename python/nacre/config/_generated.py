@@ -416,6 +416,30 @@ class TraceWorkload(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TenantsWorkloadTenant(Table):
+    """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
+
+    name: str
+    """What it is called in the record."""
+    capacity: str | None = None
+    """Its part of the address space. Absent means as much as its workload reaches; a trace has to be given it."""
+    weight: int | None = None
+    """Writes it gives in its turn when a device is preconditioned. Default: 1."""
+    workload: Workload
+    """Its requests and their times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TenantsWorkload(Table):
+    """Several hosts on one stack, each with its own addresses, workload and times."""
+
+    tenant: list[TenantsWorkloadTenant]
+    """The tenants, at most 256. New ones go to the end, so that addresses and random streams of the others stay."""
+    kind: Literal["tenants"] = "tenants"
+    """Which room this is."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class UniformPattern(Table):
     """Every block equally likely."""
 
@@ -1329,6 +1353,10 @@ class SsdDevice(Table):
     """Requests the drive works on at one time; absent means as many as come."""
     unwritten: Literal["flash", "zeros"] | None = None
     """What a read of a unit takes that was never written. Default: flash."""
+    placement_handles: int | None = None
+    """Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills superblocks of its own. The tenants of a workload take them in their order, round and round. Default: 1."""
+    isolation: Literal["initial", "persistent"] | None = None
+    """Whose data fills a superblock together when cleaning moves it. Default: initial."""
     price: str | None = None
     """Price of what the host sees."""
     price_basis: str | None = None
@@ -2113,6 +2141,7 @@ Workload: TypeAlias = (
     | Dbt2Workload
     | SpecwebWorkload
     | TraceWorkload
+    | TenantsWorkload
     | Preset
     | str
 )
@@ -2324,6 +2353,8 @@ __all__ = [
     "SsdDeviceSlcCache",
     "StartGapWearLevelling",
     "StaticOptimalPlacement",
+    "TenantsWorkload",
+    "TenantsWorkloadTenant",
     "TiersDevice",
     "TiersDeviceTier",
     "TpcaWorkload",

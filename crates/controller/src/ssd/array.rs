@@ -10,6 +10,7 @@ use super::emptying::Relocation;
 use super::flash_ops::{Cause, FlashOps};
 use super::frontier::{Frontier, NOBODY};
 use super::geometry::{Cells, Geometry, Spot};
+use super::handles::Handles;
 use super::mapping_cache::MappingCache;
 use super::slc_cache::SlcCache;
 use super::spare_area::SpareArea;
@@ -53,6 +54,10 @@ pub(super) struct Rules {
     pub(super) erased_while_idle: u32,
     /// Dies wait for their turn to erase: the superblock erased last is filled last.
     pub(super) erases_in_turn: bool,
+    /// Placement handles.
+    pub(super) handles: u32,
+    /// Cleaning keeps the data of each handle apart.
+    pub(super) keeps_handles_apart: bool,
 }
 
 /// Superblocks of flash, and what is in them.
@@ -96,6 +101,7 @@ pub(super) struct Array<S> {
     pub(super) frontiers: Vec<Frontier>,
     #[state(skip = "from the configuration")]
     pub(super) host_frontiers: usize,
+    pub(super) handles: Handles,
     /// By superblock: whether it is one of the frontiers.
     pub(super) is_open: Vec<bool>,
     /// Units the host has programmed that cleaning has not kept pace with yet.
@@ -136,7 +142,10 @@ impl<S: Store> Array<S> {
                 ..Partition::default()
             })
             .collect();
-        let host_frontiers = partitions.len();
+        let units = geometry.logical_units as usize;
+        let handles = Handles::new(rules.handles, rules.keeps_handles_apart, units, geometry.superblocks);
+        let host_frontiers = if separate { handles.host_frontiers() } else { partitions.len() };
+        let of_cleaning = if separate { handles.cleaning_frontiers() } else { 0 };
         Array {
             flash: Flash::new(geometry.superblocks, geometry.units_per_superblock, store),
             table: vec![0; geometry.logical_units as usize + geometry.mapping_units as usize],
@@ -152,8 +161,9 @@ impl<S: Store> Array<S> {
             erased: BTreeSet::new(),
             erasures: 0,
             last_erased: NOBODY,
-            frontiers: vec![Frontier::NONE; host_frontiers + usize::from(separate) + 1],
+            frontiers: vec![Frontier::NONE; host_frontiers + of_cleaning + 1],
             host_frontiers,
+            handles,
             is_open: vec![false; geometry.superblocks as usize],
             unpaced: 0,
             relocation: None,
@@ -178,7 +188,8 @@ impl<S: Store> Array<S> {
     #[inline]
     pub(super) fn write<W: FlashOps>(&mut self, unit: u32, bytes: &[u8], work: &mut W) -> bool {
         let mut old = self.table[unit as usize];
-        let mut frontier = if self.rules.separate { 0 } else { self.frontier_of(unit, old) };
+        let mut frontier =
+            if self.rules.separate { self.handles.frontier() } else { self.frontier_of(unit, old) };
         if old != 0 && self.frontiers[frontier].holds(old - 1) {
             self.programs.coalesced += 1;
             self.flash.fill(old - 1, bytes);
@@ -198,6 +209,7 @@ impl<S: Store> Array<S> {
         let page = self.append(frontier, unit, Cause::Host, work);
         self.flash.fill(page, bytes);
         self.programs.host += 1;
+        self.handles.count_written(unit);
         self.partitions[if self.rules.separate { 0 } else { frontier }].drained += 1;
         self.count_pace(work);
         true
@@ -328,7 +340,8 @@ impl<S: Store> Array<S> {
 
     /// Whether the drive has room for all its data when the reserve is left alone.
     pub(super) fn has_space(&self) -> bool {
-        let usable = self.blocks.usable_count().saturating_sub(self.geometry.reserve);
+        let usable =
+            self.blocks.usable_count().saturating_sub(self.geometry.reserve + self.geometry.open_for_handles);
         let most = u64::from(usable) * u64::from(self.geometry.units_per_superblock);
         self.table.len() as u64 + u64::from(usable) <= most
     }
@@ -375,6 +388,7 @@ impl<S: Store> Array<S> {
             live += u64::from(count);
         }
         self.check_mapping(live);
+        self.handles.check_invariants(&self.frontiers);
         for (index, partition) in self.partitions.iter().enumerate() {
             let places = &self.places[partition.first..partition.first + partition.count];
             let sum: u64 = places.iter().map(|place| u64::from(place.live)).sum();

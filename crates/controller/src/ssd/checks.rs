@@ -1,6 +1,6 @@
 //! What a configuration has to keep so that it can be a drive.
 
-use super::config::{Arbitration, Config, Streams};
+use super::config::{Arbitration, Config, Isolation, Streams};
 use super::idle::OPEN;
 use nacre_config::Reader;
 use nacre_kernel::Bytes;
@@ -14,6 +14,7 @@ const SUPERBLOCK_MIN: u64 = 64;
 pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
     check_slc_cache(config, reader);
+    check_handles(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();
@@ -49,8 +50,9 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
         return;
     }
     check_buffer(config, reader);
-    if config.spare_blocks + config.reserve + 2 > config.blocks {
-        let most = config.blocks.saturating_sub(config.reserve + 2);
+    let kept = config.reserve + config.superblocks_of_handles() + 2;
+    if config.spare_blocks + kept > config.blocks {
+        let most = config.blocks.saturating_sub(kept);
         let remedy = format!("the largest allowed is {most}, or give more blocks");
         let given = config.spare_blocks.to_string();
         reader.conflict("spare_blocks", &given, "no blocks are left for data", &remedy);
@@ -78,6 +80,19 @@ fn check_slc_cache(config: &Config, reader: &mut Reader<'_>) {
     }
 }
 
+/// Handles keep data apart that fills superblocks of its own.
+fn check_handles(config: &Config, reader: &mut Reader<'_>) {
+    let handles = config.placement_handles.to_string();
+    if config.placement_handles > 1 && config.streams == Streams::Mixed {
+        let remedy = "leave it out, or use streams = \"separate\"";
+        reader.conflict("placement_handles", &handles, "host and cleaner share superblocks", remedy);
+    }
+    if config.isolation == Isolation::Persistent && config.placement_handles == 1 {
+        let remedy = "leave it out, or give placement_handles of at least 2";
+        reader.conflict("isolation", "persistent", "there is one placement handle", remedy);
+    }
+}
+
 /// A cached page of the mapping table needs a place, and a mapping must fit into a page of them.
 fn check_cache(config: &Config, reader: &mut Reader<'_>) {
     let Some(cache) = config.mapping_cache else { return };
@@ -94,10 +109,13 @@ fn check_cache(config: &Config, reader: &mut Reader<'_>) {
 
 /// The buffer holds what is being filled and what is being programmed, and is smaller than the drive.
 fn check_buffer(config: &Config, reader: &mut Reader<'_>) {
-    let least = 2 * config.operation_bytes();
+    let least = (1 + u64::from(config.placement_handles)) * config.operation_bytes();
     let given = config.buffer.to_string();
     if config.buffer.0 < least {
-        let problem = "it does not hold one program under way and one being filled";
+        let problem = match config.placement_handles {
+            1 => "it does not hold one program under way and one being filled",
+            _ => "it does not hold one program under way and one being filled for each placement handle",
+        };
         reader.conflict("buffer", &given, problem, &format!("give at least {}", Bytes(least)));
     } else if config.buffer.0 > config.raw_bytes() {
         let remedy = format!("give at most {}", Bytes(config.raw_bytes()));
@@ -133,7 +151,9 @@ fn check_idle_cleaning(config: &Config, reader: &mut Reader<'_>) {
         reader.conflict("idle_cleaning", &given, "host and cleaner share superblocks", remedy);
     }
     let holding = (units_wanted(config) / (config.units_per_superblock() as f64 - 1.0)).ceil();
-    let most = f64::from(config.blocks - config.spare_blocks) - f64::from(OPEN) - holding;
+    let most = f64::from(config.blocks - config.spare_blocks)
+        - f64::from(OPEN + config.superblocks_of_handles())
+        - holding;
     let least = config.reserve + 1;
     if wanted < least {
         let problem = format!("a reserve of {} is kept at all times", config.reserve);
@@ -165,7 +185,8 @@ fn share_with_table(config: &Config) -> f64 {
 fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let units = config.units_per_superblock() as f64;
     let usable = f64::from(config.blocks - config.spare_blocks);
-    let room = (usable - f64::from(config.reserve)) * (units - 1.0);
+    let kept = config.reserve + config.superblocks_of_handles();
+    let room = (usable - f64::from(kept)) * (units - 1.0);
     if units_wanted(config) <= room {
         return;
     }
@@ -173,8 +194,8 @@ fn check_space(config: &Config, reader: &mut Reader<'_>) {
     let raw = config.raw_bytes() as f64 / config.unit.0 as f64;
     let least = ((raw * share_with_table(config) / (room - 2.0) - 1.0) * 1e3).ceil() / 10.0;
     let problem = format!(
-        "a reserve of {} superblocks and {} spare blocks leave no room for the data",
-        config.reserve, config.spare_blocks
+        "{kept} superblocks that are kept erased or being filled, and {} spare blocks leave no room for the data",
+        config.spare_blocks
     );
     let remedy = format!("the smallest allowed is {least} %, or give more blocks");
     reader.conflict("over_provisioning", &given, &problem, &remedy);

@@ -25,6 +25,15 @@ pub enum Streams {
     Mixed,
 }
 
+/// Whose data fills a superblock together when cleaning moves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Isolation {
+    /// That of all placement handles: they are apart until they are moved.
+    Initial,
+    /// That of one placement handle.
+    Persistent,
+}
+
 /// What a read of a unit takes that was never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
 pub enum Unwritten {
@@ -257,6 +266,16 @@ pub struct Config {
     /// What a read of a unit takes that was never written.
     #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
     pub unwritten: Unwritten,
+    /// Placement handles, as the reclaim unit handles of NVMe's flexible data placement: what is written through one fills
+    /// superblocks of its own. The tenants of a workload take them in their order, round and round.
+    #[config(default = 1, min = 1, max = 128, source = "assumed: a drive without placement by the host")]
+    pub placement_handles: u32,
+    /// Whose data fills a superblock together when cleaning moves it.
+    #[config(
+        default = "initial",
+        source = "assumed: the lesser promise, which every drive with handles keeps"
+    )]
+    pub isolation: Isolation,
     /// Price of what the host sees.
     pub price: Option<Price>,
     /// What the price is counted in, such as "USD 2023"; prices counted in different things are not added up.
@@ -288,6 +307,15 @@ impl Config {
     /// Whether a loss of power damages pages that were programmed before.
     pub(super) fn loses_paired_pages(&self) -> bool {
         self.paired_page_loss && !self.power_protected && self.nand.program().len() > 1
+    }
+
+    /// Superblocks that several placement handles keep open, with those of their cleaning; 0 where there is one.
+    pub(super) fn superblocks_of_handles(&self) -> u32 {
+        match (self.placement_handles, self.isolation) {
+            (1, _) => 0,
+            (handles, Isolation::Initial) => handles + 1,
+            (handles, Isolation::Persistent) => 2 * handles,
+        }
     }
 
     /// Bytes one operation programs.

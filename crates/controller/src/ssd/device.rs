@@ -50,6 +50,7 @@ impl<S: Store> Device for Ssd<S> {
     fn restart_ledger(&mut self) {
         self.interface.restart_ledger();
         self.schedule.restart_ledger();
+        self.array.handles.restart_ledger();
         self.book = Book {
             programs_before: self.array.programs,
             erases_before: self.array.flash.erases(),
@@ -62,6 +63,7 @@ impl<S: Store> Device for Ssd<S> {
             self.prefetch_entries(group);
             for request in group.iter().filter(|request| request.op == Op::Write && request.bytes > 0) {
                 let (first, last) = self.units(request);
+                self.array.handles.choose(request.volume);
                 for unit in first..=last {
                     self.translate(Time::ZERO, unit, true, false);
                     if !self.put_untimed(unit) {

@@ -162,6 +162,7 @@ impl<S: Store> Array<S> {
         self.place_of[superblock as usize] = place as u32;
         self.places[place].programmed = 0;
         self.is_open[superblock as usize] = true;
+        self.handles.open(frontier, self.frontiers.len(), superblock);
         // While erased superblocks abound the host may fill one with a bit to a cell.
         let is_cached = self.rules.separate
             && frontier < self.host_frontiers

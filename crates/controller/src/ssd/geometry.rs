@@ -56,6 +56,8 @@ pub(super) struct Geometry {
     pub(super) units_per_superblock: u32,
     /// Superblocks whose worth of space is kept erased.
     pub(super) reserve: u32,
+    /// Superblocks beside them that hold no more than what is being filled, where there are placement handles.
+    pub(super) open_for_handles: u32,
     /// Units the host sees.
     pub(super) logical_units: u32,
     /// Units of the mapping table in flash; 0 where all of it is in DRAM.
@@ -102,6 +104,7 @@ impl Geometry {
             operation_units,
             units_per_superblock,
             reserve: config.reserve,
+            open_for_handles: config.superblocks_of_handles(),
             logical_units,
             mapping_units,
             mappings_per_unit,

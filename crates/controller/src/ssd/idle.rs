@@ -46,7 +46,8 @@ impl<S: Store> Array<S> {
         if self.erased.len() >= wanted as usize || self.is_worn_out {
             return false;
         }
-        let kept = self.blocks.usable_count().saturating_sub(wanted + OPEN);
+        let open = OPEN + self.geometry.open_for_handles;
+        let kept = self.blocks.usable_count().saturating_sub(wanted + open);
         let most = u64::from(kept) * u64::from(self.geometry.units_per_superblock - 1);
         self.table.len() as u64 <= most
     }

@@ -36,6 +36,13 @@
 //! data goes to full cells at once. Cleaning moves what they hold to full cells; since little is live in so much flash
 //! a policy such as greedy chooses them first.
 //!
+//! *Placement handles* (`placement_handles`; the reclaim unit handles of flexible data placement, FDP): what the host
+//! writes through each of them fills superblocks of its own; a request's volume, which is its tenant's number, modulo
+//! the handles is the one it goes through. What cleaning moves fills superblocks together whatever handle it came
+//! through (`isolation` "initial"), or apart ("persistent"). The table `handles` has what was written through
+//! each, what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more,
+//! or one more for each: so much less of the spare space is free.
+//!
 //! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
 //! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
 //! once for each victim. They lie among the data and are cleaned with it.
@@ -56,6 +63,7 @@
 //! the spare areas of the pages programmed since, on all dies side by side; it ends with a checkpoint.
 //!
 //! # Leaves out
+//! Reclaim units of another size than a superblock, and reclaim groups; directives that name a handle with every write.
 //! Superblocks that always have one bit to a cell, and folding while the host is idle: a cache that was filled stays
 //! so until cleaning needs its space, and comes back only where more than the reserve is erased. Parity within superblocks; bit errors and retries of reads; read disturb; programs of worn cells that take another time. Programs of all pages of a word line
 //! take their own times, in the order of the pages. A program's transfer keeps the time it was given when
@@ -77,7 +85,7 @@
 //! # Sources
 //! gupta-2009 (DFTL); desnoyers-2012 (cost of cleaning); tavakkol-2018 (MQSim) for what an SSD simulator has;
 //! wu-he-2012 (suspension of programs and erases); cobham-1954 (waits under priority);
-//! tseng-2011 (losses of power).
+//! tseng-2011 (losses of power); nvme-2.1 (flexible data placement).
 //!
 //! # Checks
 //! Write amplification against the closed forms of FIFO and greedy cleaning at five spare factors, with trimmed
@@ -85,7 +93,8 @@
 //! and erases under priority without preemption; waits for a channel under each arbitration, and whole drives against a
 //! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
 //! bursts after cleaning in quiet; end of life where endurance, blocks and
-//! write amplification put it; programs, erases and live units conserved; every unit after losses of power at
+//! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
+//! where they share a handle; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
 mod arbiter;
@@ -105,6 +114,7 @@ mod filling;
 mod flash_ops;
 mod frontier;
 mod geometry;
+mod handles;
 mod host;
 mod idle;
 mod line;
@@ -129,7 +139,9 @@ mod word_lines;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Arbitration, BufferPlaces, Config, SlcCacheConfig, Streams, Translator, Unwritten};
+pub use config::{
+    Arbitration, BufferPlaces, Config, Isolation, SlcCacheConfig, Streams, Translator, Unwritten,
+};
 
 use crate::{cleaning, host_interface};
 use array::{Array, Rules};
@@ -148,8 +160,16 @@ pub const ROOM: Room<DeviceFamily> = Room {
     descriptor: Descriptor::of::<Config>(
         "ssd",
         "a flash SSD: channels and dies, page mapping, write buffer, cleaning, wear to its end",
-        &["gupta-2009", "desnoyers-2012", "tavakkol-2018", "wu-he-2012", "cobham-1954", "tseng-2011"],
-        6,
+        &[
+            "gupta-2009",
+            "desnoyers-2012",
+            "tavakkol-2018",
+            "wu-he-2012",
+            "cobham-1954",
+            "tseng-2011",
+            "nvme-2.1",
+        ],
+        7,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {
@@ -196,6 +216,11 @@ fn build<S: Store>(
         let problem = Problem::new(&format!("{}.idle_cleaning", slot.path()), None, problem);
         return Err(problem.remedy("leave it out, or use a cleaning policy without partitions").into());
     }
+    if config.placement_handles > 1 && cleaner.partition_segments().is_some() {
+        let problem = "a policy with partitions decides itself whose data fills a superblock together";
+        let problem = Problem::new(&format!("{}.placement_handles", slot.path()), None, problem);
+        return Err(problem.remedy("leave it out, or use a cleaning policy without partitions").into());
+    }
     let durability = Durability {
         endurance: config.nand.endurance,
         spread: config.nand.endurance_spread.0,
@@ -210,9 +235,11 @@ fn build<S: Store>(
         separate: config.streams == Streams::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
-        held_units: kept as u32,
+        held_units: (kept / f64::from(config.placement_handles)) as u32,
         erased_while_idle: config.idle_cleaning.unwrap_or(0),
         erases_in_turn: config.erases_at_once.is_some(),
+        handles: config.placement_handles,
+        keeps_handles_apart: config.isolation == Isolation::Persistent,
     };
     let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
     array.slc = SlcCache::new(&config, &geometry);

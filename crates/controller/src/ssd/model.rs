@@ -164,6 +164,7 @@ impl<S: Store> Ssd<S> {
         breakdown: &mut Breakdown,
     ) -> Completion {
         let (first, last) = self.units(request);
+        self.array.handles.choose(request.volume);
         let at = self.interface.enter(now, request, u64::from(last - first) + 1, breakdown);
         let unit_bytes = u64::from(self.array.geometry.unit_bytes);
         let (mut known, mut buffered) = (at, at);

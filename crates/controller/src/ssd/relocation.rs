@@ -68,6 +68,12 @@ impl<S: Store> Array<S> {
         (state.first..state.first + state.count).find(|&place| self.order[place] == NOBODY)
     }
 
+    /// The frontier that takes the live data of `superblock` when it is cleaned.
+    #[inline]
+    pub(super) fn cleaning_frontier(&self, superblock: u32) -> usize {
+        self.host_frontiers + self.handles.cleaning_frontier(superblock)
+    }
+
     /// An erased superblock in a place that was empty, for `frontier`.
     pub(super) fn open_next(&mut self, frontier: usize) {
         let is_wear = frontier + 1 == self.frontiers.len();
@@ -149,7 +155,9 @@ impl<S: Store> Array<S> {
             return;
         }
         let place = self.decide(0).victim;
-        if self.erased.is_empty() && self.room(self.host_frontiers) < self.places[place].live {
+        if self.erased.is_empty()
+            && self.room(self.cleaning_frontier(self.order[place])) < self.places[place].live
+        {
             self.is_worn_out = true;
             return;
         }
@@ -192,7 +200,7 @@ impl<S: Store> Array<S> {
         let Some(mut relocation) = self.relocation.take() else { return };
         let frontier = match relocation.cause {
             Cause::Wear => self.frontiers.len() - 1,
-            _ => self.host_frontiers,
+            _ => self.cleaning_frontier(relocation.superblock),
         };
         let mut left = limit;
         while left > 0 && relocation.word < relocation.end {
@@ -223,6 +231,7 @@ impl<S: Store> Array<S> {
         let base = (relocation.superblock as usize) << self.geometry.shift;
         self.prefetch_entries(first, bits, limit);
         let (mut bits, mut copied) = (bits, 0);
+        let is_followed = self.mapping.is_some() || self.handles.are_several();
         while bits != 0 && copied < limit {
             if self.room(frontier) == 0 {
                 self.seal(frontier, relocation.cause, work);
@@ -238,8 +247,9 @@ impl<S: Store> Array<S> {
                 relocation.reading.copy(self.geometry.operation_of((from - base) as u32), work);
                 self.own(page, owner);
                 self.flash.fill_from(page, from as u32);
-                if self.mapping.is_some() {
+                if is_followed {
                     self.note_moved(owner);
+                    self.handles.count_moved(owner);
                 }
             }
             self.issue_complete(frontier, relocation.cause, work);
@@ -285,8 +295,10 @@ impl<S: Store> Array<S> {
         assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
         // Cold data stays cold: what took it is as old as what it left.
         let written_at = self.places[place].written_at;
-        let target =
-            if relocation.cause == Cause::Wear { self.frontiers.len() - 1 } else { self.host_frontiers };
+        let target = match relocation.cause {
+            Cause::Wear => self.frontiers.len() - 1,
+            _ => self.cleaning_frontier(relocation.superblock),
+        };
         if self.frontiers[target].superblock != NOBODY {
             let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
             self.places[taking].written_at = written_at;

@@ -129,6 +129,7 @@ fn columns<S: Store>(ssd: &Ssd<S>) -> Vec<Column> {
         column("blocks_by_state.spare", array.blocks.spare_count() as f64),
         column("blocks_by_state.superblocks_usable", f64::from(array.blocks.usable_count())),
     ];
+    columns.extend(array.handles.columns());
     columns.push(column("blocks_by_state.superblocks_slc", f64::from(array.slc.count())));
     let live: u64 = array.places.iter().map(|place| u64::from(place.live)).sum();
     columns.push(column("space.live_units", live as f64));

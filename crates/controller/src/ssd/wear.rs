@@ -26,6 +26,9 @@ impl<S: Store> Array<S> {
         self.programs.levellings += 1;
         let frontier = self.frontiers.len() - 1;
         if self.rules.separate {
+            if self.handles.level(self.order[youngest]) {
+                self.close(frontier, work);
+            }
             self.begin(youngest, Cause::Wear);
             return;
         }

@@ -42,6 +42,8 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         separate: config.streams == Kinds::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
+        handles: 1,
+        keeps_handles_apart: false,
         held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
     };
     let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);

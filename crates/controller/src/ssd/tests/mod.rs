@@ -7,6 +7,7 @@ mod bandwidth;
 mod drive;
 mod erasing;
 mod front;
+mod handles;
 mod idle;
 mod line;
 mod mapping;

@@ -1,0 +1,153 @@
+//! Placement handles: through which of them data came, and what moving it took.
+//!
+//! The reclaim unit handles of NVMe's flexible data placement: what is written through one handle fills superblocks
+//! of its own. Cleaning mixes the data of all handles, or keeps it apart.
+
+use super::frontier::{Frontier, NOBODY};
+use nacre_kernel::Column;
+use nacre_kernel::state::State;
+
+/// The handles of a drive; where there is one alone, nothing is counted.
+#[derive(State)]
+pub(super) struct Handles {
+    #[state(skip = "from the configuration")]
+    count: u32,
+    /// Whether cleaning keeps their data apart.
+    #[state(skip = "from the configuration")]
+    are_kept_apart: bool,
+    /// The one of the request being served.
+    #[state(skip = "of no meaning between two requests")]
+    current: u32,
+    /// By logical unit, the one it was written through last.
+    #[state(sparse)]
+    of_unit: Vec<u8>,
+    /// By superblock, the one whose data it was opened for.
+    of_superblock: Vec<u8>,
+    /// The one whose data wear levelling moved last.
+    levelled: u8,
+    /// Units that were written through each since measuring began, and units of its data that moved.
+    written: Vec<u64>,
+    moved: Vec<u64>,
+}
+
+impl Handles {
+    /// So many handles of a drive of `units` and `superblocks`.
+    pub(super) fn new(count: u32, are_kept_apart: bool, units: usize, superblocks: u32) -> Handles {
+        let several = count > 1;
+        let counted = if several { count as usize } else { 0 };
+        Handles {
+            count,
+            are_kept_apart,
+            current: 0,
+            of_unit: vec![0; if several { units } else { 0 }],
+            of_superblock: vec![0; if several { superblocks as usize } else { 0 }],
+            levelled: 0,
+            written: vec![0; counted],
+            moved: vec![0; counted],
+        }
+    }
+
+    /// Superblocks that are open for what cleaning moves.
+    pub(super) fn cleaning_frontiers(&self) -> usize {
+        if self.are_kept_apart { self.count as usize } else { 1 }
+    }
+
+    pub(super) fn host_frontiers(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are several.
+    #[inline]
+    pub(super) fn are_several(&self) -> bool {
+        self.count > 1
+    }
+
+    /// A request for the data of `volume` is served.
+    #[inline]
+    pub(super) fn choose(&mut self, volume: u32) {
+        if self.count > 1 {
+            self.current = volume % self.count;
+        }
+    }
+
+    /// The frontier of the host that the request being served fills.
+    #[inline]
+    pub(super) fn frontier(&self) -> usize {
+        self.current as usize
+    }
+
+    /// The host programs `unit`.
+    #[inline]
+    pub(super) fn count_written(&mut self, unit: u32) {
+        if self.count > 1 {
+            self.of_unit[unit as usize] = self.current as u8;
+            self.written[self.current as usize] += 1;
+        }
+    }
+
+    /// `unit` was moved.
+    #[inline]
+    pub(super) fn count_moved(&mut self, unit: u32) {
+        // What lies behind the host's units is the mapping table's.
+        if let Some(&handle) = self.of_unit.get(unit as usize) {
+            self.moved[usize::from(handle)] += 1;
+        }
+    }
+
+    pub(super) fn restart_ledger(&mut self) {
+        self.written.fill(0);
+        self.moved.fill(0);
+    }
+
+    /// What the host wrote through each, what of it moved, and the programs of both for one of the host.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        if self.count == 1 {
+            return Vec::new();
+        }
+        let column = |name, values| Column { name, values };
+        let floats = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect();
+        let amplification =
+            |(&written, &moved): (&u64, &u64)| (written as f64 + moved as f64) / written as f64;
+        vec![
+            column("handles.units_host", floats(&self.written)),
+            column("handles.units_moved", floats(&self.moved)),
+            column(
+                "handles.write_amplification",
+                self.written.iter().zip(&self.moved).map(amplification).collect(),
+            ),
+        ]
+    }
+
+    /// The cleaning frontier, of all those of cleaning, that takes the live data of `superblock`.
+    #[inline]
+    pub(super) fn cleaning_frontier(&self, superblock: u32) -> usize {
+        if self.are_kept_apart { usize::from(self.of_superblock[superblock as usize]) } else { 0 }
+    }
+
+    /// Wear levelling empties `superblock` next; says whether what it filled before was for another handle's data.
+    pub(super) fn level(&mut self, superblock: u32) -> bool {
+        let handle = if self.are_kept_apart { self.of_superblock[superblock as usize] } else { 0 };
+        std::mem::replace(&mut self.levelled, handle) != handle
+    }
+
+    /// `superblock` is opened for `frontier`, one of so many.
+    pub(super) fn open(&mut self, frontier: usize, frontiers: usize, superblock: u32) {
+        if let Some(of) = self.of_superblock.get_mut(superblock as usize) {
+            let is_wear = frontier + 1 == frontiers;
+            *of = if is_wear { self.levelled } else { (frontier % self.count as usize) as u8 };
+        }
+    }
+
+    /// Panics where a superblock that is being filled is not known to be for its handle.
+    pub(super) fn check_invariants(&self, frontiers: &[Frontier]) {
+        if !self.are_kept_apart {
+            return;
+        }
+        for (number, open) in frontiers.iter().enumerate().filter(|(_, open)| open.superblock != NOBODY) {
+            let of = usize::from(self.of_superblock[open.superblock as usize]);
+            let is_wear = number + 1 == frontiers.len();
+            let expected = if is_wear { usize::from(self.levelled) } else { number % self.count as usize };
+            assert_eq!(of, expected, "whose data fills superblock {}", open.superblock);
+        }
+    }
+}

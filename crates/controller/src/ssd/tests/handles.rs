@@ -1,0 +1,181 @@
+//! Placement handles.
+
+use super::*;
+use crate::cleaning::laws;
+use nacre_kernel::{Breakdown, Data};
+use nacre_testkit::assert_close;
+
+const SUPERBLOCKS: f64 = 1024.0;
+
+/// Who writes which share of the drive, and the next unit within it.
+struct Writer {
+    first: u64,
+    units: u64,
+    next: Box<dyn FnMut(u64) -> u64>,
+}
+
+/// What so many writes take in turns of all `writers`, when it is steady: by handle, and in all.
+fn amplifications(settings: &str, writers: &mut [Writer]) -> (Vec<f64>, f64) {
+    let settings = format!(
+        "pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\nbuffer = \"1 MiB\"\n{settings}"
+    );
+    let mut device = drive(&settings);
+    let count = unit_count(&*device);
+    let mut write = |device: &mut dyn Device, count: u64| {
+        for number in 0..count {
+            let volume = (number % writers.len() as u64) as u32;
+            let Writer { first, units, next } = &mut writers[volume as usize];
+            let request = unit(Op::Write, *first + next(*units) % *units);
+            device.precondition(&[Request { volume, ..request }]);
+        }
+    };
+    write(&mut *device, 4 * count);
+    device.restart_ledger();
+    write(&mut *device, 2 * count);
+    device.check_invariants();
+    let report = device.report(Time::ZERO);
+    let column = |name: &str| report.columns.iter().find(|column| column.name == name);
+    let by_handle =
+        column("handles.write_amplification").map_or_else(Vec::new, |column| column.values.clone());
+    if let (Some(host), Some(wear)) = (column("handles.units_host"), &report.wear) {
+        let moved = column("handles.units_moved").expect("of one table").values.iter().sum::<f64>();
+        assert_eq!(host.values.iter().sum::<f64>(), wear.host as f64, "every unit came through a handle");
+        assert_eq!(moved, (wear.cleaned + wear.levelled) as f64, "and every unit that moved");
+    }
+    (by_handle, report.wear.unwrap().write_amplification().unwrap())
+}
+
+fn at_random(name: &str, first: u64, units: u64) -> Writer {
+    let mut random = random(name);
+    Writer { first, units, next: Box::new(move |units| random.below(units)) }
+}
+
+fn in_order(first: u64, units: u64) -> Writer {
+    let mut next = 0;
+    let next = move |_| {
+        next += 1;
+        next - 1
+    };
+    Writer { first, units, next: Box::new(next) }
+}
+
+/// Units that the drive of these tests has for its host.
+fn units() -> u64 {
+    unit_count(&*drive(&format!("pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\n")))
+}
+
+#[test]
+fn a_log_behind_a_handle_of_its_own_is_never_copied_and_leaves_its_spare_space_to_the_others() {
+    let all = units();
+    let log = all / 2;
+    let writers = || [in_order(0, log), at_random("data", log, all - log)];
+    let (_, together) = amplifications("placement_handles = 1", &mut writers());
+    for isolation in ["initial", "persistent"] {
+        let settings = format!("placement_handles = 2\nisolation = \"{isolation}\"");
+        let (by_handle, apart) = amplifications(&settings, &mut writers());
+        let [of_log, of_data] = by_handle[..] else { panic!("two handles: {by_handle:?}") };
+        // A superblock of the log is wholly dead before greedy cleaning comes to it.
+        assert!(of_log < 1.001, "{isolation}: {of_log}");
+        // Superblocks for the data: all but those of the log, half a one for each that is being filled, and those
+        // that cleaning keeps erased on average.
+        let units_of_superblock = 128.0 * 4.0;
+        let idle = 1.5 + 3.5;
+        let holding = SUPERBLOCKS - log as f64 / units_of_superblock - idle;
+        let law = 1.0 + laws::fifo((all - log) as f64 / units_of_superblock / holding);
+        assert_close(&format!("{isolation}: uniform data apart from a log"), of_data, law, 0.03);
+        assert_close("both were written as often", apart, (of_log + of_data) / 2.0, 0.001);
+        assert!(apart < together, "{isolation}: {apart} apart, {together} together");
+    }
+}
+
+#[test]
+fn tenants_alike_amplify_as_one() {
+    let all = units();
+    let writers = || [at_random("one", 0, all / 2), at_random("other", all / 2, all / 2)];
+    let (none, together) = amplifications("placement_handles = 1", &mut writers());
+    assert!(none.is_empty(), "there is nothing to tell apart");
+    for isolation in ["initial", "persistent"] {
+        let settings = format!("placement_handles = 2\nisolation = \"{isolation}\"");
+        let (by_handle, apart) = amplifications(&settings, &mut writers());
+        assert_close(&format!("{isolation}, in all"), apart, together, 0.03);
+        for of_handle in by_handle {
+            assert_close(isolation, of_handle, apart, 0.03);
+        }
+    }
+}
+
+#[test]
+fn volumes_go_round_the_handles() {
+    let all = units();
+    let third = all / 3;
+    let writers =
+        || [0, 1, 2].map(|number| at_random(["a", "b", "c"][number as usize], number * third, third));
+    let (by_handle, _) = amplifications("placement_handles = 2", &mut writers());
+    assert_eq!(by_handle.len(), 2);
+    let mut device = drive("placement_handles = 2");
+    for volume in 0..3 {
+        device.precondition(&[Request { volume, ..unit(Op::Write, u64::from(volume)) }]);
+    }
+    let report = device.report(Time::ZERO);
+    let host = report.columns.iter().find(|column| column.name == "handles.units_host").unwrap();
+    assert_eq!(host.values, [2.0, 1.0]);
+}
+
+#[test]
+fn handles_that_the_drive_cannot_have_are_refused() {
+    for (settings, problem) in [
+        ("isolation = \"persistent\"", "there is one placement handle"),
+        ("placement_handles = 2\nstreams = \"mixed\"", "host and cleaner share superblocks"),
+        ("placement_handles = 2\ncleaning = \"locality_gathering\"", "a policy with partitions decides"),
+        ("placement_handles = 64\nbuffer = \"256 KiB\"", "one being filled for each placement handle"),
+        ("placement_handles = 64\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),
+    ] {
+        let refused = workbench(1).build(&text(settings)).err().expect(settings).to_string();
+        assert!(refused.contains(problem), "{settings}: {refused}");
+    }
+}
+
+#[test]
+fn timed_writes_of_tenants_go_through_their_handles_too() {
+    let mut device = drive("placement_handles = 2\nisolation = \"persistent\"\nblocks = 64");
+    let count = unit_count(&*device);
+    let (mut now, mut random, mut breakdown) = (Time::ZERO, random("timed"), Breakdown::new());
+    for number in 0..3 * count {
+        let volume = (number % 2) as u32;
+        let request = unit(Op::Write, u64::from(volume) * (count / 2) + random.below(count / 2));
+        breakdown.clear();
+        now = device.submit(now, &Request { volume, ..request }, Data::None, &mut breakdown).done;
+        device.advance(now);
+    }
+    device.check_invariants();
+    let report = device.report(now);
+    let host = report.columns.iter().find(|column| column.name == "handles.units_host").unwrap();
+    assert!((host.values[0] - host.values[1]).abs() <= 1.0, "{:?}", host.values);
+}
+
+#[test]
+fn wear_levelling_keeps_the_data_of_handles_apart() {
+    let settings = "placement_handles = 2\nisolation = \"persistent\"\nblocks = 64\nwear_spread = 4";
+    let mut device = drive(settings);
+    let count = unit_count(&*device);
+    let mut random = random("levelled");
+    for number in 0..count {
+        let volume = (2 * number / count) as u32;
+        device.precondition(&[Request { volume, ..unit(Op::Write, number) }]);
+    }
+    // A quarter of either half is written over and over, and the rest stays cold.
+    for number in 0..20 * count {
+        let volume = (number % 2) as u32;
+        let request = unit(Op::Write, u64::from(volume) * (count / 2) + random.below(count / 8));
+        device.precondition(&[Request { volume, ..request }]);
+        if number % count == 0 {
+            device.check_invariants();
+        }
+    }
+    device.check_invariants();
+    let wear = device.report(Time::ZERO).wear.unwrap();
+    assert!(wear.levelled > 0);
+    let (least, most) =
+        wear.block_erases.iter().fold((u32::MAX, 0), |(least, most), &of| (least.min(of), most.max(of)));
+    assert!(most - least <= 16, "erases between {least} and {most}");
+}
