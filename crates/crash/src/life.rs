@@ -155,7 +155,9 @@ impl<'a> Life<'a> {
     ) -> Result<(Time, Status), Broken> {
         let size = self.auditor.block_bytes() as u64;
         let (address, bytes) = (first * size, (count * size) as u32);
-        let request = Request { arrival: at, address, bytes, volume: 0, op };
+        // The same data comes through one placement handle and through another, where there are several.
+        let volume = (address / 4096) as u32 + bytes;
+        let request = Request { arrival: at, address, bytes, volume, op };
         let data = match way {
             Way::None => Data::None,
             Way::Write => Data::Write(&self.bytes),

@@ -91,6 +91,8 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "inner_rate", &["\"120 MB/s\""]),
     ("hdd", "write_cache", &["\"0 B\"", "\"4 KiB\"", "\"64 KiB\""]),
     ("ssd", "channels", &["1", "2"]),
+    ("ssd", "placement_handles", &["1", "1", "2", "3"]),
+    ("ssd", "isolation", &[LEFT_OUT, LEFT_OUT, "\"persistent\""]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),
     ("ssd", "blocks", &["11", "12", "16", "20"]),
