@@ -57,6 +57,8 @@ SCHEMA = "nacre-record-1"
 
 Op = Literal["read", "write"]
 
+_EARLIER: Mapping[str, Any] = {"tenants": [], "fairness": None}
+"""What records of earlier versions do not have, as it was for their runs."""
 IDLE = "idle"
 """What a resource does the rest of the time, beside its activities."""
 
@@ -106,7 +108,7 @@ class Record(RecordFields):
         columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
         directory: Path | None = None,
     ) -> None:
-        super().__init__(data)
+        super().__init__({**data, **{name: data.get(name, of) for name, of in _EARLIER.items()}})
         self._columns = columns
         self._directory = directory
         self.state: Path | None = None
@@ -216,7 +218,7 @@ class Record(RecordFields):
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, dict) else type(data).__name__
             raise Error(f"{file} is not a record of schema {SCHEMA} (found: {found})")
-        if wrong := list(faults(data, cls)):
+        if wrong := list(faults({**_EARLIER, **data}, cls)):
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise Error(f"{file} is not a whole record: {', '.join(wrong[:3])}{more}")
         return cls(data, None, file.parent)

@@ -86,7 +86,9 @@ def tenants(record: Record) -> Table:
                 [duration(summary.mean_ns), duration(summary.p99_ns)] if summary else [NOTHING] * 2
             )
         ]
-        rows.append([tenant.name, count(tenant.requests), si(tenant.throughput.iops) + "/s", *shown])
+        rows.append(
+            [tenant.name, count(tenant.requests), si(tenant.throughput.iops) + "/s", *shown]
+        )
     columns = ["tenant", "requests", "rate", "read mean", "p99", "write mean", "p99"]
     return Table("", columns, [False] + [True] * 6, rows)
 

@@ -174,7 +174,7 @@ def test_what_has_no_equivalent_is_named(tmp_path: Path) -> None:
     }
     found = _translated(tmp_path, strange, SYNTHETIC)
     said = "\n".join(found.missing)
-    for name in ("flows other", "Priority_Class", "Channel_IDs", "Request_Size", "CWDP"):
+    for name in ("Priority_Class", "Channel_IDs", "Request_Size", "CWDP"):
         assert name in said, said
     assert all(f"# - {line}" in found.text for line in found.missing)
 
@@ -256,3 +256,31 @@ def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
     with pytest.raises(nacre.Error, match="wrote no results; it said: no such geometry"):
         mqsim.compare(device, flows[0], found, tmp_path)
+
+
+def test_all_flows_of_a_scenario_are_tenants(tmp_path: Path) -> None:
+    busy = SYNTHETIC | {"Average_No_of_Reqs_in_Queue": "16", "Read_Percentage": "50"}
+    found = _translated(tmp_path, SYNTHETIC, busy)
+    table = tomllib.loads(found.text)
+    assert table["workload"]["kind"] == "tenants"
+    assert [tenant["name"] for tenant in table["workload"]["tenant"]] == ["flow 1", "flow 2"]
+    raw = 2 * 2 * 2 * 2 * 64 * 32 * 8192
+    part = int(int(raw * 0.8) // 2 * 0.7) // 2**20 * 2**20
+    assert [tenant["capacity"] for tenant in table["workload"]["tenant"]] == [f"{part} B"] * 2
+    assert table["run"]["fill"] == {"share": "70 %"}
+    path = tmp_path / "both.toml"
+    path.write_text(found.text)
+    record = nacre.run(path)
+    assert [tenant.requests for tenant in record.tenants] == [500, 500]
+    few, many = (tenant.latency.read for tenant in record.tenants)
+    assert few is not None
+    assert many is not None
+    assert record.components[0].counters["unwritten_reads"] == 0
+
+
+def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
+    device, workload = _files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
+    assert "flows other than the second: it was asked for alone" in found.missing
+    assert tomllib.loads(found.text)["workload"]["kind"] == "uniform"

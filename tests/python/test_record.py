@@ -70,6 +70,8 @@ DATA: dict[str, Any] = {
     "drained_s": 12e-6,
     "throughput": {"iops": 250000.0, "bytes_per_s": 1.024e9, "units_per_s": None},
     "latency": {"read": SUMMARY, "write": None},
+    "tenants": [],
+    "fairness": None,
     "time_spent": {"read": [SPENT], "write": []},
     "components": [STACK],
     "write_amplification": None,
@@ -149,6 +151,14 @@ def test_a_record_reads_back_as_it_was_saved(record: Record, tmp_path: Path) -> 
         "record.json",
         "time.parquet",
     ]
+
+
+def test_a_record_of_a_version_without_tenants_is_read(tmp_path: Path) -> None:
+    earlier = {name: of for name, of in DATA.items() if name not in ("tenants", "fairness")}
+    file = tmp_path / "record.json"
+    file.write_text(json.dumps(earlier))
+    read = Record.load(file)
+    assert (read.tenants, read.fairness) == ((), None)
 
 
 def test_records_differ_by_their_fields_and_by_their_columns(record: Record) -> None:

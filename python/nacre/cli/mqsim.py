@@ -14,8 +14,7 @@ from nacre.cli.arguments import Json, place
 from nacre.cli.failure import guarded, warn
 from nacre.cli.terminal import write_json, write_line, write_table, write_text
 from nacre.errors import Problem, config_error
-from nacre.mqsim import Translation
-from nacre.mqsim.settings import Flow
+from nacre.mqsim.settings import Flow, Settings
 from nacre.saving import write_file
 from nacre.summary import Table
 
@@ -53,7 +52,9 @@ def import_mqsim(
     drive: Drive,
     workload: Definition,
     scenario: Number = 1,
-    flow: Which = 1,
+    flow: Annotated[
+        int | None, typer.Option(min=1, help="One flow of that scenario; all of them if left out.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", parser=place, help="The scenario to write."),
@@ -63,7 +64,10 @@ def import_mqsim(
     if output is not None and output.exists():
         problem = Problem(path=str(output), problem="it is there already", hint="give another name")
         raise config_error([problem])
-    _, found = _read(drive, workload, scenario, flow, _way(output, workload))
+    settings, flows = _flows(drive, workload, scenario)
+    if flow is not None:
+        _one(flows, flow, f"{workload}: --flow")
+    found = rival.translate(settings, flows, flow=flow, folder=_way(output, workload))
     if output is None:
         write_text(found.text)
         return
@@ -80,7 +84,9 @@ def compare_mqsim(
 ) -> None:
     """Run one flow in MQSim, which is to be on the path, and here, and print both."""
     folder = workload.parent.resolve()
-    chosen, found = _read(drive, workload, scenario, flow, folder)
+    settings, flows = _flows(drive, workload, scenario)
+    chosen = _one(flows, flow, f"{workload}: --flow")
+    found = rival.translate(settings, flows, flow=flow, folder=folder)
     rows = rival.compare(drive, chosen, found, folder)
     if as_json:
         write_json([{**asdict(row), "difference": row.difference} for row in rows])
@@ -97,14 +103,10 @@ def compare_mqsim(
         warn(f"no equivalent: {line}")
 
 
-def _read(
-    drive: Path, workload: Path, scenario: int, flow: int, folder: Path
-) -> tuple[Flow, Translation]:
-    """The flow that is asked for, and its scenario."""
+def _flows(drive: Path, workload: Path, scenario: int) -> tuple[Settings, list[Flow]]:
+    """The drive, and the flows of the I/O scenario that is asked for."""
     settings = rival.read_drive(drive)
-    flows = _one(rival.read_flows(workload, settings), scenario, f"{workload}: --scenario")
-    chosen = _one(flows, flow, f"{workload}: --flow")
-    return chosen, rival.translate(settings, flows, flow=flow, folder=folder)
+    return settings, _one(rival.read_flows(workload, settings), scenario, f"{workload}: --scenario")
 
 
 def _way(output: Path | None, workload: Path) -> Path:

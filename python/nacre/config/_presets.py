@@ -278,6 +278,8 @@ class SsdSettings(TypedDict, total=False):
     translation_unit: str
     queue_depth: int
     unwritten: Literal['flash', 'zeros']
+    placement_handles: int
+    isolation: Literal['initial', 'persistent']
     price: str
     price_basis: str
 

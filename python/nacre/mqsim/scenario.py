@@ -32,28 +32,39 @@ class Translation:
 
 
 def translate(
-    drive: Settings, flows: list[Flow], *, flow: int = 1, folder: Path = Path()
+    drive: Settings, flows: list[Flow], *, flow: int | None = None, folder: Path = Path()
 ) -> Translation:
-    """The scenario of the drive under one of the flows, which are counted from 1."""
+    """The scenario of the drive under one of the flows, which are counted from 1, or under all.
+
+    Several flows are tenants, each with an equal part of the drive.
+    """
     missing: list[str] = []
-    chosen = flows[flow - 1]
-    if len(flows) > 1:
-        missing.append(f"flows other than the {_nth(flow)}: one workload asks here")
-    stack = _stack(drive, chosen.settings, missing)
-    capacity = _capacity(drive)
-    workload = (_trace if chosen.is_trace else _synthetic)(
-        chosen.settings, capacity, folder, missing
-    )
+    if flow is None and len(flows) > 1:
+        workload, chosen = _tenants(drive, flows, folder, missing), flows
+    else:
+        one = flows[(flow or 1) - 1]
+        if len(flows) > 1:
+            missing.append(f"flows other than the {_nth(flow or 1)}: it was asked for alone")
+        make = _trace if one.is_trace else _synthetic
+        workload, chosen = make(one.settings, _capacity(drive), folder, missing), [one]
+    stack = _stack(drive, chosen[0].settings, missing)
     run: dict[str, object] = {"seed": drive["Seed"]}
-    if drive["Enabled_Preconditioning"] and chosen.settings["Initial_Occupancy_Percentage"] > 0:
-        run["fill"] = {"share": f"{chosen.settings['Initial_Occupancy_Percentage']} %"}
+    occupied = sum(each.settings["Initial_Occupancy_Percentage"] for each in chosen) / len(chosen)
+    if drive["Enabled_Preconditioning"] and occupied > 0:
+        run["fill"] = {"share": f"{occupied:.6g} %"}
         missing.append(
             "preconditioning: the drive is filled in order; MQSim estimates what is valid where"
         )
-    stop = chosen.settings.get("Stop_Time", 0)
-    if not chosen.is_trace and not chosen.settings["Total_Requests_To_Generate"]:
-        run["duration"] = f"{stop} ns"
-    _always(drive, chosen.settings, missing)
+    endless = [
+        each.settings.get("Stop_Time", 0)
+        for each in chosen
+        if not each.is_trace and not each.settings["Total_Requests_To_Generate"]
+    ]
+    if endless:
+        run["duration"] = f"{max(endless)} ns"
+    for each in chosen:
+        _always(drive, each.settings, missing)
+    missing = list(dict.fromkeys(missing))
     table: dict[str, object] = {
         "schema": 1,
         "name": "mqsim",
@@ -62,6 +73,31 @@ def translate(
         "run": run,
     }
     return Translation(table, tuple(missing))
+
+
+_MIB = 1 << 20
+
+
+def _tenants(
+    drive: Settings, flows: list[Flow], folder: Path, missing: list[str]
+) -> dict[str, object]:
+    """All flows at once: each has an equal part of the drive, of which its occupancy is written.
+
+    The written parts lie side by side from the first byte on, where the drive is filled.
+    """
+    mine = _capacity(drive) // len(flows)
+    tenants = []
+    for number, flow in enumerate(flows, 1):
+        share = flow.settings["Initial_Occupancy_Percentage"] / 100 or 1.0
+        workload = (_trace if flow.is_trace else _synthetic)(flow.settings, mine, folder, missing)
+        capacity = max(_MIB, int(mine * share) // _MIB * _MIB)
+        tenants.append(
+            {"name": f"flow {number}", "capacity": f"{capacity} B", "workload": workload}
+        )
+    modes = {flow.settings["Device_Level_Data_Caching_Mode"] for flow in flows}
+    if len(modes) > 1:
+        missing.append("Device_Level_Data_Caching_Mode: all flows have that of the first")
+    return {"kind": "tenants", "tenant": tenants}
 
 
 def _nth(number: int) -> str:

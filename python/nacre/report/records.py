@@ -18,8 +18,8 @@ from nacre.summary import (
     components,
     facts,
     latencies,
-    tenants,
     setting,
+    tenants,
     time_spent,
     time_split,
 )
