@@ -1351,6 +1351,8 @@ class SsdDevice(Table):
     """What translation takes for each unit of it. Default: 0 s."""
     queue_depth: int | None = None
     """Requests the drive works on at one time; absent means as many as come."""
+    queue_shares: list[int] | None = None
+    """Parts of `queue_depth` that each tenant of a workload has, in their order, round and round: no tenant takes places of another. Absent means all take what is free."""
     unwritten: Literal["flash", "zeros"] | None = None
     """What a read of a unit takes that was never written. Default: flash."""
     placement_handles: int | None = None

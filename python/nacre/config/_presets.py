@@ -277,6 +277,7 @@ class SsdSettings(TypedDict, total=False):
     translation: str
     translation_unit: str
     queue_depth: int
+    queue_shares: list[int]
     unwritten: Literal['flash', 'zeros']
     placement_handles: int
     isolation: Literal['initial', 'persistent']

@@ -15,6 +15,7 @@ pub(super) fn check(config: &Config, reader: &mut Reader<'_>) {
     check_cache(config, reader);
     check_slc_cache(config, reader);
     check_handles(config, reader);
+    check_shares(config, reader);
     if config.suspend.is_some() && !config.read_priority {
         let remedy = "set read_priority = true, or leave suspend out";
         let given = config.suspend.unwrap_or_default().to_string();
@@ -90,6 +91,31 @@ fn check_handles(config: &Config, reader: &mut Reader<'_>) {
     if config.isolation == Isolation::Persistent && config.placement_handles == 1 {
         let remedy = "leave it out, or give placement_handles of at least 2";
         reader.conflict("isolation", "persistent", "there is one placement handle", remedy);
+    }
+}
+
+/// Every tenant needs a place.
+fn check_shares(config: &Config, reader: &mut Reader<'_>) {
+    let Some(shares) = &config.queue_shares else { return };
+    let given = format!("{shares:?}");
+    match config.queue_depth {
+        None => {
+            let remedy = "give queue_depth, or leave it out";
+            reader.conflict("queue_shares", &given, "there is no bound that could be shared", remedy);
+        }
+        Some(depth) if (depth as usize) < shares.len() => {
+            let problem = format!("{depth} places are too few for {} tenants", shares.len());
+            reader.conflict("queue_shares", &given, &problem, "give a larger queue_depth");
+        }
+        Some(_) if shares.contains(&0) => {
+            reader.conflict(
+                "queue_shares",
+                &given,
+                "a tenant without a place waits for ever",
+                "give at least 1",
+            );
+        }
+        Some(_) => {}
     }
 }
 

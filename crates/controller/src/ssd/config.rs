@@ -263,6 +263,9 @@ pub struct Config {
     /// Requests the drive works on at one time; absent means as many as come.
     #[config(min = 1, max = 1048576)]
     pub queue_depth: Option<u32>,
+    /// Parts of `queue_depth` that each tenant of a workload has, in their order, round and round: no tenant takes places of
+    /// another. Absent means all take what is free.
+    pub queue_shares: Option<Vec<u32>>,
     /// What a read of a unit takes that was never written.
     #[config(default = "flash", source = "assumed: nobody measures an empty drive")]
     pub unwritten: Unwritten,

@@ -76,8 +76,11 @@ pub(super) struct HostInterface {
     /// How it was asked for, where it is a read.
     #[state(skip = "of no meaning between two requests")]
     asked: PiecewiseRead,
-    /// When the requests under way end, where there may be so many only.
-    under_way: Option<UnderWay>,
+    /// When the requests under way end, where there may be so many only: of all tenants together, or of each.
+    under_way: Vec<UnderWay>,
+    /// Whose places the request takes that entered last.
+    #[state(skip = "of no meaning between two requests")]
+    queue: usize,
 }
 
 /// Requests under way, of which there may be so many.
@@ -91,7 +94,24 @@ struct UnderWay {
     has_place: bool,
 }
 
+/// The places of each queue: one queue, or one for each tenant with its share of the places, one at least. What rounding
+/// leaves goes to the first queues.
+fn places(config: &Config) -> Vec<u32> {
+    let Some(depth) = config.queue_depth else { return Vec::new() };
+    let shares = config.queue_shares.as_deref().unwrap_or(&[1]);
+    let sum: u64 = shares.iter().map(|&share| u64::from(share)).sum();
+    let part = |&share: &u32| ((u64::from(depth) * u64::from(share) / sum) as u32).max(1);
+    let mut places: Vec<u32> = shares.iter().map(part).collect();
+    let left = depth.saturating_sub(places.iter().sum());
+    places.iter_mut().take(left as usize).for_each(|places| *places += 1);
+    places
+}
+
 impl UnderWay {
+    fn new(places: u32) -> UnderWay {
+        UnderWay { places: Places::new(places), latest: Time::ZERO, has_place: false }
+    }
+
     #[inline]
     fn enter(&mut self, at: Time) -> Time {
         self.has_place = at >= self.latest;
@@ -131,11 +151,8 @@ impl HostInterface {
             front,
             op: Op::Read,
             asked: PiecewiseRead::default(),
-            under_way: config.queue_depth.map(|depth| UnderWay {
-                places: Places::new(depth),
-                latest: Time::ZERO,
-                has_place: false,
-            }),
+            under_way: places(config).into_iter().map(UnderWay::new).collect(),
+            queue: 0,
         }
     }
 
@@ -154,11 +171,7 @@ impl HostInterface {
             return self.enter_over_front(now, request, units, breakdown);
         }
         let mut at = self.at_host.work(&mut self.plain.processors, now, units, self.id, breakdown);
-        if let Some(under_way) = &mut self.under_way {
-            let begin = under_way.enter(at);
-            breakdown.add(self.id, Activity::Queue, begin - at);
-            at = begin;
-        }
+        at = self.take_place(at, request.volume, breakdown);
         if bytes > 0 {
             let takes = self.plain.from_host.time_for(bytes);
             let there = self.plain.from_host.cross(at, takes);
@@ -166,6 +179,18 @@ impl HostInterface {
             at = there;
         }
         self.at_device.work(&mut self.device, at, units, self.id, breakdown)
+    }
+
+    /// When a request of `volume` that is there at `at` gets a place among those under way.
+    #[inline]
+    fn take_place(&mut self, at: Time, volume: u32, breakdown: &mut Breakdown) -> Time {
+        if self.under_way.is_empty() {
+            return at;
+        }
+        self.queue = volume as usize % self.under_way.len();
+        let begin = self.under_way[self.queue].enter(at);
+        breakdown.add(self.id, Activity::Queue, begin - at);
+        begin
     }
 
     /// So many `bytes` go to the host from `at` on.
@@ -203,13 +228,8 @@ impl HostInterface {
             }
             Op::Trim | Op::Flush => {}
         }
-        let mut at = step.there;
         step.tell(self.id, now, breakdown);
-        if let Some(under_way) = &mut self.under_way {
-            let begin = under_way.enter(at);
-            breakdown.add(self.id, Activity::Queue, begin - at);
-            at = begin;
-        }
+        let at = self.take_place(step.there, request.volume, breakdown);
         let at = self.at_host.work(&mut self.plain.processors, at, units, self.id, breakdown);
         self.at_device.work(&mut self.device, at, units, self.id, breakdown)
     }
@@ -223,7 +243,7 @@ impl HostInterface {
             step.tell(self.id, end, breakdown);
             known = step.there;
         }
-        if let Some(under_way) = &mut self.under_way {
+        if let Some(under_way) = self.under_way.get_mut(self.queue) {
             under_way.leave(end);
         }
         known
@@ -236,7 +256,7 @@ impl HostInterface {
         if let Some(front) = &mut self.front {
             front.power_fail(at);
         }
-        if let Some(under_way) = &mut self.under_way {
+        for under_way in &mut self.under_way {
             under_way.places.clear();
             under_way.latest = Time::ZERO;
         }

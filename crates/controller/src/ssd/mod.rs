@@ -43,6 +43,9 @@
 //! each, what of it was moved, and its write amplification. Every handle keeps a superblock open, and cleaning one more,
 //! or one more for each: so much less of the spare space is free.
 //!
+//! *Shares* (`queue_shares`): each tenant has so many of the requests that the drive works on at one time (`queue_depth`),
+//! and one that sends more waits for its own.
+//!
 //! *Mapping*: all in DRAM, or in flash with the pages used last cached (DFTL). A miss reads a page of the
 //! table, one that was changed is programmed when it leaves; the pages that cleaning changed are programmed
 //! once for each victim. They lie among the data and are cleaned with it.
@@ -94,7 +97,7 @@
 //! channel and dies that are stepped; the law of suspension; the longest write while dies erase;
 //! bursts after cleaning in quiet; end of life where endurance, blocks and
 //! write amplification put it; tenants behind handles of their own amplify as drives of their own, and together as one
-//! where they share a handle; programs, erases and live units conserved; every unit after losses of power at
+//! where they share a handle; tenants with shares of the queue get requests done by their places; programs, erases and live units conserved; every unit after losses of power at
 //! random moments, against an auditor that knows its versions; time of recovery as pages over dies.
 
 mod arbiter;

@@ -92,6 +92,7 @@ const OWN: &[(&str, &str, &[&str])] = &[
     ("hdd", "write_cache", &["\"0 B\"", "\"4 KiB\"", "\"64 KiB\""]),
     ("ssd", "channels", &["1", "2"]),
     ("ssd", "placement_handles", &["1", "1", "2", "3"]),
+    ("ssd", "queue_shares", &[LEFT_OUT, LEFT_OUT, "[1]", "[2, 1]"]),
     ("ssd", "isolation", &[LEFT_OUT, LEFT_OUT, "\"persistent\""]),
     ("ssd", "ways", &["1", "2"]),
     ("ssd", "planes", &["1", "2"]),

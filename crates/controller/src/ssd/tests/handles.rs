@@ -179,3 +179,47 @@ fn wear_levelling_keeps_the_data_of_handles_apart() {
         wear.block_erases.iter().fold((u32::MAX, 0), |(least, most), &of| (least.min(of), most.max(of)));
     assert!(most - least <= 16, "erases between {least} and {most}");
 }
+
+#[test]
+fn a_tenant_gets_as_many_reads_done_as_it_has_places() {
+    // Every read takes a die for 50 us; there are so many dies that they hardly meet.
+    let settings = "channels = 64\nways = 8\nblocks = 16\npages = 8\nbus = \"10 GB/s\"\nlink = \"100 GB/s\"\n\
+                    buffer = \"8 MiB\"\nunwritten = \"flash\"\nover_provisioning = \"100 %\"\nqueue_depth = 8\n";
+    for (shares, places) in [("[3, 1]", [6.0, 2.0]), ("[1, 1]", [4.0, 4.0]), ("[100, 1]", [7.0, 1.0])] {
+        let mut device = drive(&format!("{settings}queue_shares = {shares}"));
+        let count = unit_count(&*device);
+        let (mut random, mut breakdown) = (random("shares"), Breakdown::new());
+        // Each has 32 requests outstanding, far more than places.
+        let mut outstanding: Vec<(Time, u32)> = (0..64).map(|number| (Time::ZERO, number % 2)).collect();
+        let (mut done, end) = ([0.0; 2], Time::from_ms(40));
+        loop {
+            outstanding.sort_unstable();
+            let (now, volume) = outstanding[0];
+            if now > end {
+                break;
+            }
+            breakdown.clear();
+            let request = Request { volume, ..unit(Op::Read, random.below(count)) };
+            outstanding[0].0 = device.submit(now, &request, Data::None, &mut breakdown).done;
+            done[volume as usize] += 1.0;
+            device.advance(now);
+        }
+        for (volume, places) in places.into_iter().enumerate() {
+            let law = places * end.as_secs_f64() / 50e-6;
+            assert_close(&format!("{shares}: tenant {volume}"), done[volume], law, 0.06);
+        }
+    }
+}
+
+#[test]
+fn shares_that_nobody_can_have_are_refused() {
+    for (settings, problem) in [
+        ("queue_shares = [1, 1]", "there is no bound that could be shared"),
+        ("queue_depth = 1\nqueue_shares = [1, 1]", "1 places are too few for 2 tenants"),
+        ("queue_depth = 4\nqueue_shares = [1, 0]", "a tenant without a place waits for ever"),
+        ("queue_depth = 4\nqueue_shares = []", "the list is empty"),
+    ] {
+        let refused = workbench(1).build(&text(settings)).err().expect(settings).to_string();
+        assert!(refused.contains(problem), "{settings}: {refused}");
+    }
+}
