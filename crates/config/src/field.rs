@@ -311,9 +311,13 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 
     fn read(node: &Node, reader: &mut Reader<'_>) -> Option<Vec<T>> {
-        if let (Value::Table(_), Shape::Table(_)) = (&node.value, T::shape()) {
+        if !matches!(node.value, Value::List(_)) && matches!(T::shape(), Shape::Table(_)) {
             let remedy = format!("write [[{}]] with two brackets", reader.path());
-            reader.wrong(node, "it is one table where there may be several", &remedy);
+            let problem = match node.value {
+                Value::Table(_) => "it is one table where there may be several".into(),
+                _ => format!("it is {}", node.kind_name()),
+            };
+            reader.wrong(node, &problem, &remedy);
             return None;
         }
         let Value::List(nodes) = &node.value else { return reader.expected(node, &Self::shape()) };

@@ -380,6 +380,11 @@ fn a_table_with_one_bracket_too_few_is_told_to_have_two() {
     let said = "level (cache.toml:2): it is one table where there may be several, given a table; \
                 write [[level]] with two brackets";
     assert_eq!(problems, [said]);
+    let (_, _, problems) = read("hit = \"2 us\"\nlevel = 5\n");
+    assert_eq!(
+        problems,
+        ["level (cache.toml:2): it is a whole number, given 5; write [[level]] with two brackets"]
+    );
 }
 
 /// The fields of a configuration whose bound is none for its type, as the panic of the derived code.
