@@ -24,6 +24,8 @@ _HARMS: Mapping[Harm, tuple[str, str]] = {
 }
 _SLOW = 0.01
 """The share of late answers above which the machine is said not to keep up."""
+_FEW = 100
+"""Answers below which nothing is said of the machine: the first ones find cold caches."""
 _SLOWER = 1.1
 """So many times the modelled median, seen by clients, is as bad."""
 
@@ -103,6 +105,8 @@ def too_late(export: View) -> str | None:
 
     Answers count as late from 50 us on. Faster devices show it in the medians that clients saw.
     """
+    if export.answered < _FEW:
+        return None
     dilation = export.get("dilation") or 1
     if export.answered and export.late / export.answered > _SLOW:
         further = max(2, round(dilation * 10))

@@ -191,10 +191,10 @@ def test_statistics_are_tables_and_one_document(server: Server, client: Client) 
 
 
 def test_a_machine_that_cannot_keep_up_is_said_to() -> None:
-    def export(late: int, seen_ns: float, dilation: float = 1.0) -> View:
+    def export(late: int, seen_ns: float, dilation: float = 1.0, *, answered: int = 1000) -> View:
         reads = {"modelled": {"p50_ns": 5000.0}, "wall": {"p50_ns": seen_ns}}
         latencies = {name: {"read": of, "write": None} for name, of in reads.items()}
-        return View({"answered": 1000, "late": late, "dilation": dilation, **latencies})
+        return View({"answered": answered, "late": late, "dilation": dilation, **latencies})
 
     assert too_late(export(10, 5400.0)) is None
     assert "1.1 % of the answers left late" in str(too_late(export(11, 5000.0)))
@@ -202,3 +202,4 @@ def test_a_machine_that_cannot_keep_up_is_said_to() -> None:
     assert "reads take 8.00 times as long as modelled" in slow
     assert slow.endswith("--dilate 80")
     assert too_late(export(0, 40_000.0, dilation=8.0)) is None
+    assert too_late(export(2, 40_000.0, answered=99)) is None, "two answers show nothing"
