@@ -89,7 +89,8 @@ def flush() -> None:
 
 def _plain(table: Table) -> None:
     widths = [max(map(len, column)) for column in _columns(table)]
-    for row in [table.columns, *table.rows]:
+    named = [table.columns] if any(table.columns) else []
+    for row in [*named, *table.rows]:
         cells = (
             cell.rjust(width) if number else cell.ljust(width)
             for cell, width, number in zip(row, widths, table.numeric, strict=True)

@@ -156,6 +156,7 @@ def _designs(number: int) -> str:
 _SAID = {
     "saturated": "requests came faster than they were served, so latencies grow with the run",
     "not_steady": "the run was not in a steady state",
+    "few_writes": "write amplification is that of too few writes for cleaning to come round",
     "dependent": "the mean of a run has no interval: give run.warm_up, or more requests",
     "not_narrow": "the mean of a run is not known as well as run.until asks",
     "longer_than_measured": "requests took a measured latency for each of their units in turn",

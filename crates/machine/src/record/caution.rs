@@ -2,8 +2,8 @@
 
 use super::{Caution, Record};
 use crate::record::Findings;
-use nacre_kernel::Time;
 use nacre_kernel::statistics::{BatchMeans, Confidence};
+use nacre_kernel::{Bytes, Time};
 
 /// Requests that a run needs before its backlog says something.
 const REQUESTS_MIN: u64 = 32;
@@ -19,6 +19,8 @@ const FIRST: f64 = 0.1;
 const DRIFT: f64 = 0.1;
 /// Standard errors by which they may.
 const DRIFT_ERRORS: f64 = 4.0;
+/// Share by which write amplification may differ from that of the steady state before it.
+const AMPLIFIED: f64 = 0.1;
 /// How many more units than work side by side the requests to a measured device have on average, from which on
 /// it matters that they were not measured so.
 const IN_TURN: f64 = 1.1;
@@ -38,6 +40,7 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
         let text = "write amplification was not steady when the run began".to_string();
         found.push(Caution { kind: "not_steady", text, paths: Vec::new() });
     }
+    found.extend(few_writes(record));
     if record.cost_by_basis.len() > 1 {
         let bases: Vec<&str> = record.cost_by_basis.keys().map(String::as_str).collect();
         let text = format!(
@@ -61,6 +64,26 @@ pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
         }
     }
     found
+}
+
+/// Write amplification of less data than one window in which a steady state was looked for, and not as it was there:
+/// cleaning works on blocks, and has not come round.
+fn few_writes(record: &Record) -> Option<Caution> {
+    let steadiness = record.steadiness.as_ref().filter(|steadiness| steadiness.reached)?;
+    let steady = steadiness.write_amplification.last().copied().flatten()?;
+    let measured = record.write_amplification?;
+    let (written, window) = (record.bytes.written, steadiness.window_bytes);
+    if written >= window || (measured / steady - 1.0).abs() <= AMPLIFIED {
+        return None;
+    }
+    let text = format!(
+        "write amplification {measured:.2} is that of {} alone, too little for cleaning to come round; in windows of {} \
+         before the run it was {steady:.2}; give more requests",
+        Bytes(written),
+        Bytes(window)
+    );
+    let paths = record.components.iter().filter(|component| component.wear.is_some());
+    Some(Caution { kind: "few_writes", text, paths: paths.map(|component| component.path.clone()).collect() })
 }
 
 /// Arrivals that nothing holds back came faster than the stack serves them.

@@ -143,3 +143,20 @@ fn requests_that_take_many_measured_latencies_in_turn_are_said() {
     assert!(kinds(&measured("4 KiB", 1)).is_empty());
     assert!(kinds(&measured("64 KiB", 16)).is_empty(), "all of a request's units work side by side");
 }
+
+#[test]
+fn write_amplification_of_few_writes_is_said_to_be_that() {
+    let text = |requests: u32| {
+        format!(
+            "[run]\nuntil_steady = {{}}\n[workload]\nkind = \"uniform\"\nrequests = {requests}\nfootprint = \"24 MiB\"\n\
+             read_share = \"0 %\"\n[stack]\nkind = \"ssd\"\nchannels = 2\nways = 1\nblocks = 64\npages = 64\n\
+             page = \"4 KiB\"\nread = [\"50 us\"]\nprogram = [\"500 us\"]\nerase = \"3 ms\"\nbus = \"400 MB/s\"\n\
+             buffer = \"256 KiB\"\nlink = \"4 GB/s\"\n"
+        )
+    };
+    let few = record(&text(8));
+    let told = (&few.steadiness, few.write_amplification, few.bytes.written);
+    assert!(kinds(&few).contains(&"few_writes"), "{:?} {told:?}", few.findings);
+    let many = record(&text(40_000));
+    assert!(!kinds(&many).contains(&"few_writes"), "{:?}", many.findings);
+}
