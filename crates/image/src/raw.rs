@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Long writes are made in parts: a file system keeps what is written at once as one piece of its cache, and each
 /// later write into a piece costs time in proportion to the piece's length.
-const PART_BYTES: usize = 32 << 10;
+const PART_BYTES: usize = 8 << 10;
 /// Bytes of zeroes that are written at a time.
 static ZEROES: [u8; PART_BYTES] = [0; PART_BYTES];
 

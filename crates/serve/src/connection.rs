@@ -23,7 +23,7 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// After so much silence of a client processors may sleep.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Answers are sent together up to so many, or about so many bytes: with more the client would be idle meanwhile.
-const ANSWERS_TOGETHER: usize = 8;
+const ANSWERS_TOGETHER: usize = 4;
 const TOGETHER: usize = 32 << 10;
 /// Room that is kept when a long answer has left.
 const KEPT_BYTES: usize = 4 << 20;
