@@ -112,8 +112,12 @@ pub struct TenantMeter {
     pub others: u64,
     /// Requests that a device could not serve.
     pub errors: u64,
+    /// Its last arrival, since measuring began.
+    pub arrived: Time,
     /// Its last completion, since measuring began.
     pub done: Time,
+    /// Throughput and latency over time.
+    pub series: TimeSeries,
 }
 
 impl TenantMeter {
@@ -123,13 +127,16 @@ impl TenantMeter {
             writes: OpMeter::new(0),
             others: 0,
             errors: 0,
+            arrived: Time::ZERO,
             done: Time::ZERO,
+            series: TimeSeries::new(),
         }
     }
 
     /// Adds one request.
     #[inline(never)]
     fn record(&mut self, op: Op, status: Status, note: Note) {
+        self.arrived = self.arrived.max(note.done.saturating_sub(note.latency));
         self.done = self.done.max(note.done);
         self.errors += u64::from(status != Status::Done);
         let meter = match op {
@@ -138,13 +145,13 @@ impl TenantMeter {
             Op::Trim | Op::Flush => return self.others += 1,
         };
         if meter.note(note, &Breakdown::new()) {
-            meter.settle(|_| {});
+            self.settle();
         }
     }
 
     fn settle(&mut self) {
-        self.reads.settle(|_| {});
-        self.writes.settle(|_| {});
+        self.reads.settle(|note| add(&mut self.series, note, |bin| &mut bin.reads));
+        self.writes.settle(|note| add(&mut self.series, note, |bin| &mut bin.writes));
     }
 }
 

@@ -73,8 +73,8 @@ pub trait Workload: State + Send {
         None
     }
 
-    /// The names of those who ask, where they are told apart: the volume of a request is the place of its name.
-    fn tenants(&self) -> Vec<String> {
+    /// Those who ask, where they are told apart: the volume of a request is the place of its tenant.
+    fn tenants(&self) -> Vec<Asker> {
         Vec::new()
     }
 
@@ -144,6 +144,15 @@ pub struct Units {
     pub name: &'static str,
     /// How many are done.
     pub done: u64,
+}
+
+/// One of several tenants who ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asker {
+    /// Its name.
+    pub name: String,
+    /// Who decides when its requests are issued.
+    pub pacing: Pacing,
 }
 
 /// What a workload has to say about itself in the record of a run.

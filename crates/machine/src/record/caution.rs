@@ -1,9 +1,11 @@
 //! What keeps a figure of a record from being taken at its face: found out when the record is made.
 
 use super::{Caution, Record};
+use crate::meter::TenantMeter;
 use crate::record::Findings;
-use nacre_kernel::statistics::{BatchMeans, Confidence};
+use nacre_kernel::statistics::{BatchMeans, Confidence, TimeSeries};
 use nacre_kernel::{Bytes, Time};
+use nacre_workload::Pacing;
 
 /// Requests that a run needs before its backlog says something.
 const REQUESTS_MIN: u64 = 32;
@@ -27,7 +29,7 @@ const IN_TURN: f64 = 1.1;
 
 /// Everything there is to say against the figures of `record`.
 pub(super) fn cautions(findings: &Findings, record: &Record) -> Vec<Caution> {
-    let mut found: Vec<Caution> = saturated(findings).into_iter().collect();
+    let mut found = saturated(findings);
     if found.is_empty() {
         let ops = [("reads", &findings.meter.reads.means), ("writes", &findings.meter.writes.means)];
         for (op, means) in ops {
@@ -86,40 +88,77 @@ fn few_writes(record: &Record) -> Option<Caution> {
     Some(Caution { kind: "few_writes", text, paths: paths.map(|component| component.path.clone()).collect() })
 }
 
-/// Arrivals that nothing holds back came faster than the stack serves them.
-fn saturated(findings: &Findings) -> Option<Caution> {
+/// Arrivals that nothing holds back came faster than the stack serves them: those of all, or of one tenant.
+fn saturated(findings: &Findings) -> Vec<Caution> {
     let meter = &findings.meter;
-    let last = findings.last_arrival?;
-    let requests = meter.completed();
-    let arriving = last.saturating_sub(meter.start).as_secs_f64();
-    let backlog = meter.end.saturating_sub(last).as_secs_f64();
-    let least = BACKLOG.max(BACKLOG_OF_FEW / (requests as f64).sqrt());
-    if requests < REQUESTS_MIN || backlog <= least * arriving || backlog <= GROWTH * first_mean_s(findings) {
-        return None;
-    }
-    let text = format!(
-        "saturated: requests came faster than they were served; the last was done {} after it came, \
-         {:.0} % of the {} in which requests came, and the longer the run the longer they take",
-        rounded(backlog),
-        100.0 * backlog / arriving,
-        rounded(arriving),
-    );
-    Some(Caution { kind: "saturated", text, paths: busiest(findings) })
+    let since_start = |time: Time| time.saturating_sub(meter.start);
+    let all = findings.last_arrival.map(|last| {
+        let open = OpenLoop {
+            requests: meter.completed(),
+            arrived: since_start(last),
+            done: since_start(meter.end),
+            series: &meter.series,
+        };
+        (String::new(), open)
+    });
+    let tenants = findings.tenants.iter().zip(&meter.tenants);
+    let tenants = tenants.filter(|(asker, _)| asker.pacing == Pacing::Open).map(|(asker, meter)| {
+        let requests = meter.reads.latency.count() + meter.writes.latency.count();
+        let TenantMeter { arrived, done, series, .. } = meter;
+        let open = OpenLoop { requests, arrived: *arrived, done: *done, series };
+        (format!("tenant {}: ", asker.name), open)
+    });
+    let told = |(whose, open): (String, OpenLoop<'_>)| {
+        let text = format!("{whose}{}", open.saturated()?);
+        Some(Caution { kind: "saturated", text, paths: busiest(findings) })
+    };
+    all.into_iter().chain(tenants).filter_map(told).collect()
 }
 
-/// Mean latency of the requests that were done first.
-fn first_mean_s(findings: &Findings) -> f64 {
-    let bins = findings.meter.series.bins();
-    let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;
-    let wanted = bins.iter().map(count).sum::<u64>() as f64 * FIRST;
-    let (mut done, mut latency_ps) = (0, 0);
-    for bin in bins {
-        (done, latency_ps) = (done + count(bin), latency_ps + bin.latency_ps);
-        if done as f64 >= wanted {
-            break;
+/// Requests that come whatever becomes of those before.
+struct OpenLoop<'a> {
+    requests: u64,
+    /// When the last one came and the last was done, since measuring began.
+    arrived: Time,
+    done: Time,
+    series: &'a TimeSeries,
+}
+
+impl OpenLoop<'_> {
+    /// That they came faster than they were served, where that is so.
+    fn saturated(&self) -> Option<String> {
+        let arriving = self.arrived.as_secs_f64();
+        let backlog = self.done.saturating_sub(self.arrived).as_secs_f64();
+        let least = BACKLOG.max(BACKLOG_OF_FEW / (self.requests as f64).sqrt());
+        if self.requests < REQUESTS_MIN
+            || backlog <= least * arriving
+            || backlog <= GROWTH * self.first_mean_s()
+        {
+            return None;
         }
+        Some(format!(
+            "saturated: requests came faster than they were served; the last was done {} after it came, \
+             {:.0} % of the {} in which requests came, and the longer the run the longer they take",
+            rounded(backlog),
+            100.0 * backlog / arriving,
+            rounded(arriving),
+        ))
     }
-    latency_ps as f64 / 1e12 / done.max(1) as f64
+
+    /// Mean latency of the requests that were done first.
+    fn first_mean_s(&self) -> f64 {
+        let bins = self.series.bins();
+        let count = |bin: &nacre_kernel::statistics::Bin| bin.reads + bin.writes;
+        let wanted = bins.iter().map(count).sum::<u64>() as f64 * FIRST;
+        let (mut done, mut latency_ps) = (0, 0);
+        for bin in bins {
+            (done, latency_ps) = (done + count(bin), latency_ps + bin.latency_ps);
+            if done as f64 >= wanted {
+                break;
+            }
+        }
+        latency_ps as f64 / 1e12 / done.max(1) as f64
+    }
 }
 
 /// The component that was busiest.

@@ -6,7 +6,7 @@ use crate::meter::Meter;
 use nacre_kernel::ledger::{Column, Spread, Wear};
 use nacre_kernel::statistics::TimeSeries;
 use nacre_kernel::{ComponentReport, Device, Energy, Ratio, Time};
-use nacre_workload::{Notes, Units, Workload};
+use nacre_workload::{Asker, Notes, Units, Workload};
 
 /// What a run measured.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ pub(crate) struct Findings {
     pub(crate) reports: Vec<ComponentReport>,
     pub(crate) cost_unknown: Vec<String>,
     pub(crate) issued: u64,
-    /// The names of those who ask, where they are told apart.
-    pub(crate) tenants: Vec<String>,
+    /// Those who ask, where they are told apart.
+    pub(crate) tenants: Vec<Asker>,
     pub(crate) units: Option<Units>,
     pub(crate) ending: Ending,
     pub(crate) notes: Notes,

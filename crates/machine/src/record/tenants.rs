@@ -3,14 +3,15 @@
 use super::latency::latency;
 use super::{HostBytes, Latencies, Tenant, Throughput};
 use crate::meter::TenantMeter;
+use nacre_workload::Asker;
 
-/// The tenants called `names`.
-pub(super) fn tenants(names: &[String], meters: &[TenantMeter]) -> Vec<Tenant> {
-    names.iter().zip(meters).map(|(name, meter)| tenant(name, meter)).collect()
+/// What `askers` measured.
+pub(super) fn tenants(askers: &[Asker], meters: &[TenantMeter]) -> Vec<Tenant> {
+    askers.iter().zip(meters).map(|(asker, meter)| tenant(&asker.name, meter)).collect()
 }
 
 fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
-    let TenantMeter { reads, writes, others, errors, done } = meter;
+    let TenantMeter { reads, writes, others, errors, done, .. } = meter;
     let requests = reads.latency.count() + writes.latency.count() + others;
     let bytes = HostBytes { read: reads.bytes, written: writes.bytes };
     let seconds = done.as_secs_f64();

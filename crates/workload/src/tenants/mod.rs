@@ -21,7 +21,7 @@
 
 mod tenant;
 
-use crate::{Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
+use crate::{Asker, Notes, Pacing, Workload, WorkloadBuilder, WorkloadError, WorkloadFamily};
 use nacre_config::{Configuration, Descriptor, Problem, Problems, Reader, Room, Slot, both};
 use nacre_kernel::state::State;
 use nacre_kernel::{Bytes, Request, Time};
@@ -188,8 +188,9 @@ impl Workload for Tenants {
         Ok(())
     }
 
-    fn tenants(&self) -> Vec<String> {
-        self.tenants.iter().map(|tenant| tenant.name.clone()).collect()
+    fn tenants(&self) -> Vec<Asker> {
+        let asker = |tenant: &Tenant| Asker { name: tenant.name.clone(), pacing: tenant.workload.pacing() };
+        self.tenants.iter().map(asker).collect()
     }
 
     fn complete(&mut self, done: Time) {

@@ -160,3 +160,21 @@ fn write_amplification_of_few_writes_is_said_to_be_that() {
     let many = record(&text(40_000));
     assert!(!kinds(&many).contains(&"few_writes"), "{:?}", many.findings);
 }
+
+#[test]
+fn a_tenant_that_sends_more_than_is_served_is_said_to_be_saturated() {
+    let sending = |rate: &str| {
+        record(&format!(
+            "[run]\nrequests = 20_000\n[workload]\nkind = \"tenants\"\n\
+             [[workload.tenant]]\nname = \"patient\"\nworkload = {{ kind = \"uniform\", requests = 1_000_000, \
+             footprint = \"1 MiB\", arrival = {{ kind = \"closed\", queue_depth = 2 }} }}\n\
+             [[workload.tenant]]\nname = \"eager\"\nworkload = {{ kind = \"uniform\", requests = 1_000_000, \
+             footprint = \"1 MiB\", arrival = {{ kind = \"poisson\", rate = \"{rate}\" }} }}\n\
+             [stack]\nkind = \"measured\"\nread = \"10 us\"\nwrite = \"10 us\"\nparallelism = 1\n"
+        ))
+    };
+    let over = sending("150 kHz");
+    assert_eq!(kinds(&over), ["saturated"]);
+    assert!(over.findings[0].text.starts_with("tenant eager: saturated:"), "{}", over.findings[0].text);
+    assert!(!kinds(&sending("40 kHz")).contains(&"saturated"));
+}
