@@ -96,13 +96,18 @@ def small_files(limit: int) -> Iterator[None]:
 def test_a_study_that_was_stopped_goes_on_to_the_same_table(
     blow: signal.Signals, undisturbed: pl.DataFrame, tmp_path: Path
 ) -> None:
-    file, out = tmp_path / "slow.toml", tmp_path / "out"
+    file = tmp_path / "slow.toml"
     file.write_text(toml.document(SLOW_STUDY))
-    process = started(file, "--out", out)
-    wait_for_points(out, process)
-    process.send_signal(blow)
-    _, said = process.communicate(timeout=60)
-    kept = sum(pl.read_parquet(part).height for part in (out / "points").glob("[0-9]*"))
+    # Where others have the processors a study may end before the signal comes to it.
+    for attempt in range(10):
+        out = tmp_path / f"out{attempt}"
+        process = started(file, "--out", out)
+        wait_for_points(out, process)
+        process.send_signal(blow)
+        _, said = process.communicate(timeout=60)
+        kept = sum(pl.read_parquet(part).height for part in (out / "points").glob("[0-9]*"))
+        if kept < 24:
+            break
     assert 0 < kept < 24
     if blow is signal.SIGINT:
         assert process.returncode == 130

@@ -31,7 +31,8 @@
 //!
 //! # Leaves out
 //! The scoreboard's order among requests of one controller, precedence of reads and suspension of programs for
-//! them: none of the published numbers needs them. Reads answered from buffered writes; sectors: a memory's
+//! them, of which the paper gives no numbers; whether rows that miss, such as large writes over the data sheet's,
+//! come from that is not known. Reads answered from buffered writes; sectors: a memory's
 //! writes may begin at any byte. The extra row of wear levelling lies in the spare area. A request that a
 //! composite device submits after a later one waits neither for a tag nor for a place in a write buffer. Trims and
 //! flushes take the driver's time only: what was acknowledged is safe. The work that a power failure cut off stays
