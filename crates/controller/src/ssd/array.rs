@@ -54,10 +54,6 @@ pub(super) struct Rules {
     pub(super) erased_while_idle: u32,
     /// Dies wait for their turn to erase: the superblock erased last is filled last.
     pub(super) erases_in_turn: bool,
-    /// Placement handles.
-    pub(super) handles: u32,
-    /// Cleaning keeps the data of each handle apart.
-    pub(super) keeps_handles_apart: bool,
 }
 
 /// Superblocks of flash, and what is in them.
@@ -126,6 +122,7 @@ impl<S: Store> Array<S> {
         cleaner: Box<dyn Cleaner>,
         blocks: Blocks,
         mapping: Option<MappingCache>,
+        handles: Handles,
     ) -> Array<S> {
         let usable = blocks.usable();
         let divided = cleaner.partition_segments();
@@ -142,8 +139,6 @@ impl<S: Store> Array<S> {
                 ..Partition::default()
             })
             .collect();
-        let units = geometry.logical_units as usize;
-        let handles = Handles::new(rules.handles, rules.keeps_handles_apart, units, geometry.superblocks);
         let host_frontiers = if separate { handles.host_frontiers() } else { partitions.len() };
         let of_cleaning = if separate { handles.cleaning_frontiers() } else { 0 };
         Array {

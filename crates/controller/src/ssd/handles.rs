@@ -3,7 +3,9 @@
 //! The reclaim unit handles of NVMe's flexible data placement: what is written through one handle fills superblocks
 //! of its own. Cleaning mixes the data of all handles, or keeps it apart.
 
+use super::config::{Config, Isolation};
 use super::frontier::{Frontier, NOBODY};
+use super::geometry::Geometry;
 use nacre_kernel::Column;
 use nacre_kernel::state::State;
 
@@ -31,19 +33,19 @@ pub(super) struct Handles {
 }
 
 impl Handles {
-    /// So many handles of a drive of `units` and `superblocks`.
-    pub(super) fn new(count: u32, are_kept_apart: bool, units: usize, superblocks: u32) -> Handles {
-        let several = count > 1;
-        let counted = if several { count as usize } else { 0 };
+    /// Those of `config`.
+    pub(super) fn new(config: &Config, geometry: &Geometry) -> Handles {
+        let (count, several) = (config.placement_handles, config.placement_handles > 1);
+        let of_each = |entries: u32| if several { entries as usize } else { 0 };
         Handles {
             count,
-            are_kept_apart,
+            are_kept_apart: config.isolation == Isolation::Persistent,
             current: 0,
-            of_unit: vec![0; if several { units } else { 0 }],
-            of_superblock: vec![0; if several { superblocks as usize } else { 0 }],
+            of_unit: vec![0; of_each(geometry.logical_units)],
+            of_superblock: vec![0; of_each(geometry.superblocks)],
             levelled: 0,
-            written: vec![0; counted],
-            moved: vec![0; counted],
+            written: vec![0; of_each(count)],
+            moved: vec![0; of_each(count)],
         }
     }
 

@@ -150,6 +150,7 @@ use crate::{cleaning, host_interface};
 use array::{Array, Rules};
 use blocks::{Blocks, Durability};
 use geometry::Geometry;
+use handles::Handles;
 use host::HostInterface;
 use mapping_cache::MappingCache;
 use model::Ssd;
@@ -203,27 +204,11 @@ fn build<S: Store>(
     let blocks_differ =
         config.nand.endurance.is_some() || config.factory_bad.0 > 0.0 || config.spare_blocks > 0;
     let at_once = geometry.memory_bytes_at_once(config.blocks, blocks_differ);
-    let in_all = geometry.memory_bytes(config.blocks) + spare_areas;
+    let of_handles = if config.placement_handles > 1 { u64::from(geometry.logical_units) } else { 0 };
+    let in_all = geometry.memory_bytes(config.blocks) + spare_areas + of_handles;
     builder.take_memory_as_touched(slot.path(), at_once, in_all.max(at_once))?;
     let cleaner = cleaning::build(&config.cleaning, geometry.superblocks, builder)?;
-    if config.mapping_cache.is_some()
-        && (cleaner.partition_segments().is_some() || config.streams == Streams::Mixed)
-    {
-        let problem = "a mapping table in flash needs superblocks of the cleaner's own";
-        let problem = Problem::new(&format!("{}.mapping_cache", slot.path()), None, problem);
-        let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";
-        return Err(problem.remedy(remedy).into());
-    }
-    if config.idle_cleaning.is_some() && cleaner.partition_segments().is_some() {
-        let problem = "a policy with partitions cleans when one of them is full";
-        let problem = Problem::new(&format!("{}.idle_cleaning", slot.path()), None, problem);
-        return Err(problem.remedy("leave it out, or use a cleaning policy without partitions").into());
-    }
-    if config.placement_handles > 1 && cleaner.partition_segments().is_some() {
-        let problem = "a policy with partitions decides itself whose data fills a superblock together";
-        let problem = Problem::new(&format!("{}.placement_handles", slot.path()), None, problem);
-        return Err(problem.remedy("leave it out, or use a cleaning policy without partitions").into());
-    }
+    check_cleaner(&config, slot.path(), cleaner.partition_segments().is_some())?;
     let durability = Durability {
         endurance: config.nand.endurance,
         spread: config.nand.endurance_spread.0,
@@ -241,10 +226,9 @@ fn build<S: Store>(
         held_units: (kept / f64::from(config.placement_handles)) as u32,
         erased_while_idle: config.idle_cleaning.unwrap_or(0),
         erases_in_turn: config.erases_at_once.is_some(),
-        handles: config.placement_handles,
-        keeps_handles_apart: config.isolation == Isolation::Persistent,
     };
-    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
+    let handles = Handles::new(&config, &geometry);
+    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping, handles);
     array.slc = SlcCache::new(&config, &geometry);
     if !array.has_space() {
         let problem = "too many blocks are bad from the start for the data and the reserve";
@@ -255,4 +239,28 @@ fn build<S: Store>(
         config.host.as_ref().map(|host| host_interface::build(host, builder.families())).transpose()?;
     let interface = HostInterface::new(id, &config, front);
     Ok(Ssd::new(id, slot.path().to_string(), config, array, interface))
+}
+
+/// Errors: the drive at `path` has a setting that a policy with partitions, or one stream of data, does not go with.
+fn check_cleaner(config: &Config, path: &str, has_partitions: bool) -> Result<(), Problems> {
+    const WITHOUT: &str = "leave it out, or use a cleaning policy without partitions";
+    let refuse = |setting: &str, problem: &str, remedy: &str| {
+        Err(Problem::new(&format!("{path}.{setting}"), None, problem).remedy(remedy).into())
+    };
+    if config.mapping_cache.is_some() && (has_partitions || config.streams == Streams::Mixed) {
+        let remedy = "leave it out, or use streams = \"separate\" and a cleaning policy without partitions";
+        return refuse(
+            "mapping_cache",
+            "a mapping table in flash needs superblocks of the cleaner's own",
+            remedy,
+        );
+    }
+    if config.idle_cleaning.is_some() && has_partitions {
+        return refuse("idle_cleaning", "a policy with partitions cleans when one of them is full", WITHOUT);
+    }
+    if config.placement_handles > 1 && has_partitions {
+        let problem = "a policy with partitions decides itself whose data fills a superblock together";
+        return refuse("placement_handles", problem, WITHOUT);
+    }
+    Ok(())
 }

@@ -74,6 +74,15 @@ impl<S: Store> Array<S> {
         self.host_frontiers + self.handles.cleaning_frontier(superblock)
     }
 
+    /// The frontier that takes what `relocation` copies.
+    #[inline]
+    fn frontier_for(&self, relocation: &Relocation) -> usize {
+        match relocation.cause {
+            Cause::Wear => self.frontiers.len() - 1,
+            _ => self.cleaning_frontier(relocation.superblock),
+        }
+    }
+
     /// An erased superblock in a place that was empty, for `frontier`.
     pub(super) fn open_next(&mut self, frontier: usize) {
         let is_wear = frontier + 1 == self.frontiers.len();
@@ -198,10 +207,7 @@ impl<S: Store> Array<S> {
     /// Copies up to `limit` live units of the superblock that is being emptied; erases it when none is left.
     pub(super) fn copy<W: FlashOps>(&mut self, limit: u32, work: &mut W) {
         let Some(mut relocation) = self.relocation.take() else { return };
-        let frontier = match relocation.cause {
-            Cause::Wear => self.frontiers.len() - 1,
-            _ => self.cleaning_frontier(relocation.superblock),
-        };
+        let frontier = self.frontier_for(&relocation);
         let mut left = limit;
         while left > 0 && relocation.word < relocation.end {
             let bits = self.live[relocation.word];
@@ -295,10 +301,7 @@ impl<S: Store> Array<S> {
         assert_eq!(self.places[place].live, 0, "an erase would lose live data of place {place}");
         // Cold data stays cold: what took it is as old as what it left.
         let written_at = self.places[place].written_at;
-        let target = match relocation.cause {
-            Cause::Wear => self.frontiers.len() - 1,
-            _ => self.cleaning_frontier(relocation.superblock),
-        };
+        let target = self.frontier_for(&relocation);
         if self.frontiers[target].superblock != NOBODY {
             let taking = self.place_of[self.frontiers[target].superblock as usize] as usize;
             self.places[taking].written_at = written_at;

@@ -5,6 +5,7 @@ use super::super::blocks::{Blocks, Durability};
 use super::super::config::{Config, Streams as Kinds};
 use super::super::flash_ops::{Cause, FlashOps, Untimed};
 use super::super::geometry::{Cells, Geometry};
+use super::super::handles::Handles;
 use super::super::mapping_cache::{Lookup, MappingCache};
 use super::super::slc_cache::SlcCache;
 use super::*;
@@ -42,11 +43,10 @@ fn over<S: Store>(settings: &str, cleaning: &str, store: S) -> Array<S> {
         separate: config.streams == Kinds::Separate,
         youngest_first: config.youngest_first,
         wear_spread: config.wear_spread,
-        handles: 1,
-        keeps_handles_apart: false,
         held_units: (config.buffer.0 as f64 * config.buffer_kept.0 / 4096.0) as u32,
     };
-    let mut array = Array::new(geometry, rules, store, cleaner, blocks, mapping);
+    let mut array =
+        Array::new(geometry, rules, store, cleaner, blocks, mapping, Handles::new(&config, &geometry));
     array.slc = SlcCache::new(&config, &geometry);
     array
 }

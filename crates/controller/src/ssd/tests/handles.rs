@@ -59,6 +59,12 @@ fn in_order(first: u64, units: u64) -> Writer {
     Writer { first, units, next: Box::new(next) }
 }
 
+/// A drive with `settings` is refused for `problem`.
+fn refuses(settings: &str, problem: &str) {
+    let refused = workbench(1).build(&text(settings)).err().expect(settings).to_string();
+    assert!(refused.contains(problem), "{settings}: {refused}");
+}
+
 /// Units that the drive of these tests has for its host.
 fn units() -> u64 {
     unit_count(&*drive(&format!("pages = 128\nblocks = {SUPERBLOCKS}\nover_provisioning = \"28 %\"\n")))
@@ -130,8 +136,7 @@ fn handles_that_the_drive_cannot_have_are_refused() {
         ("placement_handles = 64\nbuffer = \"256 KiB\"", "one being filled for each placement handle"),
         ("placement_handles = 64\nblocks = 64\nbuffer = \"4 MiB\"", "no blocks are left for data"),
     ] {
-        let refused = workbench(1).build(&text(settings)).err().expect(settings).to_string();
-        assert!(refused.contains(problem), "{settings}: {refused}");
+        refuses(settings, problem);
     }
 }
 
@@ -219,7 +224,6 @@ fn shares_that_nobody_can_have_are_refused() {
         ("queue_depth = 4\nqueue_shares = [1, 0]", "a tenant without a place waits for ever"),
         ("queue_depth = 4\nqueue_shares = []", "the list is empty"),
     ] {
-        let refused = workbench(1).build(&text(settings)).err().expect(settings).to_string();
-        assert!(refused.contains(problem), "{settings}: {refused}");
+        refuses(settings, problem);
     }
 }
