@@ -73,12 +73,17 @@ impl OpMeter {
 
     /// Notes a request; `true` when it is time to settle.
     #[inline]
-    fn note(&mut self, note: Note, breakdown: &Breakdown) -> bool {
+    fn note(&mut self, note: Note) -> bool {
         self.noted.push(note);
+        self.noted.len() == NOTED_MAX
+    }
+
+    /// Adds the path of a request.
+    #[inline]
+    fn spend(&mut self, breakdown: &Breakdown) {
         for span in breakdown.spans() {
             self.spent[span.component.0 as usize][span.activity as usize] += u128::from(span.time.as_ps());
         }
-        self.noted.len() == NOTED_MAX
     }
 
     /// Adds what was noted to the sums, and tells `each` of it. Equal latencies in a row, which a memory
@@ -144,7 +149,7 @@ impl TenantMeter {
             Op::Write => &mut self.writes,
             Op::Trim | Op::Flush => return self.others += 1,
         };
-        if meter.note(note, &Breakdown::new()) {
+        if meter.note(note) {
             self.settle();
         }
     }
@@ -223,7 +228,8 @@ impl Meter {
             return self.record_other(request.op);
         }
         let meter = if reads { &mut self.reads } else { &mut self.writes };
-        if meter.note(note, breakdown) {
+        meter.spend(breakdown);
+        if meter.note(note) {
             self.settle();
         }
     }

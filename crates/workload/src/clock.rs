@@ -51,6 +51,7 @@ impl Clock {
 
     /// When `request`, the next one, will be issued: as [`Clock::issue`] says, but for its order. In a closed loop so
     /// many requests as may be outstanding are issued before one is completed.
+    #[inline]
     pub fn due(&self, request: &Request) -> Time {
         match &self.pace {
             Pace::Open => self.origin + request.arrival,
@@ -66,15 +67,13 @@ impl Clock {
     /// If that is before the one issued last, or in a closed loop if as many as may be are outstanding.
     #[inline]
     pub fn issue(&mut self, request: &Request) -> Time {
-        let at = match &mut self.pace {
-            Pace::Open => self.origin + request.arrival,
-            Pace::Serial { done } => (self.origin + request.arrival).max(*done),
-            Pace::Closed(closed) if closed.unused > 0 => {
-                closed.unused -= 1;
-                self.origin
+        let at = self.due(request);
+        if let Pace::Closed(closed) = &mut self.pace {
+            match closed.unused {
+                0 => _ = closed.free.pop(),
+                _ => closed.unused -= 1,
             }
-            Pace::Closed(closed) => closed.free.pop().expect("each request issued was completed").0,
-        };
+        }
         assert!(at >= self.last, "requests are issued in the order of time");
         self.last = at;
         at

@@ -26,8 +26,6 @@ pub(crate) struct Driver<'a> {
     pub(crate) workload: Box<dyn nacre_workload::Workload>,
     pub(crate) meter: Meter,
     components: usize,
-    /// Who asks, where they are told apart.
-    tenants: usize,
     breakdown: Breakdown,
     capacity: u64,
     /// When the run is over.
@@ -69,7 +67,6 @@ impl<'a> Driver<'a> {
             workload: built.workload,
             meter: Meter::new(built.components, tenants, Time::ZERO),
             components: built.components,
-            tenants,
             breakdown: Breakdown::new(),
             issued: 0,
             measured: 0,
@@ -218,7 +215,7 @@ impl<'a> Driver<'a> {
 
     /// The warm-up is over: what was counted so far does not count.
     fn begin_measuring(&mut self, now: Time) {
-        self.meter = Meter::new(self.components, self.tenants, now);
+        self.meter = Meter::new(self.components, self.meter.tenants.len(), now);
         self.measured = 0;
         self.units_before = self.workload.units(self.served()).map_or(0, |units| units.done);
         self.device.restart_ledger();

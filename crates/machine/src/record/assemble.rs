@@ -2,15 +2,15 @@
 
 use super::caution::cautions;
 use super::findings::Findings;
-use super::latency::latency;
 use super::resolved::{resolved_json, value_origin};
+use super::served::{latency, throughput};
 use super::tables::{columns, tables};
 use super::tenants::{fairness, tenants};
 use super::totals::{cost, energy_unknown, lifetime_unknown, price_basis};
 use super::wear::{total, wear};
 use super::{
-    Component, Ending, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, Throughput,
-    TimeSpent, WorkloadNotes,
+    Component, Ending, HostBytes, Latencies, Outcome, Record, Requests, Resource, Spent, TimeSpent,
+    WorkloadNotes,
 };
 use crate::meter::{Meter, OpMeter};
 use crate::scenario::Checked;
@@ -40,7 +40,6 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
     let area_mm2 = areas.reduce(|sum, area| sum + area);
     let worn = total(reports);
     let seconds = elapsed.as_secs_f64();
-    let per_second = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
     let bytes = HostBytes { read: meter.reads.bytes, written: meter.writes.bytes };
     let tenants = tenants(&findings.tenants, &meter.tenants);
     let lifetimes = components.iter().filter_map(|component| component.lifetime_days);
@@ -54,11 +53,7 @@ fn record(checked: &Checked, findings: &Findings) -> Record {
         origins: checked.resolved.iter().map(value_origin).collect(),
         steadiness: findings.steadiness.clone(),
         requests: requests(meter, issued),
-        throughput: Throughput {
-            iops: per_second(meter.completed() as f64),
-            bytes_per_s: per_second((bytes.read + bytes.written) as f64),
-            units_per_s: units.map(|units| per_second(units.done as f64)),
-        },
+        throughput: throughput(meter.completed(), &bytes, units, elapsed),
         bytes,
         host_cpu_ns: host_cpu_ns(reports, meter.completed()),
         simulated_s: seconds,

@@ -5,9 +5,9 @@
 mod assemble;
 mod caution;
 mod findings;
-mod latency;
 mod part;
 mod resolved;
+mod served;
 mod stack;
 mod tables;
 mod tenants;

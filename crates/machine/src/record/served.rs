@@ -1,8 +1,25 @@
-//! A latency distribution in a few numbers.
+//! How requests were served: their rates, and a latency distribution in a few numbers.
 
-use super::Latency;
+use super::{HostBytes, Latency, Throughput};
 use crate::meter::OpMeter;
 use nacre_kernel::Time;
+use nacre_workload::Units;
+
+/// Rates of so many requests over `elapsed`; zero where that is nothing.
+pub(super) fn throughput(
+    requests: u64,
+    bytes: &HostBytes,
+    units: Option<Units>,
+    elapsed: Time,
+) -> Throughput {
+    let seconds = elapsed.as_secs_f64();
+    let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    Throughput {
+        iops: per_second(requests),
+        bytes_per_s: per_second(bytes.read + bytes.written),
+        units_per_s: units.map(|units| per_second(units.done)),
+    }
+}
 
 /// What `meter` measured; none without a request.
 pub(super) fn latency(meter: &OpMeter, half_width: Option<f64>) -> Option<Latency> {

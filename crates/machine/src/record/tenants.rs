@@ -1,7 +1,7 @@
 //! What each tenant measured, and how alike they were served.
 
-use super::latency::latency;
-use super::{HostBytes, Latencies, Tenant, Throughput};
+use super::served::{latency, throughput};
+use super::{HostBytes, Latencies, Tenant};
 use crate::meter::TenantMeter;
 use nacre_workload::Asker;
 
@@ -14,17 +14,11 @@ fn tenant(name: &str, meter: &TenantMeter) -> Tenant {
     let TenantMeter { reads, writes, others, errors, done, .. } = meter;
     let requests = reads.latency.count() + writes.latency.count() + others;
     let bytes = HostBytes { read: reads.bytes, written: writes.bytes };
-    let seconds = done.as_secs_f64();
-    let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     Tenant {
         name: name.into(),
         requests,
         errors: *errors,
-        throughput: Throughput {
-            iops: per_second(requests),
-            bytes_per_s: per_second(bytes.read + bytes.written),
-            units_per_s: None,
-        },
+        throughput: throughput(requests, &bytes, None, *done),
         bytes,
         latency: Latencies {
             read: latency(reads, reads.means.half_width_95()),
