@@ -108,7 +108,8 @@ class Record(RecordFields):
         columns: Mapping[str, np.ndarray[Any, Any]] | None = None,
         directory: Path | None = None,
     ) -> None:
-        super().__init__({**data, **{name: data.get(name, of) for name, of in _EARLIER.items()}})
+        missing = {name: of for name, of in _EARLIER.items() if name not in data}
+        super().__init__({**data, **missing})
         self._columns = columns
         self._directory = directory
         self.state: Path | None = None
@@ -218,10 +219,11 @@ class Record(RecordFields):
         if not isinstance(data, dict) or data.get("schema") != SCHEMA:
             found = data.get("schema") if isinstance(data, dict) else type(data).__name__
             raise Error(f"{file} is not a record of schema {SCHEMA} (found: {found})")
-        if wrong := list(faults({**_EARLIER, **data}, cls)):
+        record = cls(data, None, file.parent)
+        if wrong := list(faults(record._data, cls)):
             more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
             raise Error(f"{file} is not a whole record: {', '.join(wrong[:3])}{more}")
-        return cls(data, None, file.parent)
+        return record
 
     def to_json(self, indent: int | None = 2) -> str:
         """The record as JSON text."""

@@ -126,6 +126,12 @@ def time_split(record: Record) -> Table:
     return Table("", columns, [False] * 3 + [True] * 2, rows)
 
 
+def tables(record: Record) -> list[Table]:
+    """All tables of a run that have anything to show."""
+    made = (latencies, tenants, time_spent, time_split, components)
+    return [table for make in made if (table := make(record)).rows]
+
+
 def components(record: Record) -> Table:
     """The parts of the stack: how busy, what they cost, what they counted."""
     rows = []

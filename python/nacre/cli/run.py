@@ -23,12 +23,8 @@ from nacre.saving import RECORD_FILES, Staging, look_apart
 from nacre.scenario import Source, assignments, read
 from nacre.summary import (
     assumed,
-    components,
     facts,
-    latencies,
-    tenants,
-    time_spent,
-    time_split,
+    tables,
 )
 from nacre.view import View
 
@@ -262,17 +258,9 @@ def _show(record: Record) -> None:
     write_line(record.name)
     for line in facts(record):
         write_prose(line, "  ")
-    tables = (
-        latencies(record),
-        tenants(record),
-        time_spent(record),
-        time_split(record),
-        components(record),
-    )
-    for table in tables:
-        if table.rows:
-            write_line()
-            write_table(table)
+    for table in tables(record):
+        write_line()
+        write_table(table)
 
 
 def _conclude(record: View, *, interrupted: bool, drawn: bool) -> None:

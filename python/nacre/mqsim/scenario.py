@@ -12,6 +12,7 @@ from nacre import toml
 from nacre.mqsim.settings import Flow, Settings
 
 _SECTOR = 512
+_MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,7 @@ def translate(
         one = flows[(flow or 1) - 1]
         if len(flows) > 1:
             missing.append(f"flows other than the {_nth(flow or 1)}: it was asked for alone")
-        make = _trace if one.is_trace else _synthetic
-        workload, chosen = make(one.settings, _capacity(drive), folder, missing), [one]
+        workload, chosen = _workload(one, _capacity(drive), folder, missing), [one]
     stack = _stack(drive, chosen[0].settings, missing)
     run: dict[str, object] = {"seed": drive["Seed"]}
     occupied = sum(each.settings["Initial_Occupancy_Percentage"] for each in chosen) / len(chosen)
@@ -75,7 +75,9 @@ def translate(
     return Translation(table, tuple(missing))
 
 
-_MIB = 1 << 20
+def _workload(flow: Flow, capacity: int, folder: Path, missing: list[str]) -> dict[str, object]:
+    """What one flow asks of so many bytes."""
+    return (_trace if flow.is_trace else _synthetic)(flow.settings, capacity, folder, missing)
 
 
 def _tenants(
@@ -89,7 +91,7 @@ def _tenants(
     tenants = []
     for number, flow in enumerate(flows, 1):
         share = flow.settings["Initial_Occupancy_Percentage"] / 100 or 1.0
-        workload = (_trace if flow.is_trace else _synthetic)(flow.settings, mine, folder, missing)
+        workload = _workload(flow, mine, folder, missing)
         capacity = max(_MIB, int(mine * share) // _MIB * _MIB)
         tenants.append(
             {"name": f"flow {number}", "capacity": f"{capacity} B", "workload": workload}

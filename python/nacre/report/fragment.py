@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from nacre.summary import components, facts, latencies, tenants, time_spent, time_split
+from nacre.summary import facts, tables
 from nacre.text import printable
 
 if TYPE_CHECKING:
@@ -19,14 +19,7 @@ _CELL = "padding:2px 14px 2px 0;text-align:{};font-variant-numeric:tabular-nums"
 def record_fragment(record: Record) -> str:
     """The facts, latencies and components of a record."""
     heading = f"<h4 style='margin:0 0 6px'>{escape(printable(record.name))}</h4>"
-    tables = [
-        latencies(record),
-        tenants(record),
-        time_spent(record),
-        time_split(record),
-        components(record),
-    ]
-    shown = "".join(table(t) for t in tables if t.rows)
+    shown = "".join(map(table, tables(record)))
     return f"<div class='nacre-record'>{heading}{paragraphs(facts(record))}{shown}</div>"
 
 
