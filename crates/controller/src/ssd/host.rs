@@ -182,11 +182,13 @@ impl HostInterface {
     }
 
     /// When a request of `volume` that is there at `at` gets a place among those under way.
-    #[inline]
+    #[inline(always)]
     fn take_place(&mut self, at: Time, volume: u32, breakdown: &mut Breakdown) -> Time {
-        if self.under_way.is_empty() {
-            return at;
-        }
+        if self.under_way.is_empty() { at } else { self.wait_for_place(at, volume, breakdown) }
+    }
+
+    #[inline(never)]
+    fn wait_for_place(&mut self, at: Time, volume: u32, breakdown: &mut Breakdown) -> Time {
         self.queue = volume as usize % self.under_way.len();
         let begin = self.under_way[self.queue].enter(at);
         breakdown.add(self.id, Activity::Queue, begin - at);
