@@ -145,14 +145,12 @@ impl Dirty {
         self.landing.insert((until, block));
     }
 
-    /// How many blocks the backing does not have when the power fails at `at`.
-    pub(super) fn missing(&self, at: Time) -> u64 {
+    /// Blocks that the backing does not have when the power fails at `at`.
+    pub(super) fn missing(&self, at: Time) -> BTreeSet<u64> {
         let landed = |until: &Time| *until <= at;
         let dirty = self.blocks.iter().filter(|(_, entry)| entry.waits || !landed(&entry.until));
         let landing = self.landing.iter().filter(|(until, _)| !landed(until));
-        let all: BTreeSet<u64> =
-            dirty.map(|(&block, _)| block).chain(landing.map(|&(_, block)| block)).collect();
-        all.len() as u64
+        dirty.map(|(&block, _)| block).chain(landing.map(|&(_, block)| block)).collect()
     }
 
     /// When the backing has the last of those being written back, those included that left; zero without any.
@@ -192,7 +190,7 @@ mod tests {
         assert_eq!(dirty.oldest(9), [5, 7]);
         assert!(!dirty.contains(3));
         assert_eq!(
-            (dirty.missing(us(19)), dirty.missing(us(20))),
+            (dirty.missing(us(19)).len(), dirty.missing(us(20)).len()),
             (3, 2),
             "block 3 is on its way until then"
         );

@@ -17,10 +17,10 @@ impl ServerCache {
     pub(super) fn lose_dirty(&mut self, at: Time) {
         let Some(work) = &mut self.write_back else { return };
         let (waited, kept) = (work.dirty.waiting(), work.table.as_mut().map(|table| table.fail(at)));
-        if kept.is_none() {
-            work.blocks_lost += work.dirty.missing(at) + work.forget_refused();
-        }
         work.refuse_again(at);
+        if kept.is_none() {
+            work.blocks_lost += work.forget_all(at);
+        }
         (work.dirty, work.leaving, work.arriving) = (Dirty::new(), BTreeMap::new(), BTreeMap::new());
         (work.cleaner_free, work.above_since) = (at, at);
         let kept = kept.unwrap_or_default();

@@ -37,8 +37,7 @@ pub(super) struct WriteBack {
     /// could not give them.
     #[state(varies)]
     refused: BTreeSet<u64>,
-    /// Blocks that were so and that the backing took, and from when on no loss of power takes that, where a table outlives
-    /// one.
+    /// Blocks that were so and that the backing took, and from when on no loss of power takes that.
     #[state(varies)]
     taken: BTreeMap<u64, Time>,
     /// Blocks that the last loss of power took though they had been written.
@@ -206,9 +205,7 @@ impl WriteBack {
     #[cold]
     fn take_anew(&mut self, block: u64, safe: Time) {
         self.refused.remove(&block);
-        if self.table.is_some() {
-            self.taken.insert(block, safe);
-        }
+        self.taken.insert(block, safe);
     }
 
     /// No loss of power comes before `floor`.
@@ -224,11 +221,12 @@ impl WriteBack {
         self.refused.extend(undone.map(|(block, _)| block));
     }
 
-    /// The power failed, and what the backing refused is not known any more. How many blocks that are beside the dirty
-    /// ones.
-    pub(super) fn forget_refused(&mut self) -> u64 {
-        let refused = std::mem::take(&mut self.refused);
-        refused.into_iter().filter(|&block| !self.dirty.contains(block)).count() as u64
+    /// The power failed at `at`, and which blocks were dirty or refused is not known any more. How many of them the backing
+    /// does not have.
+    pub(super) fn forget_all(&mut self, at: Time) -> u64 {
+        let mut lost = self.dirty.missing(at);
+        lost.append(&mut self.refused);
+        lost.len() as u64
     }
 
     /// Counting begins now.
