@@ -123,13 +123,17 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
     found = _translated(tmp_path, SYNTHETIC)
     table = tomllib.loads(found.text)
     stack, workload = table["stack"], table["workload"]
-    dies = stack["channels"] * stack["ways"]
-    assert (dies, stack["planes"], stack["page"], stack["bus"]) == (8, 2, "8192 B", "333 MB/s")
+    # Chips do one command at a time, with one page where they are written at random.
+    assert (stack["channels"], stack["ways"], stack["planes"]) == (2, 2, 1)
+    assert (stack["blocks"], stack["page"], stack["bus"]) == (4 * 64, "8192 B", "333 MB/s")
+    # A page for each of sixteen planes.
+    assert stack["buffer"] == f"{16 * 8192} B"
     assert stack["read"] == ["75000 ns", "80000 ns"]
     assert stack["program"] == ["750000 ns", "900000 ns"]
     assert stack["over_provisioning"] == "25 %"
     assert (stack["registers"], stack["arbitration"]) == (1, "pages_first")
     assert stack["cleaning"] == {"kind": "d_choices", "d": 6}
+    assert stack["reserve"] == 13
     # .8 of 256 MiB, of which 70 % are filled and half of that is used; requests of 8 KiB.
     assert workload["footprint"] == f"{int(2**28 * 0.8 * 0.35) // 8192 * 8192} B"
     assert workload["arrival"] == {"kind": "closed", "queue_depth": 4}
@@ -148,10 +152,10 @@ def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     device, workload = _files(tmp_path, preempted, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
-    # Of 64 blocks .005 and .12; fewer than four are never kept.
+    # Of 256 blocks of a chip .005 and .12; fewer than four are never kept.
     stack = found.table["stack"]
     assert isinstance(stack, dict)
-    assert (stack["reserve"], stack["idle_cleaning"]) == (4, 8)
+    assert (stack["reserve"], stack["idle_cleaning"]) == (4, 31)
     (tmp_path / "found.toml").write_text(found.text)
     assert nacre.run(tmp_path / "found.toml").requests.reads == 500
 
@@ -252,7 +256,9 @@ def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     reads = rows["reads a second"]
     assert reads.mqsim == 38_000
     assert reads.difference == pytest.approx(reads.nacre / 38_000 - 1)
-    assert "small depths" in rows["reads a second"].because
+    assert "reads agree" in rows["reads a second"].because
+    assert "writes a second" not in rows, "neither writes"
+    assert rows["processor time, s"].nacre > 0
     program.write_text("#!/bin/sh\necho no such geometry >&2\nexit 3\n")
     with pytest.raises(nacre.Error, match="wrote no results; it said: no such geometry"):
         mqsim.compare(device, flows[0], found, tmp_path)

@@ -1,0 +1,91 @@
+"""What MQSim printed of its own drive, and what the imported scenario gives.
+
+The numbers are of MQSim at 7ec40e3 with its `ssdconfig.xml`, of which four settings were changed:
+an ideal mapping table, a cache of 32 MiB, and memory of that cache at 3,200 MT/s in bursts of 8 B.
+One flow asks for 8 KiB at random (seed 798) or in sequence for a second.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nacre
+import pytest
+from nacre import mqsim
+from test_mqsim import DRIVE, SYNTHETIC, _files
+
+OF_MQSIM = DRIVE | {
+    "Enabled_Preconditioning": "false",
+    "Data_Cache_Capacity": str(32 << 20),
+    "Data_Cache_DRAM_Data_Rate": "3200",
+    "Data_Cache_DRAM_Data_Busrt_Size": "8",
+    "Transaction_Scheduling_Policy": "PRIORITY_OUT_OF_ORDER",
+    "Overprovisioning_Ratio": "0.07",
+    "Static_Wearleveling_Enabled": "true",
+    "Flash_Channel_Count": "8",
+    "Chip_No_Per_Channel": "4",
+    "CMD_Suspension_Support": "ERASE",
+    "Page_Read_Latency_MSB": "75000",
+    "Page_Program_Latency_MSB": "750000",
+    "Block_No_Per_Plane": "2048",
+    "Page_No_Per_Block": "256",
+}
+FLOW = SYNTHETIC | {
+    "Channel_IDs": "0,1,2,3,4,5,6,7",
+    "Chip_IDs": "0,1,2,3",
+    "Initial_Occupancy_Percentage": "75",
+    "Address_Distribution": "RANDOM_UNIFORM",
+    "Stop_Time": "1000000000",
+    "Total_Requests_To_Generate": "0",
+}
+
+
+def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.Record:
+    """The imported scenario, run."""
+    flow = FLOW | {
+        "Read_Percentage": str(reads),
+        "Average_No_of_Reqs_in_Queue": str(depth),
+        "Address_Distribution": addresses,
+    }
+    device, workload = _files(folder, OF_MQSIM, flow)
+    drive = mqsim.read_drive(device)
+    found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
+    (folder / "scenario.toml").write_text(found.text)
+    return nacre.run(folder / "scenario.toml")
+
+
+@pytest.mark.parametrize(
+    ("reads", "depth", "addresses", "requests", "response_us", "within"),
+    [
+        # A channel's arbitration and its chips decide; a read that was told its time keeps it here.
+        (100, 1, "RANDOM_UNIFORM", 9_762, 102, 0.01),
+        (100, 4, "RANDOM_UNIFORM", 36_215, 110, 0.01),
+        (100, 16, "RANDOM_UNIFORM", 106_206, 150, 0.02),
+        (100, 64, "RANDOM_UNIFORM", 162_274, 394, 0.02),
+        # Two planes are programmed at once.
+        (0, 16, "STREAMING", 80_016, 200, 0.01),
+        (0, 64, "STREAMING", 80_064, 799, 0.01),
+        # Planes are allocated statically there: some chips have nothing to do while others have.
+        (0, 16, "RANDOM_UNIFORM", 37_883, 422, 0.1),
+        (0, 64, "RANDOM_UNIFORM", 37_931, 1_688, 0.1),
+        (70, 1, "RANDOM_UNIFORM", 10_232, 97, 0.1),
+        (70, 4, "RANDOM_UNIFORM", 28_652, 139, 0.1),
+        (70, 16, "RANDOM_UNIFORM", 67_025, 238, 0.1),
+        (70, 64, "RANDOM_UNIFORM", 95_811, 668, 0.1),
+    ],
+)
+def test_an_imported_flow_is_served_as_mqsim_serves_it(
+    tmp_path: Path,
+    reads: int,
+    depth: int,
+    addresses: str,
+    requests: int,
+    response_us: float,
+    within: float,
+) -> None:
+    record = simulated(tmp_path, reads, depth, addresses)
+    assert record.requests.completed == pytest.approx(requests, rel=within)
+    served = [each for each in (record.latency.read, record.latency.write) if each is not None]
+    total = sum(each.count * each.mean_ns for each in served)
+    mean_us = total / sum(each.count for each in served) / 1e3
+    assert mean_us == pytest.approx(response_us, rel=within)
