@@ -65,7 +65,7 @@ def table_row(row: Mapping[str, Any]) -> Iterator[str]:
             still += 1
     figure, metric = row["id"].split("/")[1], row["metric"]
     is_exact = row["half_width"] <= 1e-6 * row["simulated"]
-    interval = "" if is_exact else f" ± {number(row['half_width'])}"
+    interval = "" if is_exact else f" +- {number(row['half_width'])}"
     published = f"{number(row['published'])} {row['unit']}".strip()
     verdict = "" if row["holds"] else " (misses)"
     yield (

@@ -1185,6 +1185,8 @@ class OnyxDevice(Table):
     """What the controller adds to each read of a rank. Default: 96.3 ns."""
     row_setup: str | None = None
     """What goes before the reads or programs of a row. Default: 3 us."""
+    scheduling: Literal["available", "in_order"] | None = None
+    """Which of the requests that a controller has goes first. Default: available."""
     wear_levelling: WearLevelling | None = None
     """Where rows lie. Default: start_gap."""
     completion: Literal["late", "early"] | None = None
@@ -1205,6 +1207,10 @@ class OnyxDevice(Table):
     """The link to the host, each way. Default: 2 GB/s."""
     ring: str | None = None
     """The ring between pipeline and controllers. Default: 4 GB/s."""
+    ring_stations: int | None = None
+    """Stations of the ring, over which the controllers lie evenly; the pipeline is at the first. Default: 4."""
+    ring_hop: str | None = None
+    """How long a packet takes from one station to the next. Default: 0 s."""
     driver: str | None = None
     """CPU time the host's driver takes for a request. Default: 3.6 us."""
     cpus: int | None = None

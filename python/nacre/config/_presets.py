@@ -200,6 +200,7 @@ class OnyxSettings(TypedDict, total=False):
     row: str
     read_control: str
     row_setup: str
+    scheduling: Literal['available', 'in_order']
     wear_levelling: WearLevelling
     completion: Literal['late', 'early']
     buffered_writes: int
@@ -210,6 +211,8 @@ class OnyxSettings(TypedDict, total=False):
     pipeline: str
     link: str
     ring: str
+    ring_stations: int
+    ring_hop: str
     driver: str
     cpus: int
     capacitors: str

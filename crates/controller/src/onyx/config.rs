@@ -15,6 +15,15 @@ pub enum CompletionPoint {
     Early,
 }
 
+/// Which of the requests that a controller has goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Choice)]
+pub enum Scheduling {
+    /// The one that finds lines and ranks free: a request passes those before it that wait for their ranks.
+    Available,
+    /// The one that came first.
+    InOrder,
+}
+
 /// A PCM solid-state drive on PCIe.
 #[derive(Clone, Debug, Configuration)]
 #[config(check = "check")]
@@ -58,6 +67,12 @@ pub struct Config {
         source = "fitted: large reads at the 1.1 GB/s of akel-2011 section 3.1"
     )]
     pub row_setup: Time,
+    /// Which of the requests that a controller has goes first.
+    #[config(
+        default = "available",
+        source = "paper: akel-2011 section 2.3, a scoreboard, and a scheduler that maps requests to available ranks"
+    )]
+    pub scheduling: Scheduling,
     /// Where rows lie.
     #[config(default = "start_gap", source = "paper: akel-2011 section 2.3")]
     pub wear_levelling: Slot<WearLevellingFamily>,
@@ -111,6 +126,12 @@ pub struct Config {
         source = "assumed: 128 bits at the 250 MHz of akel-2011 section 2.1"
     )]
     pub ring: Bandwidth,
+    /// Stations of the ring, over which the controllers lie evenly; the pipeline is at the first.
+    #[config(default = 4, min = 1, max = 256, source = "paper: akel-2011 section 2.1, four FPGAs in a ring")]
+    pub ring_stations: u32,
+    /// How long a packet takes from one station to the next.
+    #[config(default = "0 s", max = "1 s", source = "assumed: some clocks of 4 ns, beside microseconds")]
+    pub ring_hop: Time,
     /// CPU time the host's driver takes for a request.
     #[config(
         default = "3.6 us",
@@ -139,6 +160,13 @@ pub struct Config {
 }
 
 impl Config {
+    /// How long a packet takes between the pipeline and controller `number`, the shorter way round.
+    pub(super) fn hops(&self, number: u32) -> Time {
+        let stations = u64::from(self.ring_stations);
+        let station = u64::from(number) * stations / u64::from(self.controllers);
+        self.ring_hop * station.min(stations - station)
+    }
+
     /// Bytes the host sees of one controller.
     pub(super) fn controller_bytes(&self) -> u64 {
         u64::from(self.ranks) * u64::from(self.chips.data_chips) * self.chips.chip.0

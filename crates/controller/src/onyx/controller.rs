@@ -1,6 +1,7 @@
 //! A controller: data lines, ranks, and rows that wear.
 
 use super::Config;
+use super::config::Scheduling;
 use crate::host_interface::Places;
 use crate::wear_levelling::{Move, WearLeveller, Written};
 use nacre_kernel::state::{State, Value};
@@ -40,6 +41,7 @@ struct Timing {
     row_ranks: usize,
     /// Groups of so many ranks.
     groups: u64,
+    in_order: bool,
     /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
     alone: Vec<Time>,
 }
@@ -187,7 +189,7 @@ impl Controller {
         let (first, count) = (self.timing.rank_of(first), (count as usize).min(ranks));
         let group = self.group(part.row);
         let pass = Pass { group, first, count, lead: Time::ZERO };
-        let start = self.free_together(earliest, time, pass);
+        let start = self.free_together(self.turn(earliest), time, pass);
         self.lines.reserve_at(start, time);
         for index in 0..count {
             self.ranks[pass.rank(index, ranks)].reserve_at(start, time);
@@ -215,7 +217,7 @@ impl Controller {
         let group = self.group(part.row);
         let (mut first, mut left) = (self.timing.rank_of(first), count as usize);
         let mut lead = setup;
-        let (mut start, mut done) = (earliest, earliest);
+        let (mut start, mut done) = (self.turn(earliest), earliest);
         while left > 0 {
             let pass = Pass { group, first, count: left.min(row_ranks), lead };
             start = self.free_for(start, pass);
@@ -246,6 +248,12 @@ impl Controller {
         self.book.lines.charge(activity, lines);
         self.book.ranks.charge(activity, lines + rank.program * count);
         Worked { done, alone: self.timing.alone[count as usize - 1] }
+    }
+
+    /// When the turn of what comes at `earliest` is there: in order it is behind all that was asked of the lines.
+    #[inline]
+    fn turn(&self, earliest: Time) -> Time {
+        if self.timing.in_order { earliest.max(self.lines.free_from()) } else { earliest }
     }
 
     /// The first rank of the group that physical row `row` lies in.
@@ -386,6 +394,7 @@ impl Timing {
             row_bytes: config.row.0,
             row_ranks: config.row_ranks as usize,
             groups: u64::from(config.ranks / config.row_ranks),
+            in_order: config.scheduling == Scheduling::InOrder,
             alone: Vec::new(),
         };
         timing.alone = (1..=config.chunks()).map(|chunks| timing.write_alone(chunks)).collect();

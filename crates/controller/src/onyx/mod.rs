@@ -10,7 +10,10 @@
 //! ranks; the groups take turns. A read holds lines and ranks beat by beat for the whole of what is wanted
 //! of the row. A write holds the lines while the chips' write buffer is filled, and the rank until its
 //! program is over; a rank that has several chunks of the row takes them one after the other. `row_setup`
-//! goes before either.
+//! goes before either. A request goes as soon as lines and ranks are free, before others that came earlier and wait
+//! for their ranks, as the scoreboard has it; with `scheduling = "in_order"` it waits for its turn at the lines. The
+//! pipeline is at the first of `ring_stations`; each station on the shorter way to a controller costs `ring_hop`, there
+//! and back.
 //!
 //! A write holds one of the places of its controller until it is programmed: `buffered_writes` with early
 //! completion; with late `late_writes`, which take another only after `late_refill`. With late completion it is
@@ -26,13 +29,12 @@
 //!
 //! Bytes are written in place and move with their rows. There are no transactions.
 //!
-//! Reads are served in the gaps that programs leave, in no other order of precedence. Where every part is as
+//! Reads are served in the gaps that programs leave; they have no precedence. Where every part is as
 //! fast as DRAM and programs are short, this is Moneta.
 //!
 //! # Leaves out
-//! The scoreboard's order among requests of one controller, precedence of reads and suspension of programs for
-//! them, of which the paper gives no numbers; whether rows that miss, such as large writes over the data sheet's,
-//! come from that is not known. Reads answered from buffered writes; sectors: a memory's
+//! Precedence of reads over programs that wait, and suspension of programs for them: the paper says nothing of either,
+//! and a program's end is told when it is asked for. Reads answered from buffered writes; sectors: a memory's
 //! writes may begin at any byte. The extra row of wear levelling lies in the spare area. A request that a
 //! composite device submits after a later one waits neither for a tag nor for a place in a write buffer. Trims and
 //! flushes take the driver's time only: what was acknowledged is safe. The work that a power failure cut off stays
@@ -42,7 +44,7 @@
 //! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
 //!
 //! # Checks
-//! Bandwidths as products of the parts; the closed-loop law; wear levelling's G / (G + 1); latencies, rates
+//! Bandwidths as products of the parts; the closed-loop law; the way round the ring; both schedulings; wear levelling's G / (G + 1); latencies, rates
 //! and bandwidths of the paper with `nacre reproduce onyx` and in the tests; reads and writes conserved in all
 //! runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
 //! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.

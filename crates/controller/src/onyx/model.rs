@@ -34,6 +34,9 @@ pub(super) struct Onyx<S> {
     pub(super) tags: Places,
     pub(super) pipeline: Timeline,
     pub(super) ring: Link,
+    /// By controller, the time of its way round the ring.
+    #[state(skip = "from the configuration")]
+    hops: Vec<Time>,
     pub(super) controllers: Vec<Controller>,
     #[state(skip = "who carries the bytes keeps them beside the state")]
     pub(super) rows: InPlace<S>,
@@ -126,6 +129,7 @@ impl<S: Store> Onyx<S> {
             tags: Places::new(config.tags),
             pipeline: Timeline::new(),
             ring: Link::new(config.ring),
+            hops: (0..config.controllers).map(|number| config.hops(number)).collect(),
             controllers,
             rows: InPlace::new(store),
             pending: Pending::default(),
@@ -185,12 +189,13 @@ impl<S: Store> Onyx<S> {
     /// One part of a read.
     #[inline]
     pub(super) fn read_part(&mut self, visit: &mut Visit, controller: usize, part: Part) {
-        let worked = self.controllers[controller].read(visit.start, part);
+        let hops = self.hops[controller];
+        let worked = self.controllers[controller].read(visit.start + hops, part);
         let ring = self.ring.time_for(part.bytes);
-        let there = self.ring.cross(worked.done, ring);
+        let there = self.ring.cross(worked.done, ring) + hops;
         let is_first = !std::mem::replace(&mut visit.is_answered, true);
         let answered = host_interface::answer_all(&mut *self.host, visit.asked, is_first, there, part.bytes);
-        let carried = ring + answered.link;
+        let carried = ring + hops * 2 + answered.link;
         let software = answered.software;
         visit.part_done(Path { done: answered.there, medium: worked.alone, carried, software });
     }
@@ -200,7 +205,8 @@ impl<S: Store> Onyx<S> {
     pub(super) fn write_part(&mut self, visit: &mut Visit, number: usize, part: Part) {
         let ring = self.ring.time_for(part.bytes);
         let brought = host_interface::bring_all(&mut *self.host, visit.start, part.bytes);
-        let there = self.ring.cross(brought.there, ring);
+        let hops = self.hops[number];
+        let there = self.ring.cross(brought.there, ring) + hops;
         let controller = &mut self.controllers[number];
         let buffered = if visit.in_order { controller.buffer.admit(there) } else { there };
         self.book.buffer_waits += u64::from(buffered > there);
@@ -218,14 +224,13 @@ impl<S: Store> Onyx<S> {
         {
             self.carry_moved(number, moved, over);
         }
+        let carried = ring + hops * 2 + brought.link;
         visit.part_done(match self.config.completion {
-            CompletionPoint::Early => {
-                Path { done: buffered, carried: ring + brought.link, ..Path::default() }
-            }
+            CompletionPoint::Early => Path { done: buffered + hops, carried, ..Path::default() },
             CompletionPoint::Late => {
                 // Chunks that overtake each other in gaps of the lines can be done a little earlier.
                 let medium = worked.alone.min(worked.done - buffered);
-                Path { done: worked.done, medium, carried: ring + brought.link, ..Path::default() }
+                Path { done: worked.done + hops, medium, carried, ..Path::default() }
             }
         });
     }

@@ -269,3 +269,44 @@ fn mistakes_are_named_with_what_is_allowed() {
     drive("program_energy = \"2 uJ\"\ncapacitors = \"3.84 mJ\"");
     drive("program_energy = \"2 uJ\"\ncapacitors = \"1 mJ\"\ncompletion = \"late\"");
 }
+
+/// Eight controllers at four stations: two at each, and the way round is the shorter one.
+#[test]
+fn a_controller_is_as_far_as_the_ring_has_stations_on_the_way() {
+    let alone = |hop: &str, number: u64, op: Op| {
+        let mut onyx = drive(&format!("ring_hop = \"{hop}\""));
+        let done =
+            onyx.submit(Time::ZERO, &request(op, number << 12, 512), Data::None, &mut Breakdown::new());
+        done.done
+    };
+    for (number, hops) in (0..).zip([0, 0, 1, 1, 2, 2, 1, 1]) {
+        for op in [Op::Read, Op::Write] {
+            let more = alone("100 ns", number, op) - alone("0 s", number, op);
+            assert_eq!(more, Time::from_ns(200 * hops), "{op:?} of controller {number}");
+        }
+    }
+}
+
+/// Behind a program a read waits for its rank; one of another group of ranks passes it, or waits for its turn.
+#[test]
+fn what_finds_its_ranks_free_passes_what_waits_unless_all_go_in_order() {
+    let (busy, beat) = (Time::from_ns(3_200 + 120_000), Time::from_ps(410_300));
+    for (scheduling, passes) in [("available", true), ("in_order", false)] {
+        let settings = format!("{BARE}controllers = 1\nwear_levelling = \"none\"\n");
+        let mut onyx = drive(&format!("{settings}scheduling = \"{scheduling}\"\n"));
+        let mut ask = |us: u64, op: Op, row: u64| {
+            onyx.submit(Time::from_us(us), &request(op, row << 12, 64), Data::None, &mut Breakdown::new())
+                .done
+        };
+        ask(0, Op::Write, 0);
+        let (waits, other) = (ask(10, Op::Read, 0), ask(11, Op::Read, 1));
+        let near = |seen: Time, expected: Time| {
+            assert!(
+                seen >= expected && seen - expected < Time::from_ns(1),
+                "{scheduling}: {seen} for {expected}"
+            );
+        };
+        near(waits, busy + beat);
+        near(other, if passes { Time::from_us(11) + beat } else { busy + beat + beat });
+    }
+}
