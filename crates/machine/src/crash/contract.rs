@@ -1,7 +1,10 @@
-//! Every kind of device, as it is drawn, keeps the contract of devices.
+//! Every kind of device, as it is drawn, and every device of the catalogue keeps the contract of devices.
+
+#![expect(clippy::print_stdout, reason = "what is printed is shown where a test fails")]
 
 use super::Nothing;
 use super::drawn::of_kind;
+use super::tests::catalogued;
 use crate::rooms::Rooms;
 use crate::stack::build;
 use nacre_config::Families;
@@ -14,7 +17,6 @@ const STACKS: usize = 2;
 const PAUSE: Time = Time::from_ms(40);
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what is printed is shown where it fails")]
 fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
     for kind in Rooms::new().kinds("device") {
         let drawn = (1..).map(|seed| of_kind(kind, &mut Streams::new(seed).stream("stack")));
@@ -25,4 +27,19 @@ fn every_kind_of_device_that_is_drawn_keeps_the_contract() {
             conformance_at(PAUSE, build);
         }
     }
+}
+
+#[test]
+fn every_device_of_the_catalogue_keeps_the_contract() {
+    let mut tried = 0;
+    for (name, text) in crate::catalog::device_texts() {
+        println!("{name}");
+        // Each device is the first of its own workbench, so that all of them have the same names and streams.
+        conformance_at(PAUSE, || {
+            let (mut workbench, toml) = catalogued(text);
+            workbench.build(&toml).unwrap_or_else(|problems| panic!("{name}: {problems}"))
+        });
+        tried += 1;
+    }
+    assert!(tried >= 22, "{tried} devices");
 }
