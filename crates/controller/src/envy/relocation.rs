@@ -155,7 +155,7 @@ impl<S: Store> Array<S> {
         while copied < limit {
             let mut bits = source.live[word];
             let before = bits;
-            self.warm_entries(&source.lpns[word * 64..], bits);
+            self.prefetch_entries(&source.lpns[word * 64..], bits);
             while bits != 0 && copied < limit {
                 let index = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -188,7 +188,7 @@ impl<S: Store> Array<S> {
     /// Reads the table's entries of the pages in `bits` all at once, so that changing them finds them in the
     /// processor's caches: loads wait for memory side by side, stores hardly do.
     #[inline]
-    fn warm_entries(&self, lpns: &[u32], bits: u64) {
+    fn prefetch_entries(&self, lpns: &[u32], bits: u64) {
         let (mut bits, mut sum) = (bits, 0);
         while bits != 0 {
             sum ^= self.table.entry(lpns[bits.trailing_zeros() as usize]);

@@ -302,7 +302,7 @@ impl<const QUEUES: usize, const RESIDENT: usize> Arena<QUEUES, RESIDENT> {
     /// Reads the index places and nodes of `blocks` and the neighbours of the nodes, which a policy
     /// needs that moves a block at every hit.
     #[inline]
-    pub(super) fn warm_neighbours(&self, blocks: &[u64]) {
+    pub(super) fn prefetch_neighbours(&self, blocks: &[u64]) {
         std::hint::black_box(self.sum_nodes(blocks, |node| {
             self.nodes[node.prev() as usize].block ^ self.nodes[node.next() as usize].block
         }));

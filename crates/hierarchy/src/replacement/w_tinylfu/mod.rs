@@ -159,7 +159,7 @@ impl Policy for WTinyLfu {
 
     #[inline]
     fn read_ahead(&self, blocks: &[u64]) {
-        self.arena.warm_neighbours(blocks);
+        self.arena.prefetch_neighbours(blocks);
         self.sketch.prefetch(blocks);
     }
 
