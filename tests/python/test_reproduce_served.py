@@ -227,7 +227,7 @@ def test_what_failed_says_why() -> None:
 PARENT = """
 import sys
 from nacre.reproduce import served
-served.caged([*served._CAGE, *sys.argv[1:]])
+served.caged([*served.CAGE, *sys.argv[1:]])
 """
 NESTED = """
 mount -t tmpfs nacre "$1" && touch "$1/inside" && touch "$2"

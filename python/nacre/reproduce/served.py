@@ -46,7 +46,8 @@ DEVICES = ("/dev/fuse", "/dev/loop-control")
 LIMIT_S = 180.0
 """A run that takes longer than this has gone wrong."""
 
-_CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+CAGE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+"""What a command begins with that is to leave nothing behind: namespaces of its own."""
 _READY_S = 30.0
 _CONNECTIONS = "128"
 _FILE_SYSTEM_MIB = 16
@@ -98,7 +99,7 @@ def _forbidden() -> list[str]:
     """What root may not do here, as in some containers."""
     with tempfile.TemporaryDirectory(prefix="nacre-") as folder:
         wishes = {
-            "the right to mount": [*_CAGE, "mount", "-t", "tmpfs", "nacre", folder],
+            "the right to mount": [*CAGE, "mount", "-t", "tmpfs", "nacre", folder],
             "a free loop device": ["losetup", "--find"],
         }
         for wish, command in wishes.items():
@@ -120,7 +121,7 @@ def run(load: Mapping[str, Any], folder: str | None = None) -> str:
     Its files lie in a directory within `folder`. Raises `Error` where it goes wrong.
     """
     with tempfile.TemporaryDirectory(prefix="nacre-", dir=folder) as place:
-        return caged([*_CAGE, sys.executable, "-m", __name__, place, json.dumps(load)])
+        return caged([*CAGE, sys.executable, "-m", __name__, place, json.dumps(load)])
 
 
 def caged(command: Sequence[str], limit_s: float = LIMIT_S) -> str:
@@ -172,21 +173,22 @@ def load_of(job: Job) -> dict[str, Any]:
 def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     """Lays the files out in real time, reads them in dilated time; in the namespaces only."""
     size = 2 * load["bytes"] + (_FILE_SYSTEM_MIB << 20)
-    _ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
+    ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
     sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
     sysbench += ["--file-extra-flags=direct", "--file-fsync-freq=0", "--rand-seed=1"]
-    with _served(folder, load, 1.0) as disk:
+    with device_file(folder, load) as disk:
         # Blocks of 4 KiB, so that a read is one block of the device too; and nothing of the file
         # system's own is to be written later, while files are read.
         made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
-        _ran("mkfs.ext4", "-F", "-q", *made, disk)
-        with _mounted(disk, folder) as place:
-            _ran(*sysbench, "--file-block-size=1048576", "prepare", cwd=place)
+        ran("mkfs.ext4", "-F", "-q", *made, disk)
+        with mounted(disk, folder) as place:
+            ran(*sysbench, "--file-block-size=1048576", "prepare", cwd=place)
     sysbench += [f"--file-block-size={load['request']}", "--file-test-mode=rndrd", "--time=0"]
     sysbench += [f"--events={load['requests']}", f"--threads={load['threads']}"]
-    with _served(folder, load, load["dilation"]) as disk, _mounted(disk, folder) as place:
-        said = _ran(*sysbench, "run", cwd=place)
-        server = json.loads(_ran(*_nacre("ctl", "stats", "--json", folder / "image")))
+    dilated = ("--dilate", f"{load['dilation']:g}")
+    with device_file(folder, load, *dilated) as disk, mounted(disk, folder) as place:
+        said = ran(*sysbench, "run", cwd=place)
+        server = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     return document(load, said, server["exports"][0])
 
 
@@ -214,37 +216,37 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
 
 
 @contextlib.contextmanager
-def _served(folder: Path, load: dict[str, Any], dilation: float) -> Iterator[Path]:
-    """The device as a file that nbdfuse shows; its image stays."""
+def device_file(folder: Path, load: Mapping[str, Any], *timing: str) -> Iterator[Path]:
+    """The device of `load` as a file that nbdfuse shows, served with `timing`; its image stays."""
     place, image = folder / "fuse", folder / "image"
     place.mkdir(exist_ok=True)
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
-    serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
-    with _started(serve, (folder / "image.sock").exists):
+    serve = _nacre("serve", load["scenario"], image, *timing, *settings)
+    with started(serve, (folder / "image.sock").exists):
         # Of nbdfuse, a connection holds one request at a time, chosen by chance: there are many.
         uri = f"nbd+unix:///?socket={folder}/image.sock"
         fuse = ["nbdfuse", "-C", _CONNECTIONS, str(place), uri]
-        with _started(fuse, (place / "nbd").exists):
+        with started(fuse, (place / "nbd").exists):
             yield place / "nbd"
-            _ran("fusermount3", "-u", place)
+            ran("fusermount3", "-u", place)
 
 
 @contextlib.contextmanager
-def _mounted(disk: Path, folder: Path) -> Iterator[Path]:
+def mounted(disk: Path, folder: Path) -> Iterator[Path]:
     """The ext4 of a file, past the page cache. Its loop device goes with the mount."""
     place = folder / "mounted"
     place.mkdir(exist_ok=True)
-    _ran("mount", "-t", "ext4", "-o", "loop,noatime", disk, place)
-    loop = _ran("findmnt", "-n", "-o", "SOURCE", place).strip()
-    _ran("losetup", "--direct-io=on", loop)
-    if _ran("losetup", "--list", "--noheadings", "--output", "DIO", loop).strip() != "1":
+    ran("mount", "-t", "ext4", "-o", "loop,noatime", disk, place)
+    loop = ran("findmnt", "-n", "-o", "SOURCE", place).strip()
+    ran("losetup", "--direct-io=on", loop)
+    if ran("losetup", "--list", "--noheadings", "--output", "DIO", loop).strip() != "1":
         raise Error(f"{loop} does not read past the page cache")
     yield place
-    _ran("umount", place)
+    ran("umount", place)
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
+def started(command: Sequence[str | Path], ready: Callable[[], bool]) -> Iterator[None]:
     """A program in the background, from when it is ready; at the end it is asked to end."""
     with subprocess.Popen(  # noqa: S603 (its parts are ours)
         list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
@@ -262,7 +264,7 @@ def _nacre(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "nacre", *map(str, arguments)]
 
 
-def _ran(*command: str | Path, cwd: Path | None = None) -> str:
+def ran(*command: str | Path, cwd: Path | None = None) -> str:
     """What a program printed; raises `Error` if it failed."""
     done = _finished(command, cwd)
     if done.returncode:
