@@ -1,6 +1,6 @@
 """Writes docs/sensitivity.md: what predictions do when fitted and assumed values move by a fifth.
 
-    python3 tools/sensitivity.py FOLDER
+    .venv/bin/python tools/sensitivity.py FOLDER
 
 FOLDER holds `PAPER.json`, printed by `nacre reproduce PAPER --sensitivity --json`, of all papers.
 """
@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+from nacre.reproduce.judge import number
+from nacre.reproduce.sensitivity import Doubt, Sensitivity
+from nacre.reproduce.table import matters
 
 PAGE = Path(__file__).parent.parent / "docs/sensitivity.md"
 HEAD = """# What predictions rest on
@@ -31,68 +34,61 @@ def main() -> None:
     folder = Path(sys.argv[1])
     parts = [HEAD]
     for path in sorted(folder.glob("*.json")):
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        rows: list[Sensitivity] = json.loads(path.read_text(encoding="utf-8"))
         if rows:
             parts.append("\n".join(section(path.stem, rows)) + "\n")
     PAGE.write_text("\n".join(parts), encoding="utf-8")
 
 
-def section(paper: str, rows: list[dict[str, Any]]) -> Iterator[str]:
+def section(paper: str, rows: list[Sensitivity]) -> Iterator[str]:
     """The lines of a paper's section."""
     held = [row for row in rows if row["holds"]]
-    firm = [row for row in held if not any(value["flips"] for value in row["values"])]
+    firm = [row for row in held if not any(doubt["flips"] for doubt in row["values"])]
     yield f"## {paper}\n"
     count = len(firm) or "none"
     yield f"{len(held)} of {len(rows)} predictions hold, {count} of these with every value moved.\n"
     yield "| prediction | published | simulated | decides | moves it | 1 % or less, refused |"
     yield "|---|---|---|---|---|---|"
-    for row in rows:
-        yield from table_row(row)
+    yield from map(line, rows)
 
 
-def table_row(row: Mapping[str, Any]) -> Iterator[str]:
+def line(row: Sensitivity) -> str:
     """One prediction."""
     decides, moves, still, refused = [], [], 0, 0
-    for value in row["values"]:
-        ends = [value[side]["simulated"] for side in ("less", "more")]
-        if all(end is None for end in ends):
+    for doubt in row["values"]:
+        name = f"`{doubt['value'].removeprefix('stack.')}`"
+        if doubt["less"]["simulated"] is None and doubt["more"]["simulated"] is None:
             refused += 1
-        elif value["flips"]:
-            decides.append(f"`{name(value)}` ({change(row, value)})")
-        elif any(abs(end / row["simulated"] - 1) > 0.01 for end in ends if end is not None):
-            moves.append(f"`{name(value)}`")
+        elif doubt["flips"]:
+            decides.append(f"{name} ({turned(row, doubt)})")
+        elif matters(row, doubt):
+            moves.append(name)
         else:
             still += 1
-    figure, metric = row["id"].split("/")[1], row["metric"]
-    is_exact = row["half_width"] <= 1e-6 * row["simulated"]
-    interval = "" if is_exact else f" +- {number(row['half_width'])}"
-    published = f"{number(row['published'])} {row['unit']}".strip()
-    verdict = "" if row["holds"] else " (misses)"
-    yield (
-        f"| {figure}: {metric} | {published}, {row['tolerance']} "
-        f"| {number(row['simulated'])}{interval}{verdict} | {', '.join(decides) or 'none'} "
-        f"| {', '.join(moves) or 'none'} | {still}, {refused} |"
-    )
-
-
-def name(value: Mapping[str, Any]) -> str:
-    """A value by its setting, without the path of its stack."""
-    return str(value["value"]).removeprefix("stack.")
-
-
-def change(row: Mapping[str, Any], value: Mapping[str, Any]) -> str:
-    """What a value that decides makes of a prediction, on the sides where the verdict changes."""
-    sides = [
-        f"{side}: {number(value[side]['simulated'])}"
-        for side in ("less", "more")
-        if value[side]["simulated"] is not None and value[side]["holds"] != row["holds"]
+    published, within = row["published"], row["half_width"]
+    said = published if isinstance(published, str) else number(published, row["unit"])
+    # What is alike with every seed differs by rounding alone.
+    varies = within is not None and within > 1e-6 * abs(row["simulated"] or 0.0)
+    interval = f" +- {number(within, '')}" if varies else ""
+    cells = [
+        f"{row['figure']}: {row['metric']}",
+        f"{said}, {row['tolerance']}",
+        f"{number(row['simulated'], '')}{interval}{'' if row['holds'] else ' (misses)'}",
+        ", ".join(decides) or "none",
+        ", ".join(moves) or "none",
+        f"{still}, {refused}",
     ]
-    return ", ".join(sides)
+    return f"| {' | '.join(cells)} |"
 
 
-def number(value: float) -> str:
-    """Three digits, or whole thousands."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+def turned(row: Sensitivity, doubt: Doubt) -> str:
+    """What a value that decides makes of a prediction, on the sides where the verdict changes."""
+    sides = {"less": doubt["less"], "more": doubt["more"]}
+    return ", ".join(
+        f"{side}: {number(at['simulated'], '')}"
+        for side, at in sides.items()
+        if at["simulated"] is not None and at["holds"] != row["holds"]
+    )
 
 
 if __name__ == "__main__":

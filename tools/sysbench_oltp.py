@@ -4,10 +4,10 @@
 
     scenario -> nacre serve -> nbdfuse -> loop device -> ext4 -> mariadbd -> sysbench oltp_read_only
 
-The devices are those of `nacre reproduce pcm-enterprise/sysbench`: eMLC, PCM, and a PCM cache over
-eMLC. The database is laid out in real time and shut down; then the device is served in dilated
-time, the database begins with a small buffer pool and reads past the page cache. Transactions a
-second are in the device's own time, that is, times the dilation.
+The devices are those of `nacre reproduce pcm-enterprise/sysbench`, of 256 MiB: eMLC, PCM, and a PCM
+cache over eMLC. The database is laid out in real time and shut down; then the device is served in
+dilated time, the database begins with a small buffer pool and reads past the page cache.
+Transactions a second are in the device's own time, that is, times the dilation.
 
 Needs what tools/sysbench_served.py needs, and mariadbd (Debian: mariadb-server).
 """
@@ -27,7 +27,17 @@ from typing import Any
 
 from nacre.errors import Error
 from nacre.reproduce.paper import find
-from nacre.reproduce.served import CAGE, caged, check_here, device_file, mounted, ran, started
+from nacre.reproduce.served import (
+    CAGE,
+    NotRunError,
+    caged,
+    check_here,
+    device_file,
+    make_ext4,
+    mounted,
+    ran,
+    started,
+)
 
 FLASH = '{ preset = "emlc_ssd", capacity = "256 MiB" }'
 PCM = '{ preset = "pcm_ssd", capacity = "256 MiB" }'
@@ -53,9 +63,12 @@ def main() -> int:
         folder, load = options.caged
         sys.stdout.write(json.dumps(measured(Path(folder), json.loads(load))))
         return 0
-    check_here()
-    if not shutil.which("mariadbd"):
-        sys.stderr.write("not run: needs mariadbd (apt install mariadb-server)\n")
+    try:
+        check_here()
+        if not shutil.which("mariadbd"):
+            raise NotRunError("needs mariadbd (apt install mariadb-server)")
+    except NotRunError as error:
+        sys.stderr.write(f"not run: {error}\n")
         return 2
     scenario = next(iter(find("pcm-enterprise").plan["sysbench"].points({}))).job.scenario
     for name, stack in STACKS.items():
@@ -79,8 +92,8 @@ def measured(folder: Path, load: Mapping[str, Any]) -> dict[str, float]:
     """Transactions a second of the device's time, by threads; in the namespaces only."""
     ran("mount", "-t", "tmpfs", "-o", "size=700M", "nacre", folder)
     table = ["--tables=1", f"--table-size={load['rows']}"]
-    with device_file(folder, load) as disk:
-        ran("mkfs.ext4", "-F", "-q", "-b", "4096", "-O", "^has_journal", disk)
+    with device_file(folder, load, 1.0) as disk:
+        make_ext4(disk)
         with mounted(disk, folder) as place:
             data = place / "data"
             ran("mariadb-install-db", "--user=root", f"--datadir={data}", "--skip-test-db")
@@ -89,11 +102,10 @@ def measured(folder: Path, load: Mapping[str, Any]) -> dict[str, float]:
                 ran(*sysbench, *table, "prepare")
     found = {}
     for threads in THREADS:
-        dilated = ("--dilate", f"{load['dilation']:g}")
         events = f"--events={load['transactions'] * threads}"
         wanted = [f"--threads={threads}", events, "--time=0", "--rand-type=uniform", "run"]
         with (
-            device_file(folder, load, *dilated) as disk,
+            device_file(folder, load, load["dilation"]) as disk,
             mounted(disk, folder) as place,
             database(folder, place / "data") as sysbench,
         ):

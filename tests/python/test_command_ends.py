@@ -33,7 +33,7 @@ from nacre.cli.failure import INTERRUPTED
 from nacre.cli.interrupt import Interruption
 from nacre.mqsim import comparison
 from serving import NACRE, scenario, until
-from test_mqsim import DRIVE, SYNTHETIC, _files
+from test_mqsim import DRIVE, SYNTHETIC, files
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
@@ -200,7 +200,7 @@ def inputs(folder: Path) -> Path:
     record = nacre.run(SMALL)
     for number in range(60):
         record.save(folder / f"r{number}")
-    _files(folder, DRIVE, SYNTHETIC)
+    files(folder, DRIVE, SYNTHETIC)
     rival = folder / comparison.PROGRAM
     rival.write_text("#!/bin/sh\nwhile :; do :; done\n")
     rival.chmod(0o755)

@@ -99,7 +99,7 @@ def _xml(tag: str, settings: dict[str, str]) -> str:
     return f"<{tag}>{''.join(f'<{k}>{v}</{k}>' for k, v in settings.items())}</{tag}>"
 
 
-def _files(
+def files(
     folder: Path, drive: dict[str, str], *flows: dict[str, str], trace: bool = False
 ) -> tuple[Path, Path]:
     """The two files of MQSim, all flows in one I/O scenario."""
@@ -114,7 +114,7 @@ def _files(
 
 
 def _translated(folder: Path, *flows: dict[str, str], trace: bool = False) -> mqsim.Translation:
-    device, workload = _files(folder, DRIVE, *flows, trace=trace)
+    device, workload = files(folder, DRIVE, *flows, trace=trace)
     drive = mqsim.read_drive(device)
     return mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
 
@@ -149,7 +149,7 @@ def test_a_drive_and_a_generated_flow_become_a_scenario_that_runs(tmp_path: Path
 
 def test_cleaning_that_is_preempted_has_two_thresholds(tmp_path: Path) -> None:
     preempted = DRIVE | {"Preemptible_GC_Enabled": "true", "GC_Exec_Threshold": "0.12"}
-    device, workload = _files(tmp_path, preempted, SYNTHETIC)
+    device, workload = files(tmp_path, preempted, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
     # Of 256 blocks of a chip .005 and .12; fewer than four are never kept.
@@ -194,7 +194,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
         "Page_Capacity": "zero",
     }
     del wrong["Seed"]
-    device, _ = _files(tmp_path, wrong, SYNTHETIC)
+    device, _ = files(tmp_path, wrong, SYNTHETIC)
     with pytest.raises(nacre.ConfigError) as caught:
         mqsim.read_drive(device)
     said = str(caught.value)
@@ -211,7 +211,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_flows_outside_the_drive_and_files_of_something_else_are_refused(tmp_path: Path) -> None:
-    device, workload = _files(tmp_path, DRIVE, SYNTHETIC | {"Chip_IDs": "0,1,2"})
+    device, workload = files(tmp_path, DRIVE, SYNTHETIC | {"Chip_IDs": "0,1,2"})
     drive = mqsim.read_drive(device)
     with pytest.raises(
         nacre.ConfigError, match="Chip_IDs: it names 2, and Chip_No_Per_Channel is 2"
@@ -235,7 +235,7 @@ RESULTS = """<MQSim_Results><Host><Host.IO_Flow><Name>flow</Name><Request_Count>
 def test_both_run_the_same_flow_where_the_other_is_on_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    device, workload = _files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC | {"Read_Percentage": "0"})
+    device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC | {"Read_Percentage": "0"})
     drive = mqsim.read_drive(device)
     flows = mqsim.read_flows(workload, drive)[0]
     found = mqsim.translate(drive, flows, flow=1)
@@ -285,7 +285,7 @@ def test_all_flows_of_a_scenario_are_tenants(tmp_path: Path) -> None:
 
 
 def test_one_flow_of_several_says_that_it_is_alone(tmp_path: Path) -> None:
-    device, workload = _files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
+    device, workload = files(tmp_path, DRIVE, SYNTHETIC, SYNTHETIC)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0], flow=2)
     assert "flows other than the second: it was asked for alone" in found.missing

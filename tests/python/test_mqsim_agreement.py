@@ -12,7 +12,8 @@ from pathlib import Path
 import nacre
 import pytest
 from nacre import mqsim
-from test_mqsim import DRIVE, SYNTHETIC, _files
+from nacre.simulated import mean_ns
+from test_mqsim import DRIVE, SYNTHETIC, files
 
 OF_MQSIM = DRIVE | {
     "Enabled_Preconditioning": "false",
@@ -47,7 +48,7 @@ def simulated(folder: Path, reads: int, depth: int, addresses: str) -> nacre.Rec
         "Average_No_of_Reqs_in_Queue": str(depth),
         "Address_Distribution": addresses,
     }
-    device, workload = _files(folder, OF_MQSIM, flow)
+    device, workload = files(folder, OF_MQSIM, flow)
     drive = mqsim.read_drive(device)
     found = mqsim.translate(drive, mqsim.read_flows(workload, drive)[0])
     (folder / "scenario.toml").write_text(found.text)
@@ -85,7 +86,4 @@ def test_an_imported_flow_is_served_as_mqsim_serves_it(
 ) -> None:
     record = simulated(tmp_path, reads, depth, addresses)
     assert record.requests.completed == pytest.approx(requests, rel=within)
-    served = [each for each in (record.latency.read, record.latency.write) if each is not None]
-    total = sum(each.count * each.mean_ns for each in served)
-    mean_us = total / sum(each.count for each in served) / 1e3
-    assert mean_us == pytest.approx(response_us, rel=within)
+    assert mean_ns(record) == pytest.approx(1e3 * response_us, rel=within)

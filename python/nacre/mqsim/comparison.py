@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from nacre.errors import Error
@@ -150,31 +149,28 @@ def _numbers(text: str) -> dict[str, float]:
 
 
 def _rows(theirs: _Served, ours: _Served, flow: Flow, found: Translation) -> list[Row]:
-    why = _reason(flow.settings, found)
+    why = _reason(flow, found)
     lost = "MQSim counts what it generated, and may not have served all of it"
-    names = ("requests", "reads a second", "writes a second", "mean response, us")
     rows = [
-        Row(name, theirs.numbers[name], ours.numbers[name], lost if name == "requests" else why)
-        for name in names
-        if theirs.numbers[name] or ours.numbers[name]
+        Row(name, of_mqsim, ours.numbers[name], lost if name == "requests" else why)
+        for name, of_mqsim in theirs.numbers.items()
+        if of_mqsim or ours.numbers[name]
     ]
     return [*rows, Row("processor time, s", theirs.seconds, ours.seconds, "start-up included")]
 
 
-def _reason(flow: Mapping[str, Any], found: Translation) -> str:
+def _reason(flow: Flow, found: Translation) -> str:
     """What decides where they differ."""
-    is_cached = flow["Device_Level_Data_Caching_Mode"] in ("WRITE_CACHE", "WRITE_READ_CACHE")
     parts = []
-    if any(line.startswith("CMT_Capacity") for line in found.missing):
+    if found.about("CMT_Capacity"):
         parts.append("look-ups that miss: see CMT_Capacity")
-    if "Read_Percentage" not in flow:
+    if flow.is_trace:
         parts.append("parts of a page cross the channel as a whole page here")
-    if flow.get("Read_Percentage", 0) == 100:
+    if flow.settings.get("Read_Percentage") == 100:
         parts.append("reads agree within some percent; one that was told its time keeps it here")
-    elif not is_cached:
+    elif not flow.caches_writes:
         parts.append("a write is done when it is programmed there, and in a buffer here")
     else:
         parts.append("planes are allocated statically there, so that some chips have nothing to do")
-        slow = [line for line in found.missing if line.startswith("Data_Cache_DRAM_*")]
-        parts += slow
+        parts += found.about("Data_Cache_DRAM_*")
     return "; ".join(parts)

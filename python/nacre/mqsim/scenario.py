@@ -22,6 +22,10 @@ class Translation:
     table: Mapping[str, object]
     missing: tuple[str, ...]
 
+    def about(self, setting: str) -> list[str]:
+        """The sentences about one of MQSim's settings."""
+        return [line for line in self.missing if line.startswith(f"{setting}:")]
+
     @property
     def text(self) -> str:
         """The scenario as TOML, headed by what has no equivalent."""
@@ -63,7 +67,7 @@ def translate(
     if endless:
         run["duration"] = f"{max(endless)} ns"
     for each in chosen:
-        _always(drive, each.settings, missing)
+        _always(drive, each, missing)
     missing = list(dict.fromkeys(missing))
     table: dict[str, object] = {
         "schema": 1,
@@ -127,26 +131,25 @@ def _planes(drive: Settings, flows: list[Flow], missing: list[str]) -> int:
     their pages have the same number. Writes in sequence come like that to the planes of a die, and
     those at random hardly ever do: of 38,000 programs of a saturated drive 839 had two planes.
     """
-    streams = {flow.settings.get("Address_Distribution") == "STREAMING" for flow in flows}
-    in_sequence = streams == {True}
-    what = "two planes of a die" if drive["Plane_No_Per_Die"] == 2 else "the planes of a die"
+    kinds = {flow.settings.get("Address_Distribution") for flow in flows}
+    in_sequence = kinds == {"STREAMING"}
+    programs = "the planes of a die at once" if in_sequence else "one page at a time"
     missing.append(
-        "chips do one command at a time in MQSim: a chip is a die here, and programs "
-        + (f"{what} at once" if in_sequence else "one page at a time")
+        f"chips do one command at a time in MQSim: a chip is a die here, and programs {programs}"
     )
     return int(drive["Plane_No_Per_Die"]) if in_sequence else 1
 
 
-def _buffer(drive: Settings, flow: Settings, operation: int, missing: list[str]) -> int:
+def _buffer(drive: Settings, flow: Flow, operation: int, missing: list[str]) -> int:
     """Bytes of writes that are done and not programmed.
 
     What MQSim's cache sees for the first time goes to flash at once, and no more of it is on its
     way than a page for each plane.
     """
-    if flow["Device_Level_Data_Caching_Mode"] not in ("WRITE_CACHE", "WRITE_READ_CACHE"):
+    if not flow.caches_writes:
         missing.append("writes without a cache: here they are done in a buffer of two operations")
         return 2 * operation
-    if "READ" in flow["Device_Level_Data_Caching_Mode"]:
+    if "READ" in flow.settings["Device_Level_Data_Caching_Mode"]:
         missing.append("Device_Level_Data_Caching_Mode: the buffer keeps nothing for reads")
     missing.append(
         "Data_Cache_Capacity: the buffer holds a page for each plane, which is what MQSim lets be "
@@ -157,7 +160,6 @@ def _buffer(drive: Settings, flow: Settings, operation: int, missing: list[str])
 
 
 def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, object]:
-    flow = flows[0].settings
     spare = drive["Overprovisioning_Ratio"]
     places = {"SLC": ["LSB"], "MLC": ["LSB", "MSB"], "TLC": ["LSB", "CSB", "MSB"]}
     pages = places[drive["Flash_Technology"]]
@@ -190,7 +192,7 @@ def _stack(drive: Settings, flows: list[Flow], missing: list[str]) -> dict[str, 
         "cleaning": _cleaning(drive, missing),
         "youngest_first": drive["Dynamic_Wearleveling_Enabled"],
         "endurance": drive["Block_PE_Cycles_Limit"],
-        "buffer": f"{_buffer(drive, flow, operation, missing)} B",
+        "buffer": f"{_buffer(drive, flows[0], operation, missing)} B",
         "link": f"{_link(drive):.6g} GB/s",
     }
     if unit != page:
@@ -251,7 +253,7 @@ def _suspension(drive: Settings, stack: dict[str, object], missing: list[str]) -
         missing.append("Suspend_Erase_Time: erases are suspended as fast as programs here")
 
 
-def _always(drive: Settings, flow: Settings, missing: list[str]) -> None:
+def _always(drive: Settings, flow: Flow, missing: list[str]) -> None:
     """What nothing here stands for, whatever its value, unless it says what is done anyway."""
     whole = {
         "Channel_IDs": "Flash_Channel_Count",
@@ -262,7 +264,7 @@ def _always(drive: Settings, flow: Settings, missing: list[str]) -> None:
     missing += [
         f"{name}: every die serves all data here"
         for name, most in whole.items()
-        if len(set(flow[name])) < drive[most]
+        if len(set(flow.settings[name])) < drive[most]
     ]
     scheme = drive["Plane_Allocation_Scheme"]
     missing += [
@@ -270,11 +272,11 @@ def _always(drive: Settings, flow: Settings, missing: list[str]) -> None:
         "GC_Exec_Threshold: the reserve of a plane is one of superblocks here",
         "Transaction_Scheduling_Policy: reads go before programs and erases on their die",
     ]
-    if flow.get("Read_Percentage", 0) != 100 and "WRITE" in flow["Device_Level_Data_Caching_Mode"]:
+    if flow.caches_writes and flow.settings.get("Read_Percentage") != 100:
         missing.append(_memory(drive))
     if drive["Use_Copyback_for_GC"]:
         missing.append("Use_Copyback_for_GC: copies cross the channel here")
-    if flow["Priority_Class"] != "HIGH":
+    if flow.settings["Priority_Class"] != "HIGH":
         missing.append("Priority_Class: there is one class here")
     if drive["Address_Mapping"] == "HYBRID":
         missing.append("Address_Mapping HYBRID: the mapping is by page here")

@@ -187,6 +187,11 @@ class Flow:
     settings: Settings
     texts: Mapping[str, str]
 
+    @property
+    def caches_writes(self) -> bool:
+        """Whether its writes end in the cache of the drive."""
+        return "WRITE" in self.settings["Device_Level_Data_Caching_Mode"]
+
 
 def read_drive(path: Path) -> Settings:
     """The settings of an SSD configuration; raises `ConfigError` with all its mistakes."""

@@ -176,17 +176,13 @@ def _measured(folder: Path, load: dict[str, Any]) -> dict[str, Any]:
     ran("mount", "-t", "tmpfs", "-o", f"size={size}", "nacre", folder)
     sysbench = ["sysbench", "fileio", "--file-num=16", f"--file-total-size={load['bytes']}"]
     sysbench += ["--file-extra-flags=direct", "--file-fsync-freq=0", "--rand-seed=1"]
-    with device_file(folder, load) as disk:
-        # Blocks of 4 KiB, so that a read is one block of the device too; and nothing of the file
-        # system's own is to be written later, while files are read.
-        made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
-        ran("mkfs.ext4", "-F", "-q", *made, disk)
+    with device_file(folder, load, 1.0) as disk:
+        make_ext4(disk)
         with mounted(disk, folder) as place:
             ran(*sysbench, "--file-block-size=1048576", "prepare", cwd=place)
     sysbench += [f"--file-block-size={load['request']}", "--file-test-mode=rndrd", "--time=0"]
     sysbench += [f"--events={load['requests']}", f"--threads={load['threads']}"]
-    dilated = ("--dilate", f"{load['dilation']:g}")
-    with device_file(folder, load, *dilated) as disk, mounted(disk, folder) as place:
+    with device_file(folder, load, load["dilation"]) as disk, mounted(disk, folder) as place:
         said = ran(*sysbench, "run", cwd=place)
         server = json.loads(ran(*_nacre("ctl", "stats", "--json", folder / "image")))
     return document(load, said, server["exports"][0])
@@ -216,12 +212,12 @@ def document(load: dict[str, Any], said: str, export: dict[str, Any]) -> dict[st
 
 
 @contextlib.contextmanager
-def device_file(folder: Path, load: Mapping[str, Any], *timing: str) -> Iterator[Path]:
-    """The device of `load` as a file that nbdfuse shows, served with `timing`; its image stays."""
+def device_file(folder: Path, load: Mapping[str, Any], dilation: float) -> Iterator[Path]:
+    """The device of `load` as a file that nbdfuse shows; its image stays."""
     place, image = folder / "fuse", folder / "image"
     place.mkdir(exist_ok=True)
     settings = [part for setting in load["settings"] for part in ("--set", setting)]
-    serve = _nacre("serve", load["scenario"], image, *timing, *settings)
+    serve = _nacre("serve", load["scenario"], image, "--dilate", f"{dilation:g}", *settings)
     with started(serve, (folder / "image.sock").exists):
         # Of nbdfuse, a connection holds one request at a time, chosen by chance: there are many.
         uri = f"nbd+unix:///?socket={folder}/image.sock"
@@ -229,6 +225,15 @@ def device_file(folder: Path, load: Mapping[str, Any], *timing: str) -> Iterator
         with started(fuse, (place / "nbd").exists):
             yield place / "nbd"
             ran("fusermount3", "-u", place)
+
+
+def make_ext4(disk: Path) -> None:
+    """Makes a file system of blocks of 4 KiB, so that a read is one block of the device too.
+
+    Nothing of its own is to be written later, while files are read.
+    """
+    made = ["-b", "4096", "-O", "^has_journal", "-E", "nodiscard,lazy_itable_init=0"]
+    ran("mkfs.ext4", "-F", "-q", *made, disk)
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ def moves(found: Sequence[Sensitivity]) -> list[Table]:
         [row["figure"], row["metric"], doubt["value"], doubt["confidence"], *_moved(row, doubt)]
         for row in found
         for doubt in row["values"]
-        if doubt["flips"] or _matters(row, doubt)
+        if doubt["flips"] or matters(row, doubt)
     ]
     return [
         Table(
@@ -143,7 +143,7 @@ def _moved(row: Sensitivity, doubt: Doubt) -> list[str]:
     return [*ends, "flips" if doubt["flips"] else "stays"]
 
 
-def _matters(row: Sensitivity, doubt: Doubt) -> bool:
+def matters(row: Sensitivity, doubt: Doubt) -> bool:
     """Whether a value moves a prediction by more than a hundredth."""
     base = row["simulated"]
     ends = [at["simulated"] for at in (doubt["less"], doubt["more"])]

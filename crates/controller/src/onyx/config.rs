@@ -161,7 +161,7 @@ pub struct Config {
 
 impl Config {
     /// How long a packet takes between the pipeline and controller `number`, the shorter way round.
-    pub(super) fn hops(&self, number: u32) -> Time {
+    pub(super) fn ring_delay(&self, number: u32) -> Time {
         let stations = u64::from(self.ring_stations);
         let station = u64::from(number) * stations / u64::from(self.controllers);
         self.ring_hop * station.min(stations - station)

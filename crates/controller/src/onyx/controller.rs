@@ -41,6 +41,7 @@ struct Timing {
     row_ranks: usize,
     /// Groups of so many ranks.
     groups: u64,
+    /// Whether requests wait for their turn at the lines.
     in_order: bool,
     /// How long a write of 1, 2, ... chunks takes where nothing is in its way.
     alone: Vec<Time>,

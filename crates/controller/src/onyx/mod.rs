@@ -44,9 +44,9 @@
 //! akel-2011 for the system; caulfield-2010 for what it took over from Moneta. Fitted values say to what.
 //!
 //! # Checks
-//! Bandwidths as products of the parts; the closed-loop law; the way round the ring; both schedulings; wear levelling's G / (G + 1); latencies, rates
-//! and bandwidths of the paper with `nacre reproduce onyx` and in the tests; reads and writes conserved in all
-//! runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
+//! Bandwidths as products of the parts; the closed-loop law; the way round the ring; both schedulings; wear
+//! levelling's G / (G + 1); latencies, rates and bandwidths of the paper with `nacre reproduce onyx` and in the tests;
+//! reads and writes conserved in all runs; bytes against a naive memory over long random sequences with power failures and restarts; the energy of
 //! capacitors program by program; the write that wears a row out, told in bursts and simulated one by one.
 
 mod bytes;

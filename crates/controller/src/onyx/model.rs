@@ -36,7 +36,7 @@ pub(super) struct Onyx<S> {
     pub(super) ring: Link,
     /// By controller, the time of its way round the ring.
     #[state(skip = "from the configuration")]
-    hops: Vec<Time>,
+    ring_delays: Vec<Time>,
     pub(super) controllers: Vec<Controller>,
     #[state(skip = "who carries the bytes keeps them beside the state")]
     pub(super) rows: InPlace<S>,
@@ -129,7 +129,7 @@ impl<S: Store> Onyx<S> {
             tags: Places::new(config.tags),
             pipeline: Timeline::new(),
             ring: Link::new(config.ring),
-            hops: (0..config.controllers).map(|number| config.hops(number)).collect(),
+            ring_delays: (0..config.controllers).map(|number| config.ring_delay(number)).collect(),
             controllers,
             rows: InPlace::new(store),
             pending: Pending::default(),
@@ -189,13 +189,13 @@ impl<S: Store> Onyx<S> {
     /// One part of a read.
     #[inline]
     pub(super) fn read_part(&mut self, visit: &mut Visit, controller: usize, part: Part) {
-        let hops = self.hops[controller];
-        let worked = self.controllers[controller].read(visit.start + hops, part);
+        let delay = self.ring_delays[controller];
+        let worked = self.controllers[controller].read(visit.start + delay, part);
         let ring = self.ring.time_for(part.bytes);
-        let there = self.ring.cross(worked.done, ring) + hops;
+        let there = self.ring.cross(worked.done, ring) + delay;
         let is_first = !std::mem::replace(&mut visit.is_answered, true);
         let answered = host_interface::answer_all(&mut *self.host, visit.asked, is_first, there, part.bytes);
-        let carried = ring + hops * 2 + answered.link;
+        let carried = ring + delay * 2 + answered.link;
         let software = answered.software;
         visit.part_done(Path { done: answered.there, medium: worked.alone, carried, software });
     }
@@ -205,8 +205,8 @@ impl<S: Store> Onyx<S> {
     pub(super) fn write_part(&mut self, visit: &mut Visit, number: usize, part: Part) {
         let ring = self.ring.time_for(part.bytes);
         let brought = host_interface::bring_all(&mut *self.host, visit.start, part.bytes);
-        let hops = self.hops[number];
-        let there = self.ring.cross(brought.there, ring) + hops;
+        let delay = self.ring_delays[number];
+        let there = self.ring.cross(brought.there, ring) + delay;
         let controller = &mut self.controllers[number];
         let buffered = if visit.in_order { controller.buffer.admit(there) } else { there };
         self.book.buffer_waits += u64::from(buffered > there);
@@ -224,13 +224,13 @@ impl<S: Store> Onyx<S> {
         {
             self.carry_moved(number, moved, over);
         }
-        let carried = ring + hops * 2 + brought.link;
+        let carried = ring + delay * 2 + brought.link;
         visit.part_done(match self.config.completion {
-            CompletionPoint::Early => Path { done: buffered + hops, carried, ..Path::default() },
+            CompletionPoint::Early => Path { done: buffered + delay, carried, ..Path::default() },
             CompletionPoint::Late => {
                 // Chunks that overtake each other in gaps of the lines can be done a little earlier.
                 let medium = worked.alone.min(worked.done - buffered);
-                Path { done: worked.done + hops, medium, carried, ..Path::default() }
+                Path { done: worked.done + delay, medium, carried, ..Path::default() }
             }
         });
     }
