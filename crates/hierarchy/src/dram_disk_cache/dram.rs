@@ -86,6 +86,10 @@ impl<S: Store> Memory for Dram<S> {
         S::CARRIES_BYTES
     }
 
+    fn has_code(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
         self.peek(frame, into);

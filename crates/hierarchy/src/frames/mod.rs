@@ -8,6 +8,7 @@
 mod power;
 mod report;
 mod requests;
+mod writes;
 
 use crate::recency::Recency;
 use crate::replacement::index::Index;
@@ -36,6 +37,9 @@ pub(crate) trait Memory: State + Send {
 
     /// Whether it holds bytes.
     fn carries_bytes(&self) -> bool;
+
+    /// Whether a code covers a frame: who writes a part of a page reads the rest of it first.
+    fn has_code(&self) -> bool;
 
     /// Reads `frame` from `now` on; its bytes come to `into`, which is empty where there are none.
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access;

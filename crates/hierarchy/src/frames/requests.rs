@@ -1,4 +1,4 @@
-//! Reads and writes, page by page, and pages that go back.
+//! Reads, page by page, frames for pages that come in, and pages that go back.
 
 use super::{Frame, FrameCache, Memory, WRITE_BACKS};
 use crate::parts::Parts;
@@ -8,15 +8,15 @@ use std::ops::Range;
 
 /// Adjacent pages of one request that are not in the cache.
 #[derive(Clone, Copy, Default)]
-struct Run {
-    first: u64,
-    pages: u64,
+pub(super) struct Run {
+    pub(super) first: u64,
+    pub(super) pages: u64,
 }
 
 impl<M: Memory> FrameCache<M> {
     /// Of page `key`, what `request` asks for: bytes within the page, and within the request.
     #[inline]
-    fn part(&self, key: u64, request: &Request) -> (Range<usize>, Range<usize>) {
+    pub(super) fn part(&self, key: u64, request: &Request) -> (Range<usize>, Range<usize>) {
         let start = key << self.shift;
         let from = request.address.max(start);
         let end = (request.address + u64::from(request.bytes)).min(start + self.settings.page.0);
@@ -96,7 +96,7 @@ impl<M: Memory> FrameCache<M> {
 
     /// What `frame` has of page `key` cannot be put right.
     #[cold]
-    fn misread(&mut self, frame: u32, key: u64, done: Time) -> Option<Completion> {
+    pub(super) fn misread(&mut self, frame: u32, key: u64, done: Time) -> Option<Completion> {
         self.counts.uncorrectable += 1;
         let is_lost = self.is_dirty(frame) || self.lost.contains(&key);
         self.vacate(frame);
@@ -148,7 +148,7 @@ impl<M: Memory> FrameCache<M> {
         self.fetched = bytes;
     }
 
-    fn read_backing(
+    pub(super) fn read_backing(
         &mut self,
         run: Run,
         now: Time,
@@ -163,7 +163,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     /// Page `key`, which comes at `arrives`, gets a frame; when there is one.
-    fn fill(&mut self, key: u64, bytes: &[u8], now: Time, arrives: Time) -> Time {
+    pub(super) fn fill(&mut self, key: u64, bytes: &[u8], now: Time, arrives: Time) -> Time {
         let (frame, ready) = self.take_frame(key, now);
         self.counts.fills += 1;
         let at = arrives.max(ready);
@@ -173,7 +173,7 @@ impl<M: Memory> FrameCache<M> {
     }
 
     /// A frame for page `key`, which is in none, and from when on it is free.
-    fn take_frame(&mut self, key: u64, now: Time) -> (u32, Time) {
+    pub(super) fn take_frame(&mut self, key: u64, now: Time) -> (u32, Time) {
         let mut ready = now;
         let frame = if let Some(frame) = self.free.pop() {
             frame
@@ -238,129 +238,6 @@ impl<M: Memory> FrameCache<M> {
         }
         self.all_back = self.all_back.max(written.done);
         written.done
-    }
-
-    pub(super) fn write(
-        &mut self,
-        start: Time,
-        request: &Request,
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let mut parts = Parts::new(start, breakdown);
-        let (first, count) = request.blocks(self.settings.page.0);
-        for key in first..first + count {
-            let mark = breakdown.mark();
-            let written = self.write_page(key, start, request, data, breakdown);
-            parts.add(written, mark, breakdown);
-        }
-        parts.completion()
-    }
-
-    /// Writes what `request` has of page `key`.
-    #[inline]
-    fn write_page(
-        &mut self,
-        key: u64,
-        start: Time,
-        request: &Request,
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let (of_page, of_request) = self.part(key, request);
-        let is_whole = of_page.len() as u64 == self.settings.page.0;
-        let found = self.find(key);
-        *if found.is_some() { &mut self.counts.write_hits } else { &mut self.counts.write_misses } += 1;
-        if found.is_none() && !is_whole {
-            let base = self.fetch_one(key, start, breakdown);
-            if base.status != Status::Done {
-                return base;
-            }
-        }
-        // A page that was just fetched has a frame.
-        let (frame, ready) = match self.find(key) {
-            Some(frame) => {
-                self.used.touch(0, frame);
-                let arrives = self.frames[frame as usize].arrives;
-                if found.is_some() {
-                    breakdown.add(self.id, Activity::Merge, arrives.saturating_sub(start));
-                }
-                (frame, start.max(arrives))
-            }
-            None => {
-                let (frame, ready) = self.take_frame(key, start);
-                breakdown.add(self.id, Activity::Queue, ready - start);
-                (frame, ready)
-            }
-        };
-        self.put(frame, (is_whole && found.is_none(), ready), (of_page, of_request), data, breakdown)
-    }
-
-    /// The rest of a page that is written in part comes from the backing, into a frame.
-    fn fetch_one(&mut self, key: u64, start: Time, breakdown: &mut Breakdown) -> Completion {
-        if self.lost.contains(&key) {
-            return Completion { done: start, status: Status::MediaError };
-        }
-        let mut bytes = std::mem::take(&mut self.fetched);
-        bytes.resize(if self.carries_bytes { self.settings.page.0 as usize } else { 0 }, 0);
-        let read = self.read_backing(Run { first: key, pages: 1 }, start, &mut bytes, breakdown);
-        if read.status == Status::Done {
-            let ready = self.fill(key, &bytes, start, read.done);
-            breakdown.add(self.id, Activity::Queue, ready.saturating_sub(read.done));
-        }
-        self.fetched = bytes;
-        read
-    }
-
-    /// Writes a part of the page in `frame`, or all of it, which `is_new`.
-    fn put(
-        &mut self,
-        frame: u32,
-        (is_new, now): (bool, Time),
-        (of_page, of_request): (Range<usize>, Range<usize>),
-        data: &Data<'_>,
-        breakdown: &mut Breakdown,
-    ) -> Completion {
-        let key = self.frames[frame as usize].key;
-        let mut page = std::mem::take(&mut self.page);
-        let mut old = None;
-        if let (Data::Write(bytes), true) = (data, self.carries_bytes) {
-            self.memory.peek(frame, &mut page);
-            // What is clean the backing has, too: where this write is interrupted, that is what is left.
-            let is_alone = self.is_dirty(frame) || self.lost.contains(&key);
-            old = (!M::IS_VOLATILE && !is_new && is_alone).then(|| page.clone());
-            page[of_page].copy_from_slice(&bytes[of_request]);
-        }
-        let access = self.memory.write(frame, now, &page);
-        breakdown.add_all(self.id, access.spans);
-        if self.carries_bytes && !M::IS_VOLATILE {
-            match old {
-                Some(old) => self.unfinished.written_over(key, access.done, old, page.clone()),
-                // Where this write is undone, it is lost as before, though it may have been sent back meanwhile.
-                None if self.lost.contains(&key) => {
-                    self.unfinished.written(key, access.done, Some(Vec::new()));
-                }
-                None => self.unfinished.written(key, access.done, None),
-            }
-        }
-        self.page = page;
-        self.frames[frame as usize].arrives = access.done;
-        if !self.is_dirty(frame) {
-            self.dirty.insert(0, frame);
-            self.dirty_count += 1;
-        }
-        self.limit_dirty(access, breakdown)
-    }
-
-    /// Where too many pages are dirty, those that are so for longest go back.
-    fn limit_dirty(&mut self, access: super::Access, breakdown: &mut Breakdown) -> Completion {
-        let mut from = access.done;
-        while self.dirty_count > self.settings.dirty_frames {
-            let oldest = self.dirty.oldest(0).expect("pages are dirty");
-            from = self.write_back(oldest, from);
-        }
-        breakdown.add(self.id, Activity::Queue, from - access.done);
-        Completion { done: from, status: Status::Done }
     }
 
     /// What is volatile goes back, and a flush behind it. It fails where something was lost since the one before.

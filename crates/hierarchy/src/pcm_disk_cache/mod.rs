@@ -4,7 +4,8 @@
 //! Pages of a slower device in frames of phase change memory; the page used longest ago leaves, and a dirty one
 //! goes back first. Nothing is erased and nothing collected, and one region serves reads and writes. The tables
 //! are in the memory too: hardware looks a page up, which takes `lookup` of one port. What is written is
-//! acknowledged when it is in the memory; a page that is written in part is fetched first.
+//! acknowledged when it is in the memory. A code covers a page: where a part of one is written, the page is read first,
+//! from its frame or the backing.
 //!
 //! A frame is read in `read` and written in `write`, one at a time for each of `banks`; a code is decoded then. A
 //! frame's share of wrong bits is `bit_error_rate` after as many writes as it is made for (log-normal over the
@@ -153,7 +154,7 @@ pub const ROOM: Room<DeviceFamily> = Room {
         "pcm_disk_cache",
         "a disk cache in phase change memory, written in place, with its tables beside its pages",
         &["roberts-2009", "qureshi-2009"],
-        3,
+        4,
         include_str!("mod.rs"),
     ),
     build: |slot, builder| {

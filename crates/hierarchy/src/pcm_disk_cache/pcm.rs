@@ -156,6 +156,10 @@ impl<S: Store> Memory for Pcm<S> {
         S::CARRIES_BYTES
     }
 
+    fn has_code(&self) -> bool {
+        self.code.layout().spare_bytes > 0
+    }
+
     #[inline]
     fn read(&mut self, frame: u32, now: Time, into: &mut [u8]) -> Access {
         let row = self.row(frame);

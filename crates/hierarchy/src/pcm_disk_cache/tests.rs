@@ -88,6 +88,46 @@ fn times_are_those_of_the_memory() {
     assert_eq!(write, Time::from_ns(125 + 50_000));
 }
 
+/// What is written of the first half of a page.
+fn write_half(device: &mut dyn Device, now: Time, page: u64) -> Completion {
+    let request = Request { arrival: now, address: page * 2048, bytes: 1024, volume: 0, op: Op::Write };
+    device.submit(now, &request, Data::None, &mut Breakdown::new())
+}
+
+/// A code covers a page: its other half is read and decoded before a half is written. Without a code it stays as it is.
+#[test]
+fn half_a_page_takes_a_read_where_there_is_a_code() {
+    for (ecc, rest) in [(BCH, 125 + 20), ("kind = \"none\"", 0)] {
+        let mut device = build("", ecc);
+        submit(&mut *device, Time::ZERO, Op::Read, 3);
+        let later = Time::from_ms(10);
+        let written = write_half(&mut *device, later, 3).done - later;
+        assert_eq!(written, Time::from_ns(125 + rest + 50_000), "{ecc}");
+    }
+}
+
+/// Where a page that is dirty cannot be read, half of it cannot be written: the other half is lost.
+#[test]
+fn half_a_page_cannot_be_written_where_the_rest_is_unreadable() {
+    let mut unreadable = 0;
+    for writes in 1..200 {
+        let ask = |last: fn(&mut dyn Device, Time) -> Completion| {
+            let mut device = build("endurance = 20\nbit_error_rate = 0.00005", "kind = \"bch\"\nt = 1");
+            let mut now = Time::ZERO;
+            for number in 0..writes {
+                now = submit(&mut *device, now, Op::Write, (number * 3) % 4).done;
+            }
+            now = submit(&mut *device, now, Op::Write, 0).done;
+            let lost = count(&*device, "lost_pages");
+            (last(&mut *device, now).status, count(&*device, "lost_pages") - lost)
+        };
+        let read = ask(|device, now| submit(device, now, Op::Read, 0));
+        assert_eq!(ask(|device, now| write_half(device, now, 0)), read, "{writes} writes");
+        unreadable += read.1;
+    }
+    assert!(unreadable > 20, "{unreadable}");
+}
+
 /// Cells so weak that pages go wrong: what is clean comes again, what is dirty is lost, and said to be.
 #[test]
 fn a_page_beyond_its_code_is_never_returned() {
