@@ -49,6 +49,9 @@ def made_up(point: Point, better: float = 1.0) -> Record:
             size = {"256 MiB": 1.0, "512 MiB": 1.35, "1 GiB": 1.35**2}[labels["dram"]]
             times = {"MLC": 0.95, "SLC": 1.0, "PCRAM": 1.65}[labels["cache"]]
             document["throughput"] = {"units_per_s": size * times}
+        case "levels":
+            between = {"SLC": 1.0, "PCRAM before SLC": 1.3, "PCRAM": 1.65}[labels["cache"]]
+            document["throughput"] = {"units_per_s": between}
         case "area":
             has_flash = labels["memory"] == "DRAM + flash"
             document["throughput"] = {"units_per_s": 2 * better if has_flash else 1.0}
@@ -92,6 +95,7 @@ def test_every_result_of_the_paper_has_its_rows(target: Target) -> None:
         "decoder",
         "density",
         "fig5",
+        "levels",
         "fig3",
         "regions",
         "micro",
@@ -123,3 +127,4 @@ def test_every_figure_can_be_drawn(target: Target) -> None:
     bars = str(drawn["nvm-servers/fig3"])
     assert all(part in bars for part in ("memory, idle", "dbt2: DRAM + flash", "diamond"))
     assert "fixed, t = 12" in str(drawn["nvm-servers/wear-out"])
+    assert "until half of its pages are gone" in str(drawn["nvm-servers/life"])

@@ -95,6 +95,11 @@ def _life(name: str) -> Callable[[Record], float]:
     return pages
 
 
+def _pages_after_half(record: Record) -> float:
+    """Pages that the flash takes in from when half of it is gone until all of it is."""
+    return _life("pages_to_end")(record) - _life("pages_to_half")(record)
+
+
 def _worn_at(share: float) -> Callable[[Record], float]:
     """Pages taken in until so small a share of the flash is left, over those to its end."""
 
@@ -137,6 +142,7 @@ MEASURES: Mapping[str, Callable[[Any], float | None]] = {
     "life_at_half": _worn_at(0.5),
     "pages_to_half": _life("pages_to_half"),
     "pages_to_end": _life("pages_to_end"),
+    "pages_after_half": _pages_after_half,
     "slc_over_pcram": _density("nand_slc", "pcram_slc"),
     "dram_over_pcram": _density("dram", "pcram_slc"),
     "mlc_over_dram": _density("nand_mlc", "dram"),

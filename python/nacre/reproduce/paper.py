@@ -26,9 +26,9 @@ class Drawing:
     `lines`: a line per label of `series` over `x`; `columns`: a column for each of them at every
     `x`; `bars`: the numbers of its claims; `surface`: the measures `x`, `y` and `value` of every
     point, seen from above; `distribution`: the share of requests not above each latency, a panel
-    for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar for each label
-    of `series`, of all measures, one on the other, with `beside` over an axis of its own; `course`:
-    a column of every point's record over the column `x`.
+    for every `x`, where `measure` is `read` or `write`; `stacks`: at every `x` a bar, for each
+    label of a `series`, of all measures, one on the other, with `beside` over an axis of its own;
+    `course`: a column of every point's record over the column `x`.
 
     `stated` is what the paper's text says about its figure; `ordinal` sets the places on x apart
     evenly, `log` the values; `join` connects the published numbers; `interval` is the measure

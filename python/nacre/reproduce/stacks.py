@@ -20,7 +20,7 @@ Data = list[dict[str, Any]]
 
 
 def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
-    """A bar for every label of the series at every place on x: its measures, one on the other.
+    """A bar for every label of the series, if there is one, at every place on x, of its measures.
 
     Diamonds, on the right axis, are `beside` as a multiple of that of the first bar of their place.
     """
@@ -45,7 +45,10 @@ def stacks(results: Results, drawing: Drawing) -> alt.LayerChart:
         )
     )
     sums = alt.Chart(theme.data([row for row in bars if row["said"]]))
-    words = sums.mark_text(dy=-8, fontSize=11).encode(x=x, y="high:Q", text="said:N")
+    # A diamond may stand where the sum does, in the middle of the bar: the sum keeps to its left.
+    words = sums.mark_text(
+        dx=-10 if beside else 0, dy=-8, fontSize=11, align="right" if beside else "center"
+    ).encode(x=x, y="high:Q", text="said:N")
     chart = alt.layer(alt.layer(left, words))
     if beside:
         right = alt.Y("value:Q", title=drawing.beside_title).scale(zero=True)
@@ -69,7 +72,8 @@ def _rows(results: Results, drawing: Drawing) -> tuple[Data, Data]:
     places = list(dict.fromkeys(dict(point.labels)[drawing.x] for point in points))
     for point in sorted(points, key=lambda point: places.index(dict(point.labels)[drawing.x])):
         labels = dict(point.labels)
-        place, bar = labels[drawing.x], f"{labels[drawing.x]}: {labels[drawing.series]}"
+        place = labels[drawing.x]
+        bar = f"{place}: {labels[drawing.series]}" if drawing.series else place
         values = {part: _value(results, point, name) for part, name in drawing.measures.items()}
         known = {part: value for part, value in values.items() if value is not None}
         low = 0.0
